@@ -1,0 +1,3 @@
+//! The CRD documents alone.
+
+pub(super) mod one_storage_version;

@@ -1,0 +1,48 @@
+//! An API server writes every object at one version. A CRD that marks none or several is refused.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/one-storage-version",
+    title: "exactly one version is stored",
+    why: "The API server refuses a CRD without exactly one storage version, so the upgrade stops half-way.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "V-01",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "set `storage: true` on exactly one version",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let crd = evidence.crd;
+    let stored: Vec<_> = crd
+        .versions
+        .iter()
+        .filter(|version| version.storage)
+        .collect();
+    let breach = match stored.as_slice() {
+        [_] => {
+            return Verdict::Held {
+                examined: crd.versions.len(),
+            };
+        }
+        [] => Breach::new("no version has `storage: true`").at(crd.span_at("/spec/versions")),
+        [first, rest @ ..] => {
+            let names: Vec<_> = stored.iter().map(|version| version.name.as_str()).collect();
+            let breach = Breach::new(format!(
+                "{} versions have `storage: true`: {}",
+                names.len(),
+                names.join(", ")
+            ));
+            let breach = breach.at(first.node.nearest("/storage").span);
+            rest.iter().fold(breach, |breach, version| {
+                breach.related(version.node.nearest("/storage").span, "and here")
+            })
+        }
+    };
+    Verdict::Broken(vec![breach.key("storage")])
+}

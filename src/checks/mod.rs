@@ -1,0 +1,265 @@
+//! Judging: every check is a pure function from evidence to a verdict.
+//!
+//! [`ALL`] is the registry: one visible, sorted slice. A check lives in `checks/<family>/<name>.rs`
+//! and is named there once; tests prove that ids, files and fixtures agree.
+
+use jiff::civil::Date;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::document::Span;
+use crate::kubernetes::KubeVersion;
+use crate::observe::{Trace, Trial};
+use crate::schema::Path;
+use crate::subject::{Crd, Subject};
+
+mod converter;
+mod manifest;
+mod serving;
+mod upgrade;
+
+/// Every check, sorted by id.
+pub static ALL: &[&Check] = &[&manifest::one_storage_version::CHECK];
+
+/// One guarantee.
+#[derive(Debug)]
+pub struct Check {
+    /// `family/kebab-name`. Names the guarantee, never the defect; never reused.
+    pub id: &'static str,
+    /// The guarantee as a clause.
+    pub title: &'static str,
+    /// What breaks for people when it does not hold.
+    pub why: &'static str,
+    /// Where the guarantee comes from: normative text first, then incidents.
+    pub source: &'static [&'static str],
+    /// How bad a breach is.
+    pub severity: Severity,
+    /// The Kubernetes minor from which the guarantee can be expected, if any.
+    pub since: Option<u32>,
+    /// The usual remedy.
+    pub help: &'static str,
+    /// What it must be shown.
+    pub needs: &'static [Need],
+    /// The judge.
+    pub judge: fn(&Evidence<'_>) -> Verdict,
+}
+
+impl Check {
+    /// The part of the id before the slash.
+    pub fn family(&self) -> &'static str {
+        self.id
+            .split_once('/')
+            .map_or(self.id, |(family, _)| family)
+    }
+
+    /// The part of the id after the slash.
+    pub fn name(&self) -> &'static str {
+        self.id.split_once('/').map_or(self.id, |(_, name)| name)
+    }
+}
+
+/// How bad a finding is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Will hurt under conditions that are not certain.
+    Warning,
+    /// Loses data, ownership or availability, or is refused by an API server.
+    Error,
+}
+
+impl Severity {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// An observation that a check reads. The plan derives from it what must be acted out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Need {
+    /// The CRD document.
+    Manifest,
+    /// The CRD's earlier state.
+    Baseline,
+    /// At least one sample of the CRD.
+    Samples,
+    /// Conversions by the subject's converter.
+    Trials,
+    /// A journey on an API server.
+    Trace,
+}
+
+/// What a judge is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a> {
+    /// The whole subject.
+    pub subject: &'a Subject,
+    /// The CRD on trial: its new state, or the old one where the CRD is gone.
+    pub crd: &'a Crd,
+    /// What became of the CRD since the baseline.
+    pub change: Change<'a>,
+    /// Conversions of this CRD's objects.
+    pub trials: &'a [Trial],
+    /// What was seen on an API server.
+    pub trace: Option<&'a Trace>,
+    /// The day of recording; judges never look at the clock.
+    pub today: Date,
+}
+
+impl Evidence<'_> {
+    /// The lowest Kubernetes release that the subject claims, if it claims one.
+    pub fn minimum(&self) -> Option<KubeVersion> {
+        let kubernetes = &self.subject.file.kubernetes;
+        kubernetes
+            .minimum
+            .or_else(|| kubernetes.versions.iter().min().copied())
+    }
+}
+
+/// What became of a CRD since the baseline.
+#[derive(Debug, Clone, Copy)]
+pub enum Change<'a> {
+    /// There is no baseline.
+    Unknown,
+    /// The baseline has no such CRD.
+    Added,
+    /// The CRD is in both; this is its old state.
+    Kept(&'a Crd),
+    /// The CRD is only in the baseline.
+    Removed,
+}
+
+/// What a judge says.
+#[derive(Debug, Clone)]
+pub enum Verdict {
+    /// The guarantee holds on everything that was examined, which is never nothing.
+    Held {
+        /// How many things were looked at.
+        examined: usize,
+    },
+    /// The guarantee is broken.
+    Broken(Vec<Breach>),
+    /// A known defect or limit of the server, not the subject's fault.
+    ServerFact(String),
+    /// The evidence does not suffice.
+    Undecided(String),
+}
+
+impl Verdict {
+    /// Broken if there are breaches, else held on what was examined; nothing examined decides nothing.
+    pub fn from_breaches(breaches: Vec<Breach>, examined: usize) -> Self {
+        if !breaches.is_empty() {
+            Self::Broken(breaches)
+        } else if examined == 0 {
+            Self::Undecided("there was nothing to examine".into())
+        } else {
+            Self::Held { examined }
+        }
+    }
+}
+
+/// One place where a guarantee is broken. It becomes a finding once the engine has given it a
+/// file, a fingerprint and a severity.
+#[derive(Debug, Clone)]
+pub struct Breach {
+    /// What is wrong, with the observed value.
+    pub message: String,
+    /// Where in the sources.
+    pub span: Option<Span>,
+    /// The CRD version concerned.
+    pub version: Option<String>,
+    /// The field concerned.
+    pub path: Option<String>,
+    /// Evidence over several lines: objects, differences.
+    pub evidence: Option<String>,
+    /// Other places that explain this one.
+    pub related: Vec<(Span, String)>,
+    /// A remedy that fits better than the check's usual one.
+    pub help: Option<String>,
+    /// A severity that fits better than the check's usual one.
+    pub severity: Option<Severity>,
+    /// What tells this breach from others of the same check, CRD, version and path. It goes into the
+    /// fingerprint, so it must not change when unrelated lines move.
+    pub key: String,
+}
+
+impl Breach {
+    /// A breach with this message; the message also tells it apart unless a key is given.
+    pub fn new(message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self {
+            key: message.clone(),
+            message,
+            span: None,
+            version: None,
+            path: None,
+            evidence: None,
+            related: Vec::new(),
+            help: None,
+            severity: None,
+        }
+    }
+
+    /// Places it.
+    pub fn at(mut self, span: Span) -> Self {
+        self.span = Some(span);
+        self
+    }
+
+    /// Names the CRD version.
+    pub fn version(mut self, version: &str) -> Self {
+        self.version = Some(version.to_owned());
+        self
+    }
+
+    /// Names the field.
+    pub fn path(mut self, path: &Path) -> Self {
+        self.path = Some(path.to_string());
+        self
+    }
+
+    /// Adds evidence.
+    pub fn evidence(mut self, evidence: impl Into<String>) -> Self {
+        self.evidence = Some(evidence.into());
+        self
+    }
+
+    /// Adds a related place.
+    pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.related.push((span, message.into()));
+        self
+    }
+
+    /// Gives a remedy of its own.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Gives a severity of its own.
+    pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = Some(severity);
+        self
+    }
+
+    /// Gives a fingerprint key of its own.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = key.into();
+        self
+    }
+}
+
+/// The check with this id.
+pub fn find(id: &str) -> Option<&'static Check> {
+    ALL.iter().copied().find(|check| check.id == id)
+}

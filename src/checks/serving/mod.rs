@@ -1,0 +1,1 @@
+//! What clients of every version see on a real API server.

@@ -1,0 +1,1 @@
+//! An old state of the CRDs against a new one.

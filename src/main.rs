@@ -1,0 +1,2 @@
+//! crdproof
+fn main() {}

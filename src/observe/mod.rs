@@ -1,0 +1,7 @@
+//! What acting recorded: plain data that can be saved, judged again and compared.
+
+mod trace;
+mod trial;
+
+pub use trace::{Snapshot, Trace, Write};
+pub use trial::{Leg, Origin, Reply, Trial};

@@ -1,0 +1,327 @@
+//! The report as data. Nothing in it depends on the clock or on the order in which cases ran, so two
+//! runs over the same input give the same bytes.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Location, Related};
+use crate::checks::{Check, Severity};
+
+/// What a run found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "crdproof report")]
+pub struct Report {
+    /// Always `crdproof/v1alpha1`.
+    pub api_version: String,
+    /// Always `Report`.
+    pub kind: String,
+    /// The version of crdproof.
+    pub tool_version: String,
+    /// The subject's name.
+    pub subject: String,
+    /// The seed; the same seed gives the same objects.
+    pub seed: u64,
+    /// What is on trial.
+    pub crds: Vec<CrdInfo>,
+    /// Documents that are no CRDs, counted by kind.
+    pub passed_over: BTreeMap<String, usize>,
+    /// The checks that were planned.
+    pub checks: Vec<CheckInfo>,
+    /// One entry for each check and CRD.
+    pub results: Vec<Result>,
+    /// What is broken, waived findings included.
+    pub findings: Vec<Finding>,
+    /// Cases that were not run, and why.
+    pub skipped: Vec<Skipped>,
+    /// All waivers of the subject.
+    pub waivers: Vec<WaiverInfo>,
+    /// What kept us from judging.
+    pub problems: Vec<Problem>,
+    /// The counts.
+    pub summary: Summary,
+}
+
+/// A CRD on trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CrdInfo {
+    /// Its name.
+    pub name: String,
+    /// The file it stands in.
+    pub file: String,
+    /// Its kind.
+    pub object_kind: String,
+    /// Conversion strategy.
+    pub strategy: String,
+    /// Its versions.
+    pub versions: Vec<VersionInfo>,
+}
+
+/// A version of a CRD on trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct VersionInfo {
+    /// Its name.
+    pub name: String,
+    /// Whether it is served.
+    pub served: bool,
+    /// Whether it is stored.
+    pub storage: bool,
+    /// Whether it is deprecated.
+    pub deprecated: bool,
+}
+
+/// A check, as the registry describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CheckInfo {
+    /// Its id.
+    pub id: String,
+    /// The guarantee.
+    pub title: String,
+    /// What breaks without it.
+    pub why: String,
+    /// Where it comes from.
+    pub source: Vec<String>,
+    /// The severity in force.
+    pub severity: Severity,
+    /// The Kubernetes minor from which it can be expected.
+    pub since: Option<String>,
+    /// The usual remedy.
+    pub help: String,
+}
+
+/// The verdict of one check on one CRD.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Result {
+    /// The check.
+    pub check: String,
+    /// The CRD.
+    pub crd: String,
+    /// The API server, where one took part.
+    pub kubernetes: Option<String>,
+    /// The verdict.
+    pub outcome: Outcome,
+    /// How much was examined, for a guarantee that held.
+    pub examined: usize,
+    /// How many findings, for one that is broken.
+    pub findings: usize,
+    /// The reason, for a server fact and an undecided case.
+    pub reason: Option<String>,
+}
+
+/// A verdict without its evidence.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The guarantee holds.
+    Held,
+    /// It does not.
+    Broken,
+    /// The server's fault.
+    ServerFact,
+    /// Not enough evidence.
+    Undecided,
+}
+
+/// One guarantee broken in one place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Finding {
+    /// The check.
+    pub check: String,
+    /// How bad.
+    pub severity: Severity,
+    /// The CRD.
+    pub crd: String,
+    /// The CRD version concerned.
+    pub version: Option<String>,
+    /// The field concerned, such as `.spec.password`.
+    pub path: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// Evidence over several lines.
+    pub evidence: Option<String>,
+    /// What to do.
+    pub help: String,
+    /// Where.
+    pub location: Option<Location>,
+    /// Other places that explain it.
+    pub related: Vec<Related>,
+    /// Stable name of this finding; it does not change when lines move.
+    pub fingerprint: String,
+    /// A command that shows the finding again.
+    pub reproduce: Option<String>,
+    /// The waiver that accepts it: an index into the report's waivers.
+    pub waiver: Option<usize>,
+}
+
+/// A case that was not run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Skipped {
+    /// The check.
+    pub check: String,
+    /// The CRD.
+    pub crd: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A waiver of the subject and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WaiverInfo {
+    /// What it names: check, fingerprint, CRD and path.
+    pub names: String,
+    /// Why it was granted.
+    pub reason: String,
+    /// Who answers for it.
+    pub owner: Option<String>,
+    /// The last day on which it counts.
+    pub expires: String,
+    /// What became of it.
+    pub state: WaiverState,
+}
+
+/// What became of a waiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaiverState {
+    /// It accepts at least one finding.
+    Used,
+    /// It would, but its day is over.
+    Expired,
+    /// No finding matches it.
+    Unused,
+}
+
+/// Something that kept us from judging. Never a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Problem {
+    /// What happened.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+/// The counts of a report.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Summary {
+    /// Cases by verdict.
+    pub held: usize,
+    /// Cases by verdict.
+    pub broken: usize,
+    /// Cases by verdict.
+    pub server_facts: usize,
+    /// Cases by verdict.
+    pub undecided: usize,
+    /// Cases that were not run.
+    pub skipped: usize,
+    /// Findings that count, by severity.
+    pub errors: usize,
+    /// Findings that count, by severity.
+    pub warnings: usize,
+    /// Findings that count, by severity.
+    pub notes: usize,
+    /// Findings that a waiver accepts.
+    pub waived: usize,
+    /// Findings that count, by check.
+    pub findings_by_check: BTreeMap<String, Counts>,
+}
+
+/// How many findings and on how many CRDs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Counts {
+    /// Findings.
+    pub findings: usize,
+    /// CRDs that have at least one.
+    pub crds: usize,
+}
+
+impl CheckInfo {
+    /// What the registry says of a check, at the severity in force.
+    pub fn new(check: &Check, severity: Severity) -> Self {
+        Self {
+            id: check.id.to_owned(),
+            title: check.title.to_owned(),
+            why: check.why.to_owned(),
+            source: check.source.iter().map(ToString::to_string).collect(),
+            severity,
+            since: check.since.map(|minor| format!("1.{minor}")),
+            help: check.help.to_owned(),
+        }
+    }
+}
+
+impl Report {
+    /// The findings that no waiver accepts.
+    pub fn counting(&self) -> impl Iterator<Item = &Finding> {
+        self.findings
+            .iter()
+            .filter(|finding| finding.waiver.is_none())
+    }
+
+    /// The check of a finding.
+    pub fn check(&self, id: &str) -> Option<&CheckInfo> {
+        self.checks.iter().find(|check| check.id == id)
+    }
+
+    /// Counts again after findings or results changed.
+    pub fn summarise(&mut self) {
+        let results = |outcome| {
+            self.results
+                .iter()
+                .filter(|result| result.outcome == outcome)
+                .count()
+        };
+        let severity = |severity| {
+            self.counting()
+                .filter(|finding| finding.severity == severity)
+                .count()
+        };
+        let mut by_check: BTreeMap<String, (usize, std::collections::BTreeSet<&str>)> =
+            BTreeMap::new();
+        for finding in self.counting() {
+            let entry = by_check.entry(finding.check.clone()).or_default();
+            entry.0 += 1;
+            entry.1.insert(&finding.crd);
+        }
+        self.summary = Summary {
+            held: results(Outcome::Held),
+            broken: results(Outcome::Broken),
+            server_facts: results(Outcome::ServerFact),
+            undecided: results(Outcome::Undecided),
+            skipped: self.skipped.len(),
+            errors: severity(Severity::Error),
+            warnings: severity(Severity::Warning),
+            notes: severity(Severity::Note),
+            waived: self
+                .findings
+                .iter()
+                .filter(|finding| finding.waiver.is_some())
+                .count(),
+            findings_by_check: by_check
+                .into_iter()
+                .map(|(check, (findings, crds))| {
+                    (
+                        check,
+                        Counts {
+                            findings,
+                            crds: crds.len(),
+                        },
+                    )
+                })
+                .collect(),
+        };
+    }
+}

@@ -1,0 +1,164 @@
+//! Runs a plan: acts where acting is due, judges in parallel, tells what happens as events.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use jiff::civil::Date;
+use serde_json::Value;
+
+use super::{Case, Plan};
+use crate::checks::{Change, Evidence, Need, Verdict};
+use crate::convert::{self, Converter};
+use crate::observe::{Leg, Origin, Reply, Trial};
+use crate::subject::{Crd, Subject};
+
+/// What happens during a run, in the order in which it happens.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The run begins.
+    Started {
+        /// How many cases there are.
+        cases: usize,
+    },
+    /// A case was judged.
+    Judged {
+        /// Its index in the plan.
+        index: usize,
+        /// The case.
+        case: Case<'a>,
+        /// What the judge said.
+        verdict: Verdict,
+    },
+}
+
+/// How to run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Threads that judge.
+    pub jobs: NonZeroUsize,
+    /// The day, for expiries.
+    pub today: Date,
+}
+
+/// Runs a plan. `emit` is called from several threads, once for each event.
+pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: &(dyn Fn(Event<'a>) + Sync)) {
+    emit(Event::Started {
+        cases: plan.cases.len(),
+    });
+    let trials = Trials::default();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..options.jobs.get().min(plan.cases.len().max(1)) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = plan.cases.get(index) else {
+                        break;
+                    };
+                    let verdict = judge(plan.subject, *case, &trials, options.today);
+                    emit(Event::Judged {
+                        index,
+                        case: *case,
+                        verdict,
+                    });
+                }
+            });
+        }
+    });
+}
+
+fn judge(subject: &Subject, case: Case<'_>, trials: &Trials, today: Date) -> Verdict {
+    let name = case.crd.name.as_str();
+    let change = match (
+        &subject.baseline,
+        subject.crd(name),
+        subject.baseline_of(name),
+    ) {
+        (None, ..) => Change::Unknown,
+        (Some(_), Some(_), None) => Change::Added,
+        (Some(_), Some(_), Some(old)) => Change::Kept(old),
+        (Some(_), None, _) => Change::Removed,
+    };
+    let trials = if case.check.needs.contains(&Need::Trials) {
+        trials.of(subject, case.crd)
+    } else {
+        Vec::new()
+    };
+    let evidence = Evidence {
+        subject,
+        crd: case.crd,
+        change,
+        trials: &trials,
+        trace: None,
+        today,
+    };
+    (case.check.judge)(&evidence)
+}
+
+/// Trials are carried out once for each CRD, by whichever case asks first.
+#[derive(Default)]
+struct Trials(Mutex<BTreeMap<String, Vec<Trial>>>);
+
+impl Trials {
+    fn of(&self, subject: &Subject, crd: &Crd) -> Vec<Trial> {
+        let mut done = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        done.entry(crd.name.clone())
+            .or_insert_with(|| carry_out(subject, crd))
+            .clone()
+    }
+}
+
+/// Every sample through every other version and back.
+fn carry_out(subject: &Subject, crd: &Crd) -> Vec<Trial> {
+    let Ok(converter) = convert::converter_of(subject, crd) else {
+        return Vec::new();
+    };
+    let mut trials = Vec::new();
+    for sample in subject.samples_of(crd) {
+        let version = sample.group_version().1;
+        if crd.version(version).is_none() {
+            continue;
+        }
+        for other in crd.versions.iter().filter(|other| other.name != version) {
+            let legs = legs(converter, crd, &sample.object, &[&other.name, version]);
+            trials.push(Trial {
+                crd: crd.name.clone(),
+                version: version.to_owned(),
+                origin: Origin::Sample(sample.name().to_owned()),
+                input: sample.object.clone(),
+                legs,
+            });
+        }
+    }
+    trials
+}
+
+fn legs(converter: Converter, crd: &Crd, input: &Value, route: &[&str]) -> Vec<Leg> {
+    let mut legs = Vec::new();
+    let mut object = input.clone();
+    for to in route {
+        let Converter::None = converter;
+        match convert::convert_by_none(crd, &object, to) {
+            Ok(converted) => {
+                object = converted.clone();
+                legs.push(Leg {
+                    to: (*to).to_owned(),
+                    reply: Reply::Object(converted),
+                });
+            }
+            Err(message) => {
+                legs.push(Leg {
+                    to: (*to).to_owned(),
+                    reply: Reply::Refused(message),
+                });
+                break;
+            }
+        }
+    }
+    legs
+}

@@ -1,0 +1,173 @@
+//! Events into a report.
+
+use sha2::{Digest, Sha256};
+
+use super::{Case, Event, Plan, waive};
+use crate::checks::{Breach, Verdict};
+use crate::report::{
+    CheckInfo, CrdInfo, Finding, Location, Outcome, Related, Report, Result, Summary, VersionInfo,
+};
+use crate::subject::{API_VERSION, Crd, Subject};
+
+/// Folds the events of a run into its report. The order of the events does not matter.
+pub fn fold<'a>(
+    plan: &Plan<'a>,
+    events: impl IntoIterator<Item = Event<'a>>,
+    today: jiff::civil::Date,
+) -> Report {
+    let subject = plan.subject;
+    let mut results: Vec<(usize, Result)> = Vec::new();
+    let mut findings = Vec::new();
+    for event in events {
+        let Event::Judged {
+            index,
+            case,
+            verdict,
+        } = event
+        else {
+            continue;
+        };
+        let result = |outcome, examined, findings, reason| Result {
+            check: case.check.id.to_owned(),
+            crd: case.crd.name.clone(),
+            kubernetes: None,
+            outcome,
+            examined,
+            findings,
+            reason,
+        };
+        results.push((
+            index,
+            match verdict {
+                Verdict::Held { examined } => result(Outcome::Held, examined, 0, None),
+                Verdict::ServerFact(reason) => result(Outcome::ServerFact, 0, 0, Some(reason)),
+                Verdict::Undecided(reason) => result(Outcome::Undecided, 0, 0, Some(reason)),
+                Verdict::Broken(breaches) => {
+                    let count = breaches.len();
+                    findings.extend(
+                        breaches
+                            .into_iter()
+                            .map(|breach| finding(subject, case, breach)),
+                    );
+                    result(Outcome::Broken, 0, count, None)
+                }
+            },
+        ));
+    }
+    results.sort_by_key(|(index, _)| *index);
+    sort(&mut findings);
+    findings.dedup_by(|left, right| left.fingerprint == right.fingerprint);
+    let mut report = Report {
+        api_version: API_VERSION.into(),
+        kind: "Report".into(),
+        tool_version: env!("CARGO_PKG_VERSION").into(),
+        subject: subject.name.clone(),
+        seed: plan.seed,
+        crds: subject
+            .crds
+            .iter()
+            .map(|crd| crd_info(subject, crd))
+            .collect(),
+        passed_over: subject.passed_over.clone(),
+        checks: plan
+            .checks
+            .iter()
+            .map(|(check, severity)| CheckInfo::new(check, *severity))
+            .collect(),
+        results: results.into_iter().map(|(_, result)| result).collect(),
+        findings,
+        skipped: plan.skipped.clone(),
+        waivers: Vec::new(),
+        problems: Vec::new(),
+        summary: Summary::default(),
+    };
+    waive::apply(subject, &mut report, today);
+    sort(&mut report.findings);
+    report.summarise();
+    report
+}
+
+fn sort(findings: &mut [Finding]) {
+    let key = |finding: &Finding| {
+        let place = finding
+            .location
+            .as_ref()
+            .map(|location| (location.file.clone(), location.line, location.column));
+        (
+            finding.crd.clone(),
+            place,
+            finding.check.clone(),
+            finding.version.clone(),
+            finding.path.clone(),
+            finding.message.clone(),
+        )
+    };
+    findings.sort_by_cached_key(key);
+}
+
+fn finding(subject: &Subject, case: Case<'_>, breach: Breach) -> Finding {
+    let check = case.check;
+    Finding {
+        check: check.id.to_owned(),
+        severity: breach
+            .severity
+            .map_or(case.severity, |own| own.min(case.severity)),
+        fingerprint: fingerprint(&[
+            check.id,
+            &case.crd.name,
+            breach.version.as_deref().unwrap_or_default(),
+            breach.path.as_deref().unwrap_or_default(),
+            &breach.key,
+        ]),
+        crd: case.crd.name.clone(),
+        version: breach.version,
+        path: breach.path,
+        message: breach.message,
+        evidence: breach.evidence,
+        help: breach.help.unwrap_or_else(|| check.help.to_owned()),
+        location: breach.span.map(|span| Location::of(&subject.sources, span)),
+        related: breach
+            .related
+            .into_iter()
+            .map(|(span, message)| Related {
+                message,
+                location: Location::of(&subject.sources, span),
+            })
+            .collect(),
+        reproduce: None,
+        waiver: None,
+    }
+}
+
+/// Twelve hexadecimal digits that name a finding whatever moves around it.
+pub(super) fn fingerprint(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize()
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn crd_info(subject: &Subject, crd: &Crd) -> CrdInfo {
+    CrdInfo {
+        name: crd.name.clone(),
+        file: subject.sources.place(crd.node.span).file,
+        object_kind: crd.names.kind.clone(),
+        strategy: crd.conversion.strategy.clone(),
+        versions: crd
+            .versions
+            .iter()
+            .map(|version| VersionInfo {
+                name: version.name.clone(),
+                served: version.served,
+                storage: version.storage,
+                deprecated: version.deprecated,
+            })
+            .collect(),
+    }
+}

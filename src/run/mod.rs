@@ -1,0 +1,14 @@
+//! Planning and running: which checks are judged on which CRDs, and what came of it.
+
+mod engine;
+mod fold;
+mod plan;
+mod select;
+mod suite;
+mod waive;
+
+pub use engine::{Event, Options, run};
+pub use fold::fold;
+pub use plan::{Case, Plan, Settings, plan};
+pub use select::Selection;
+pub use suite::{SUITES, Suite, SuiteError, SuiteFile, load_suite};

@@ -1,0 +1,166 @@
+//! Suites: data that selects checks and sets their severity.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::checks::{self, Severity};
+use crate::document::{DecodeError, ParseError, Place, Sources, decode, parse};
+use crate::names;
+
+/// The suites that are built in: name and text.
+pub static SUITES: &[(&str, &str)] = &[
+    ("converter", include_str!("../../suites/converter.yaml")),
+    ("manifest", include_str!("../../suites/manifest.yaml")),
+    ("quick", include_str!("../../suites/quick.yaml")),
+    ("serving", include_str!("../../suites/serving.yaml")),
+    ("upgrade", include_str!("../../suites/upgrade.yaml")),
+];
+
+/// A suite file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "crdproof suite file")]
+pub struct SuiteFile {
+    /// Always `crdproof/v1alpha1`.
+    pub api_version: String,
+    /// Always `Suite`.
+    pub kind: String,
+    /// What it is for, in one line.
+    pub description: String,
+    /// Ids or globs of the checks, such as `manifest/*`.
+    pub checks: Vec<String>,
+    /// Severities that differ from the registry's, by id or glob.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub severity: BTreeMap<String, Severity>,
+}
+
+/// A suite that was read and makes sense.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// Its content.
+    pub file: SuiteFile,
+}
+
+/// A suite that cannot be used.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{place}: {message}")]
+pub struct SuiteError {
+    /// Where.
+    pub place: Place,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+/// Reads a suite from its text. `file` is how the text is named in errors.
+pub fn load_suite(name: &str, file: &str, text: &str) -> Result<Suite, SuiteError> {
+    let mut sources = Sources::default();
+    let id = sources.add(file, text);
+    let start = crate::document::Span::start_of(id);
+    let error = |span, message: String, help| SuiteError {
+        place: sources.place(span),
+        message,
+        help,
+    };
+    let documents =
+        parse(&sources, id).map_err(|ParseError { span, message }| error(span, message, None))?;
+    let [document] = documents.as_slice() else {
+        return Err(error(
+            start,
+            format!("a suite is one document; here are {}", documents.len()),
+            None,
+        ));
+    };
+    let suite: SuiteFile = decode(document).map_err(
+        |DecodeError {
+             span,
+             message,
+             help,
+         }| error(span.unwrap_or(document.span), message, help),
+    )?;
+    if suite.kind != "Suite" || suite.api_version != crate::subject::API_VERSION {
+        let help = format!(
+            "write `apiVersion: {}` and `kind: Suite`",
+            crate::subject::API_VERSION
+        );
+        return Err(error(document.span, "this is no suite".into(), Some(help)));
+    }
+    let patterns = suite
+        .checks
+        .iter()
+        .enumerate()
+        .map(|(index, glob)| (format!("/checks/{index}"), glob));
+    for (pointer, glob) in patterns.chain(
+        suite
+            .severity
+            .keys()
+            .map(|glob| (format!("/severity/{}", glob.replace('/', "~1")), glob)),
+    ) {
+        if !checks::ALL.iter().any(|check| matches(glob, check.id)) {
+            let help = names::closest(glob, checks::ALL.iter().map(|check| check.id)).map_or_else(
+                || "`crdproof list` shows all checks".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(error(
+                document.nearest(&pointer).span,
+                format!("no check matches {glob:?}"),
+                Some(help),
+            ));
+        }
+    }
+    Ok(Suite {
+        name: name.to_owned(),
+        file: suite,
+    })
+}
+
+/// Whether a glob with `*` matches a text.
+pub(super) fn matches(glob: &str, text: &str) -> bool {
+    match glob.split_once('*') {
+        None => glob == text,
+        Some((prefix, rest)) => text.strip_prefix(prefix).is_some_and(|tail| {
+            (0..=tail.len())
+                .filter(|at| tail.is_char_boundary(*at))
+                .any(|at| matches(rest, &tail[at..]))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs() {
+        assert!(
+            matches("manifest/*", "manifest/x")
+                && matches("*", "a/b")
+                && matches("a*c", "abc")
+                && matches("a", "a")
+        );
+        assert!(!matches("manifest/*", "upgrade/x") && !matches("a*c", "abd") && !matches("", "a"));
+    }
+
+    #[test]
+    fn built_in_suites_are_sound() {
+        for (name, text) in SUITES {
+            load_suite(name, name, text).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_unknown_check_is_refused_with_the_place() {
+        let text = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: x\nchecks:\n- manifest/one-storage-versio\n";
+        let error = load_suite("x", "x.yaml", text).unwrap_err();
+        assert_eq!(error.place.to_string(), "x.yaml:5:3");
+        assert_eq!(
+            error.help.unwrap(),
+            "did you mean `manifest/one-storage-version`?"
+        );
+    }
+}

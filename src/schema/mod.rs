@@ -1,0 +1,16 @@
+//! Structural schemas over document nodes: what a CRD version says about its objects, and what an
+//! API server makes of it.
+//!
+//! The model carries every keyword as it was written, known or not, with its place. It is our own
+//! because a typed struct would silently drop the keyword that nobody judged.
+
+mod model;
+mod path;
+mod pattern;
+mod prune;
+mod read;
+
+pub use model::{Additional, Keyword, Malformed, Rule, Schema, Type};
+pub use path::{Path, Step};
+pub use pattern::Pattern;
+pub use prune::{prune, prune_value};

@@ -1,0 +1,317 @@
+//! The schema node.
+
+use indexmap::IndexMap;
+use serde_json::{Number, Value};
+
+use super::{Path, Pattern};
+use crate::document::Span;
+
+/// The types of OpenAPI v3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Type {
+    /// A list.
+    Array,
+    /// True or false.
+    Boolean,
+    /// A whole number.
+    Integer,
+    /// Any number.
+    Number,
+    /// A map or a record.
+    Object,
+    /// Text.
+    String,
+}
+
+impl Type {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Array,
+        Self::Boolean,
+        Self::Integer,
+        Self::Number,
+        Self::Object,
+        Self::String,
+    ];
+
+    /// The word used in a schema.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Object => "object",
+            Self::String => "string",
+        }
+    }
+
+    /// Whether values of this type have no parts.
+    pub fn is_scalar(self) -> bool {
+        !matches!(self, Self::Array | Self::Object)
+    }
+}
+
+/// `additionalProperties`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Additional {
+    /// `true` or `false`.
+    Allowed(bool),
+    /// The schema of every value.
+    Schema(Box<Schema>),
+}
+
+/// One rule of `x-kubernetes-validations`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    /// Where it stands.
+    pub span: Span,
+    /// The expression.
+    pub rule: String,
+    /// What to say when it does not hold.
+    pub message: Option<String>,
+    /// An expression that computes what to say.
+    pub message_expression: Option<String>,
+    /// The reason reported to the client.
+    pub reason: Option<String>,
+    /// The field the error is reported at.
+    pub field_path: Option<String>,
+    /// Whether `oldSelf` is an optional, so that the rule runs on creation too.
+    pub optional_old_self: Option<bool>,
+}
+
+impl Rule {
+    /// Whether the rule compares with the previous state.
+    pub fn is_transition(&self) -> bool {
+        self.rule.contains("oldSelf")
+    }
+}
+
+/// A keyword as written. Keywords that hold schemas have no value here: the model holds them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Keyword {
+    /// The keyword.
+    pub name: String,
+    /// Where it stands, key and value.
+    pub span: Span,
+    /// Its value, unless that is a schema or prose.
+    pub value: Option<Value>,
+}
+
+/// A keyword whose value the API server cannot read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Malformed {
+    /// The keyword.
+    pub keyword: String,
+    /// Where its value stands.
+    pub span: Span,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// A schema node with everything that was written about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schema {
+    /// Where the node stands.
+    pub span: Span,
+    /// Every keyword, in source order, known or not.
+    pub keywords: Vec<Keyword>,
+    /// Keywords that cannot be read.
+    pub malformed: Vec<Malformed>,
+    /// `type`, where it is one of OpenAPI v3.
+    pub ty: Option<Type>,
+    /// `format`.
+    pub format: Option<String>,
+    /// `default`.
+    pub default: Option<Value>,
+    /// `enum`.
+    pub enumeration: Option<Vec<Value>>,
+    /// `nullable`.
+    pub nullable: bool,
+    /// `minimum`.
+    pub minimum: Option<Number>,
+    /// `maximum`.
+    pub maximum: Option<Number>,
+    /// `exclusiveMinimum`.
+    pub exclusive_minimum: bool,
+    /// `exclusiveMaximum`.
+    pub exclusive_maximum: bool,
+    /// `multipleOf`.
+    pub multiple_of: Option<Number>,
+    /// `minLength`, in characters.
+    pub min_length: Option<i64>,
+    /// `maxLength`, in characters.
+    pub max_length: Option<i64>,
+    /// `pattern`.
+    pub pattern: Option<Pattern>,
+    /// `minItems`.
+    pub min_items: Option<i64>,
+    /// `maxItems`.
+    pub max_items: Option<i64>,
+    /// `uniqueItems`, which the API server refuses.
+    pub unique_items: bool,
+    /// `minProperties`.
+    pub min_properties: Option<i64>,
+    /// `maxProperties`.
+    pub max_properties: Option<i64>,
+    /// `required`.
+    pub required: Vec<String>,
+    /// `properties`, in source order.
+    pub properties: IndexMap<String, Schema>,
+    /// `items`.
+    pub items: Option<Box<Schema>>,
+    /// `additionalProperties`.
+    pub additional: Option<Additional>,
+    /// `allOf`.
+    pub all_of: Vec<Schema>,
+    /// `anyOf`.
+    pub any_of: Vec<Schema>,
+    /// `oneOf`.
+    pub one_of: Vec<Schema>,
+    /// `not`.
+    pub not: Option<Box<Schema>>,
+    /// `x-kubernetes-preserve-unknown-fields`.
+    pub preserve_unknown_fields: Option<bool>,
+    /// `x-kubernetes-embedded-resource`.
+    pub embedded_resource: bool,
+    /// `x-kubernetes-int-or-string`.
+    pub int_or_string: bool,
+    /// `x-kubernetes-list-type`.
+    pub list_type: Option<String>,
+    /// `x-kubernetes-list-map-keys`.
+    pub list_map_keys: Vec<String>,
+    /// `x-kubernetes-map-type`.
+    pub map_type: Option<String>,
+    /// `x-kubernetes-validations`.
+    pub rules: Vec<Rule>,
+}
+
+impl Schema {
+    /// A schema that says nothing.
+    pub fn empty(span: Span) -> Self {
+        Self {
+            span,
+            keywords: Vec::new(),
+            malformed: Vec::new(),
+            ty: None,
+            format: None,
+            default: None,
+            enumeration: None,
+            nullable: false,
+            minimum: None,
+            maximum: None,
+            exclusive_minimum: false,
+            exclusive_maximum: false,
+            multiple_of: None,
+            min_length: None,
+            max_length: None,
+            pattern: None,
+            min_items: None,
+            max_items: None,
+            unique_items: false,
+            min_properties: None,
+            max_properties: None,
+            required: Vec::new(),
+            properties: IndexMap::new(),
+            items: None,
+            additional: None,
+            all_of: Vec::new(),
+            any_of: Vec::new(),
+            one_of: Vec::new(),
+            not: None,
+            preserve_unknown_fields: None,
+            embedded_resource: false,
+            int_or_string: false,
+            list_type: None,
+            list_map_keys: Vec::new(),
+            map_type: None,
+            rules: Vec::new(),
+        }
+    }
+
+    /// The keyword as written.
+    pub fn keyword(&self, name: &str) -> Option<&Keyword> {
+        self.keywords.iter().find(|keyword| keyword.name == name)
+    }
+
+    /// Where a keyword stands, or the node itself where it is absent.
+    pub fn keyword_span(&self, name: &str) -> Span {
+        self.keyword(name).map_or(self.span, |keyword| keyword.span)
+    }
+
+    /// Whether fields that the schema does not name survive at this node.
+    pub fn preserves_unknown(&self) -> bool {
+        self.preserve_unknown_fields == Some(true)
+    }
+
+    /// The schema of every map value, where there is one.
+    pub fn values(&self) -> Option<&Schema> {
+        match &self.additional {
+            Some(Additional::Schema(schema)) => Some(schema),
+            Some(Additional::Allowed(_)) | None => None,
+        }
+    }
+
+    /// The schema of a named field: its property, else that of map values.
+    pub fn child(&self, name: &str) -> Option<&Schema> {
+        self.properties.get(name).or_else(|| self.values())
+    }
+
+    /// The schema at a path.
+    pub fn at(&self, path: &Path) -> Option<&Schema> {
+        path.steps()
+            .iter()
+            .try_fold(self, |schema, step| match step {
+                super::Step::Field(name) => schema.child(name),
+                super::Step::Item => schema.items.as_deref(),
+                super::Step::Value => schema.values(),
+            })
+    }
+
+    /// Visits this node and everything below it that describes fields: properties, items, map
+    /// values. Parents come first.
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&Path, &'a Schema)) {
+        self.walk_from(&Path::root(), visit);
+    }
+
+    fn walk_from<'a>(&'a self, path: &Path, visit: &mut dyn FnMut(&Path, &'a Schema)) {
+        visit(path, self);
+        for (name, schema) in &self.properties {
+            schema.walk_from(&path.field(name), visit);
+        }
+        if let Some(items) = &self.items {
+            items.walk_from(&path.item(), visit);
+        }
+        if let Some(values) = self.values() {
+            values.walk_from(&path.value(), visit);
+        }
+    }
+
+    /// Visits every schema node, also those inside `allOf`, `anyOf`, `oneOf` and `not`. The path is
+    /// that of the field which the node constrains.
+    pub fn walk_all<'a>(&'a self, visit: &mut dyn FnMut(&Path, &'a Schema)) {
+        self.walk_all_from(&Path::root(), visit);
+    }
+
+    fn walk_all_from<'a>(&'a self, path: &Path, visit: &mut dyn FnMut(&Path, &'a Schema)) {
+        visit(path, self);
+        for schema in self.junctors() {
+            schema.walk_all_from(path, visit);
+        }
+        for (name, schema) in &self.properties {
+            schema.walk_all_from(&path.field(name), visit);
+        }
+        if let Some(items) = &self.items {
+            items.walk_all_from(&path.item(), visit);
+        }
+        if let Some(values) = self.values() {
+            values.walk_all_from(&path.value(), visit);
+        }
+    }
+
+    /// The schemas under `allOf`, `anyOf`, `oneOf` and `not`.
+    pub fn junctors(&self) -> impl Iterator<Item = &Schema> {
+        let several = self.all_of.iter().chain(&self.any_of).chain(&self.one_of);
+        several.chain(self.not.as_deref())
+    }
+}

@@ -1,0 +1,390 @@
+//! A CustomResourceDefinition as written.
+
+use crate::document::{Kind, Node, Span};
+use crate::schema::Schema;
+
+/// A CRD. Reading it is tolerant: what is missing or odd is for the checks to say.
+#[derive(Debug, Clone)]
+pub struct Crd {
+    /// `metadata.name`.
+    pub name: String,
+    /// `spec.group`.
+    pub group: String,
+    /// `spec.names`.
+    pub names: Names,
+    /// `spec.scope`.
+    pub scope: String,
+    /// `spec.preserveUnknownFields`.
+    pub preserve_unknown_fields: bool,
+    /// `spec.conversion`; strategy None where it is absent.
+    pub conversion: Conversion,
+    /// `spec.versions`, in source order.
+    pub versions: Vec<Version>,
+    /// The whole document, for places and for what has no field here.
+    pub node: Node,
+}
+
+/// `spec.names`.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// `kind`.
+    pub kind: String,
+    /// `plural`.
+    pub plural: String,
+    /// `singular`; the API server derives it from the kind where it is absent.
+    pub singular: Option<String>,
+    /// `listKind`; the API server derives it from the kind where it is absent.
+    pub list_kind: Option<String>,
+    /// `shortNames`.
+    pub short_names: Vec<String>,
+    /// `categories`.
+    pub categories: Vec<String>,
+}
+
+/// `spec.conversion`.
+#[derive(Debug, Clone)]
+pub struct Conversion {
+    /// Where the stanza stands, or the spec where there is none.
+    pub span: Span,
+    /// Whether the stanza was written at all.
+    pub stated: bool,
+    /// `strategy`, empty where it is missing from a written stanza.
+    pub strategy: String,
+    /// `webhook.clientConfig`.
+    pub client: Option<ClientConfig>,
+    /// Whether `webhook` was written.
+    pub webhook: Option<Span>,
+    /// `webhook.conversionReviewVersions`.
+    pub review_versions: Vec<(String, Span)>,
+}
+
+/// `spec.conversion.webhook.clientConfig`.
+#[derive(Debug, Clone)]
+pub struct ClientConfig {
+    /// Where it stands.
+    pub span: Span,
+    /// `url`.
+    pub url: Option<(String, Span)>,
+    /// `service`.
+    pub service: Option<Service>,
+    /// `caBundle`, still in base64.
+    pub ca_bundle: Option<(String, Span)>,
+}
+
+/// `spec.conversion.webhook.clientConfig.service`.
+#[derive(Debug, Clone)]
+pub struct Service {
+    /// Where it stands.
+    pub span: Span,
+    /// `name`.
+    pub name: String,
+    /// `namespace`.
+    pub namespace: String,
+    /// `path`.
+    pub path: Option<(String, Span)>,
+    /// `port`.
+    pub port: Option<(i64, Span)>,
+}
+
+/// One of `spec.versions`.
+#[derive(Debug, Clone)]
+pub struct Version {
+    /// Where it stands.
+    pub span: Span,
+    /// `name`.
+    pub name: String,
+    /// Where the name stands.
+    pub name_span: Span,
+    /// `served`.
+    pub served: bool,
+    /// `storage`.
+    pub storage: bool,
+    /// `deprecated`.
+    pub deprecated: bool,
+    /// `deprecationWarning`.
+    pub deprecation_warning: Option<(String, Span)>,
+    /// `schema.openAPIV3Schema`.
+    pub schema: Option<Schema>,
+    /// `subresources.status`.
+    pub status: Option<Span>,
+    /// `subresources.scale`.
+    pub scale: Option<Scale>,
+    /// `additionalPrinterColumns`.
+    pub columns: Vec<Column>,
+    /// `selectableFields`: path and place of each.
+    pub selectable_fields: Vec<(String, Span)>,
+    /// The whole node.
+    pub node: Node,
+}
+
+/// `subresources.scale`.
+#[derive(Debug, Clone)]
+pub struct Scale {
+    /// Where it stands.
+    pub span: Span,
+    /// `specReplicasPath`.
+    pub spec_replicas: Option<(String, Span)>,
+    /// `statusReplicasPath`.
+    pub status_replicas: Option<(String, Span)>,
+    /// `labelSelectorPath`.
+    pub label_selector: Option<(String, Span)>,
+}
+
+/// One of `additionalPrinterColumns`.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Where it stands.
+    pub span: Span,
+    /// `name`.
+    pub name: String,
+    /// `type`.
+    pub ty: String,
+    /// `jsonPath`.
+    pub path: Option<(String, Span)>,
+}
+
+/// A document that says it is a CRD and cannot be one.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct CrdError {
+    /// Where.
+    pub span: Span,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+const V1: &str = "apiextensions.k8s.io/v1";
+
+impl Crd {
+    /// Whether a document says that it is a CRD of any API version.
+    pub fn is_crd(node: &Node) -> bool {
+        node.str_at("kind") == Some("CustomResourceDefinition")
+            && node
+                .str_at("apiVersion")
+                .is_some_and(|api| api.starts_with("apiextensions.k8s.io/"))
+    }
+
+    /// Reads a CRD document.
+    pub fn read(node: Node) -> Result<Self, CrdError> {
+        let error = |span: Span, message: String, help: &str| CrdError {
+            span,
+            message,
+            help: help.to_owned(),
+        };
+        match node
+            .get("apiVersion")
+            .and_then(|api| Some((api.as_str()?, api.span)))
+        {
+            Some((V1, _)) => {}
+            Some((other, span)) => {
+                let help = "write the CRD as apiextensions.k8s.io/v1: Kubernetes 1.22 stopped serving v1beta1. \
+                            `schema`, `subresources` and `additionalPrinterColumns` move under each version, \
+                            `JSONPath` becomes `jsonPath`, `preserveUnknownFields` becomes false";
+                return Err(error(span, format!("{other} CRDs cannot be judged"), help));
+            }
+            None => {
+                return Err(error(
+                    node.span,
+                    "apiVersion is missing".into(),
+                    "add `apiVersion: apiextensions.k8s.io/v1`",
+                ));
+            }
+        }
+        let Some(name) = node.at(&["metadata", "name"]).and_then(Node::as_str) else {
+            let span = node.get("metadata").unwrap_or(&node).span;
+            return Err(error(
+                span,
+                "metadata.name is missing".into(),
+                "name the CRD <plural>.<group>",
+            ));
+        };
+        let Some(spec) = node
+            .get("spec")
+            .filter(|spec| matches!(spec.kind, Kind::Map(_)))
+        else {
+            return Err(error(
+                node.span,
+                "spec is missing".into(),
+                "a CRD needs a spec with group, names and versions",
+            ));
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            group: owned(spec, "group"),
+            names: spec.get("names").map(Names::read).unwrap_or_default(),
+            scope: owned(spec, "scope"),
+            preserve_unknown_fields: flag(spec, "preserveUnknownFields"),
+            conversion: Conversion::read(spec),
+            versions: spec
+                .get("versions")
+                .map(|versions| versions.items().iter().map(Version::read).collect())
+                .unwrap_or_default(),
+            node,
+        })
+    }
+
+    /// The version that objects are stored at: the first one marked so.
+    pub fn storage(&self) -> Option<&Version> {
+        self.versions.iter().find(|version| version.storage)
+    }
+
+    /// The version of this name.
+    pub fn version(&self, name: &str) -> Option<&Version> {
+        self.versions.iter().find(|version| version.name == name)
+    }
+
+    /// Whether objects live in namespaces.
+    pub fn is_namespaced(&self) -> bool {
+        self.scope == "Namespaced"
+    }
+
+    /// Whether versions differ by nothing but their name to the API server.
+    pub fn converts_by_none(&self) -> bool {
+        self.conversion.strategy == "None"
+    }
+
+    /// Where a part of the document stands, or the nearest part above it.
+    pub fn span_at(&self, pointer: &str) -> Span {
+        self.node.nearest(pointer).span
+    }
+}
+
+impl Names {
+    fn read(node: &Node) -> Self {
+        let texts = |key: &str| -> Vec<String> {
+            let list = node.get(key).map(Node::items).unwrap_or_default();
+            list.iter()
+                .filter_map(|item| item.as_str().map(str::to_owned))
+                .collect()
+        };
+        Self {
+            kind: owned(node, "kind"),
+            plural: owned(node, "plural"),
+            singular: node.str_at("singular").map(str::to_owned),
+            list_kind: node.str_at("listKind").map(str::to_owned),
+            short_names: texts("shortNames"),
+            categories: texts("categories"),
+        }
+    }
+}
+
+impl Conversion {
+    fn read(spec: &Node) -> Self {
+        let Some(node) = spec.get("conversion").filter(|node| !node.is_null()) else {
+            return Self {
+                span: spec.span,
+                stated: false,
+                strategy: "None".into(),
+                client: None,
+                webhook: None,
+                review_versions: Vec::new(),
+            };
+        };
+        let entry_span = |node: &Node, key: &str| {
+            node.entry(key)
+                .map(|entry| entry.key_span.to(entry.value.span))
+        };
+        let webhook = node.get("webhook").filter(|webhook| !webhook.is_null());
+        let versions = webhook.and_then(|webhook| webhook.get("conversionReviewVersions"));
+        Self {
+            span: entry_span(spec, "conversion").unwrap_or(node.span),
+            stated: true,
+            strategy: owned(node, "strategy"),
+            client: webhook
+                .and_then(|webhook| webhook.get("clientConfig"))
+                .map(ClientConfig::read),
+            webhook: webhook.and(entry_span(node, "webhook")),
+            review_versions: versions
+                .map(Node::items)
+                .unwrap_or_default()
+                .iter()
+                .map(|item| (item.as_str().unwrap_or_default().to_owned(), item.span))
+                .collect(),
+        }
+    }
+}
+
+impl ClientConfig {
+    fn read(node: &Node) -> Self {
+        Self {
+            span: node.span,
+            url: spanned(node, "url"),
+            service: node
+                .get("service")
+                .filter(|service| !service.is_null())
+                .map(|service| Service {
+                    span: service.span,
+                    name: owned(service, "name"),
+                    namespace: owned(service, "namespace"),
+                    path: spanned(service, "path"),
+                    port: service.get("port").and_then(|port| match &port.kind {
+                        Kind::Number(number) => number.as_i64().map(|number| (number, port.span)),
+                        _ => None,
+                    }),
+                }),
+            ca_bundle: spanned(node, "caBundle"),
+        }
+    }
+}
+
+impl Version {
+    fn read(node: &Node) -> Self {
+        let subresources = node.get("subresources");
+        let enabled = |key: &str| {
+            subresources
+                .and_then(|subresources| subresources.entry(key))
+                .filter(|entry| !entry.value.is_null())
+        };
+        Self {
+            span: node.span,
+            name: owned(node, "name"),
+            name_span: node.get("name").unwrap_or(node).span,
+            served: flag(node, "served"),
+            storage: flag(node, "storage"),
+            deprecated: flag(node, "deprecated"),
+            deprecation_warning: spanned(node, "deprecationWarning"),
+            schema: node
+                .at(&["schema", "openAPIV3Schema"])
+                .filter(|schema| !schema.is_null())
+                .map(Schema::read),
+            status: enabled("status").map(|entry| entry.key_span.to(entry.value.span)),
+            scale: enabled("scale").map(|entry| Scale {
+                span: entry.key_span.to(entry.value.span),
+                spec_replicas: spanned(&entry.value, "specReplicasPath"),
+                status_replicas: spanned(&entry.value, "statusReplicasPath"),
+                label_selector: spanned(&entry.value, "labelSelectorPath"),
+            }),
+            columns: items(node, "additionalPrinterColumns")
+                .map(|column| Column {
+                    span: column.span,
+                    name: owned(column, "name"),
+                    ty: owned(column, "type"),
+                    path: spanned(column, "jsonPath"),
+                })
+                .collect(),
+            selectable_fields: items(node, "selectableFields")
+                .map(|field| spanned(field, "jsonPath").unwrap_or((String::new(), field.span)))
+                .collect(),
+            node: node.clone(),
+        }
+    }
+}
+
+fn items<'a>(node: &'a Node, key: &str) -> impl Iterator<Item = &'a Node> {
+    node.get(key).map(Node::items).unwrap_or_default().iter()
+}
+
+fn owned(node: &Node, key: &str) -> String {
+    node.str_at(key).unwrap_or_default().to_owned()
+}
+
+fn flag(node: &Node, key: &str) -> bool {
+    node.get(key).and_then(Node::as_bool).unwrap_or_default()
+}
+
+fn spanned(node: &Node, key: &str) -> Option<(String, Span)> {
+    let value = node.get(key)?;
+    Some((value.as_str()?.to_owned(), value.span))
+}

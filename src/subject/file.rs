@@ -1,0 +1,363 @@
+//! The subject file, `crdproof.yaml`, as types. Its JSON Schema is derived from them.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::kubernetes::KubeVersion;
+
+/// What is on trial and what it promises.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "crdproof subject file")]
+pub struct SubjectFile {
+    /// Always `crdproof/v1alpha1`.
+    pub api_version: String,
+    /// Always `Subject`.
+    pub kind: String,
+    /// Name and nothing else.
+    #[serde(default)]
+    pub metadata: Metadata,
+    /// Where the CRDs are.
+    #[serde(default)]
+    pub crds: CrdInputs,
+    /// The earlier state of the same CRDs, for the upgrade family.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
+    /// Files and directories with sample objects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<String>,
+    /// How objects are converted between versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub converter: Option<ConverterConfig>,
+    /// How versions relate, as declared by the author.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub field_maps: Vec<FieldMap>,
+    /// How long a conversion may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// The Kubernetes releases that the subject claims.
+    #[serde(default)]
+    pub kubernetes: KubernetesConfig,
+    /// Suites to run when none is named on the command line; `quick` where empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suites: Vec<String>,
+    /// Accepted findings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
+}
+
+/// Name of the subject.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Metadata {
+    /// The name in reports.
+    #[serde(default)]
+    pub name: String,
+}
+
+/// Where CRDs come from.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CrdInputs {
+    /// Files, directories, `git:REF:PATH` or `-`, relative to the subject file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// A command whose output is the manifests, such as `[kustomize, build, config/crd]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// Fewer CRDs than this end the run with exit code 4, so that an empty render cannot pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum_count: Option<usize>,
+}
+
+/// Where the earlier state comes from.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Baseline {
+    /// A git ref at which `paths` are read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<String>,
+    /// Files and directories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// A command whose output is the manifests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+}
+
+/// Exactly one way to convert, and optionally that of the previous release.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConverterConfig {
+    /// A webhook that is already running.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhook: Option<WebhookConfig>,
+    /// A webhook that we start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessConfig>,
+    /// A command that reads one review on stdin and writes one on stdout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exec: Option<Vec<String>>,
+    /// The declared field maps themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field_map: Option<Empty>,
+    /// The previous release's converter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<ConverterConfig>>,
+}
+
+/// Nothing to set yet.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Empty {}
+
+/// A webhook that is already running.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WebhookConfig {
+    /// Its URL.
+    pub url: String,
+    /// The CA that signed its certificate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<String>,
+}
+
+/// A webhook that we start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ProcessConfig {
+    /// The command; `$PORT`, `$CERT_DIR` and `$KUBECONFIG` are filled in.
+    pub run: Vec<String>,
+    /// Additional environment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// When it counts as ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<Ready>,
+    /// Whether it needs an API server to start.
+    #[serde(default)]
+    pub needs_cluster: bool,
+}
+
+/// When a started webhook counts as ready.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Ready {
+    /// Its port accepts connections.
+    #[serde(default)]
+    pub tcp: bool,
+}
+
+/// How two versions of a CRD relate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FieldMap {
+    /// The CRD's name.
+    pub crd: String,
+    /// The two versions.
+    pub between: [String; 2],
+    /// Fields that have another path in the other version; keys are version names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rename: Vec<Move>,
+    /// Fields that one version lacks and that are kept there in an annotation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stash: Vec<Stash>,
+    /// Fields that are lost, knowingly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<Loss>,
+}
+
+/// The path of one field in each version, such as `{v1: .spec.host, v2: .spec.endpoint.host}`.
+pub type Move = BTreeMap<String, String>;
+
+/// A field that lives in an annotation where the version has no place for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Stash {
+    /// The version that has the field.
+    pub from: String,
+    /// The version that has not.
+    pub to: String,
+    /// The field's path in `from`.
+    pub path: String,
+    /// The annotation that holds it in `to`.
+    pub annotation: String,
+}
+
+/// A field that does not survive conversion, and why that is accepted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Loss {
+    /// The version that has the field.
+    pub from: String,
+    /// The version that has not.
+    pub to: String,
+    /// The field's path in `from`.
+    pub path: String,
+    /// Why the loss is accepted.
+    pub reason: String,
+    /// Until when.
+    pub until: Date,
+}
+
+/// How long a conversion may take.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Budget {
+    /// Per review, such as `50ms`.
+    pub per_call: String,
+    /// On top of it per object, such as `8ms`.
+    pub per_object: String,
+}
+
+/// The Kubernetes releases that the subject claims.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct KubernetesConfig {
+    /// Releases to test on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<KubeVersion>,
+    /// How an API server is had.
+    #[serde(default)]
+    pub provider: Provider,
+    /// The lowest release that the subject claims to support.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum: Option<KubeVersion>,
+}
+
+/// How an API server is had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Provider {
+    /// Child processes on this machine.
+    #[default]
+    Local,
+    /// A k3s container.
+    K3s,
+    /// A kind cluster.
+    Kind,
+    /// A cluster that exists already.
+    Kubeconfig,
+}
+
+/// An accepted finding. It names a check or a fingerprint, a reason and an expiry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Waiver {
+    /// The check, or a glob such as `upgrade/*`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+    /// One finding exactly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// Only findings of this CRD.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crd: Option<String>,
+    /// Only findings at this field path or below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Why it is accepted.
+    pub reason: String,
+    /// Who answers for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// The last day on which it counts.
+    pub expires: Date,
+}
+
+/// A subject file that can be read but contradicts itself. `pointer` says where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SubjectFileError {
+    /// JSON pointer into the subject file.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl SubjectFile {
+    /// The file that bare CRD paths stand for.
+    pub fn for_paths(paths: Vec<String>) -> Self {
+        Self {
+            api_version: super::API_VERSION.into(),
+            kind: "Subject".into(),
+            crds: CrdInputs {
+                paths,
+                ..CrdInputs::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Finds what the types cannot express.
+    pub fn problem(&self) -> Option<SubjectFileError> {
+        let error = |pointer: String, message: String, help: &str| {
+            Some(SubjectFileError {
+                pointer,
+                message,
+                help: help.to_owned(),
+            })
+        };
+        if self.api_version != super::API_VERSION {
+            let message = format!("unknown apiVersion {:?}", self.api_version);
+            return error(
+                "/apiVersion".into(),
+                message,
+                &format!("write `apiVersion: {}`", super::API_VERSION),
+            );
+        }
+        if self.kind != "Subject" {
+            return error(
+                "/kind".into(),
+                format!("unknown kind {:?}", self.kind),
+                "write `kind: Subject`",
+            );
+        }
+        if let Some(converter) = &self.converter
+            && converter.ways() != 1
+        {
+            let message = format!(
+                "a converter is exactly one of webhook, process, exec and fieldMap; here are {}",
+                converter.ways()
+            );
+            return error("/converter".into(), message, "keep one of them");
+        }
+        for (index, waiver) in self.waivers.iter().enumerate() {
+            if waiver.check.is_none() && waiver.fingerprint.is_none() {
+                let message = "a waiver names a check or a fingerprint".to_owned();
+                return error(
+                    format!("/waivers/{index}"),
+                    message,
+                    "add `check:` or `fingerprint:`; reports print both",
+                );
+            }
+            if waiver.reason.trim().is_empty() {
+                return error(
+                    format!("/waivers/{index}/reason"),
+                    "the reason is empty".into(),
+                    "say why the finding is accepted",
+                );
+            }
+        }
+        None
+    }
+}
+
+impl ConverterConfig {
+    fn ways(&self) -> usize {
+        [
+            self.webhook.is_some(),
+            self.process.is_some(),
+            self.exec.is_some(),
+            self.field_map.is_some(),
+        ]
+        .into_iter()
+        .filter(|given| *given)
+        .count()
+    }
+}

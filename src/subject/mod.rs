@@ -1,0 +1,80 @@
+//! What is on trial: CRDs, their converter, samples, declared field maps, waivers.
+
+mod crd;
+mod file;
+mod names;
+mod sample;
+
+use std::collections::BTreeMap;
+
+use crate::document::{Node, Sources, Span};
+
+pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
+pub use file::{
+    Baseline, Budget, ConverterConfig, CrdInputs, FieldMap, KubernetesConfig, Loss, Metadata, Move,
+    ProcessConfig, Provider, Ready, Stash, SubjectFile, SubjectFileError, Waiver, WebhookConfig,
+};
+pub use names::{
+    api_version_order, is_dns_label_1035, is_dns_subdomain_1123, is_kubernetes_version_name,
+};
+pub use sample::Sample;
+
+/// The API version of the subject file.
+pub const API_VERSION: &str = "crdproof/v1alpha1";
+
+/// Everything that is on trial, and the texts it was read from.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// Its name in reports.
+    pub name: String,
+    /// All texts; spans point into them.
+    pub sources: Sources,
+    /// The CRDs, sorted by name.
+    pub crds: Vec<Crd>,
+    /// Their earlier state, sorted by name, if there is one to compare with.
+    pub baseline: Option<Vec<Crd>>,
+    /// Objects that must be valid and survive.
+    pub samples: Vec<Sample>,
+    /// Documents that are no CRDs, counted by kind.
+    pub passed_over: BTreeMap<String, usize>,
+    /// The subject file, or its defaults.
+    pub file: SubjectFile,
+    /// The subject file's document, for places; absent where bare paths were given.
+    pub document: Option<Node>,
+}
+
+impl Subject {
+    /// The CRD of this name.
+    pub fn crd(&self, name: &str) -> Option<&Crd> {
+        self.crds.iter().find(|crd| crd.name == name)
+    }
+
+    /// The earlier state of the CRD of this name.
+    pub fn baseline_of(&self, name: &str) -> Option<&Crd> {
+        self.baseline.as_ref()?.iter().find(|crd| crd.name == name)
+    }
+
+    /// The samples of a CRD.
+    pub fn samples_of<'a>(&'a self, crd: &'a Crd) -> impl Iterator<Item = &'a Sample> {
+        self.samples.iter().filter(|sample| sample.is_of(crd))
+    }
+
+    /// The field maps declared for a CRD.
+    pub fn field_maps_of<'a>(
+        &'a self,
+        crd: &'a Crd,
+    ) -> impl Iterator<Item = (usize, &'a FieldMap)> {
+        self.file
+            .field_maps
+            .iter()
+            .enumerate()
+            .filter(|(_, map)| map.crd == crd.name)
+    }
+
+    /// Where a place of the subject file stands, named by JSON pointer.
+    pub fn file_span(&self, pointer: &str) -> Option<Span> {
+        self.document
+            .as_ref()
+            .map(|document| document.nearest(pointer).span)
+    }
+}
