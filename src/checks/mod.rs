@@ -263,3 +263,10 @@ impl Breach {
 pub fn find(id: &str) -> Option<&'static Check> {
     ALL.iter().copied().find(|check| check.id == id)
 }
+
+/// The families that have checks, sorted.
+pub fn families() -> Vec<&'static str> {
+    let mut families: Vec<_> = ALL.iter().map(|check| check.family()).collect();
+    families.dedup();
+    families
+}

@@ -49,6 +49,13 @@ impl Selection {
         selected.into_values().collect()
     }
 
+    /// Whether `only` names this check.
+    pub fn picks(&self, check: &Check) -> bool {
+        self.only
+            .iter()
+            .any(|glob| matches(glob, check.id) || glob == check.family())
+    }
+
     /// Globs of `only` and `except` that name nothing.
     pub fn unknown(&self) -> Vec<&str> {
         let names_nothing = |glob: &&String| {

@@ -1,0 +1,174 @@
+//! Flags and arguments.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+
+/// Puts Kubernetes CRDs, their converter and samples on trial, and gives a verdict with evidence.
+#[derive(Debug, Parser)]
+#[command(
+    name = "crdproof",
+    version,
+    disable_help_subcommand = true,
+    after_help = "Exit codes: 0 nothing found, 1 findings, 2 wrong flags or subject file, 3 internal error, \
+                  4 nothing was tested, 5 environment not usable, 6 incomplete.\n\n\
+                  Example:\n  crdproof run --suite quick config/crd"
+)]
+pub(crate) struct Cli {
+    /// When to use colour.
+    #[arg(long, global = true, default_value = "auto", value_name = "WHEN")]
+    pub(crate) color: ColorChoice,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Judge a subject and report what was found.
+    #[command(
+        after_help = "Example:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif"
+    )]
+    Run(RunArgs),
+    /// Print what `run` would do, and what it would skip and why; changes nothing.
+    #[command(after_help = "Example:\n  crdproof plan -f crdproof.yaml")]
+    Plan(PlanArgs),
+    /// List checks and suites.
+    #[command(after_help = "Example:\n  crdproof list manifest")]
+    List(ListArgs),
+    /// Explain a check: what it guarantees, why, and what to do.
+    #[command(after_help = "Example:\n  crdproof explain manifest/none-strategy-lossless")]
+    Explain(ExplainArgs),
+    /// Print the JSON Schema of a file that crdproof reads or writes.
+    #[command(after_help = "Example:\n  crdproof schema subject")]
+    Schema(SchemaArgs),
+}
+
+/// What is on trial.
+#[derive(Debug, Args)]
+pub(crate) struct SubjectArgs {
+    /// CRDs: files, directories, git:REF:PATH, or - for standard input.
+    #[arg(value_name = "SOURCE", conflicts_with = "file")]
+    pub(crate) sources: Vec<String>,
+    /// The subject file [default: crdproof.yaml, where no SOURCE is given].
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Which checks.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    /// Suite to run, by name or file; repeatable [default: those of the subject file, else quick].
+    #[arg(short, long = "suite", value_name = "SUITE")]
+    pub(crate) suites: Vec<String>,
+    /// Only these checks: a family, an id, or a glob such as 'manifest/*'; repeatable.
+    #[arg(long, value_name = "CHECK")]
+    pub(crate) only: Vec<String>,
+    /// All but these checks; repeatable.
+    #[arg(long, value_name = "CHECK")]
+    pub(crate) except: Vec<String>,
+    /// Seed of everything that is generated; the same seed gives the same objects.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// How to report and when to fail.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Write a report: FORMAT or FORMAT=PATH; repeatable. Without a path it goes to stdout.
+    /// Formats: terminal, json, junit, sarif, html, markdown, github.
+    #[arg(long = "report", value_name = "FORMAT[=PATH]")]
+    pub(crate) reports: Vec<String>,
+    /// The least severity that makes the exit code 1.
+    #[arg(long, value_enum, default_value = "error", value_name = "SEVERITY")]
+    pub(crate) fail_on: FailOn,
+    /// Fail on cases that could not be decided, too.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Show every finding, and the guarantees that hold.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Print no human report.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Threads that judge [default: all cores].
+    #[arg(short, long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) subject: SubjectArgs,
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) subject: SubjectArgs,
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Only checks of this family, or matching this glob.
+    #[arg(value_name = "CHECK")]
+    pub(crate) only: Option<String>,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The check's id; near misses are found.
+    pub(crate) id: String,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Which file.
+    #[arg(value_enum)]
+    pub(crate) of: SchemaOf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// The subject file, crdproof.yaml.
+    Subject,
+    /// A suite file.
+    Suite,
+    /// The JSON report.
+    Report,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Any finding.
+    Note,
+    /// Warnings and errors.
+    Warning,
+    /// Errors.
+    Error,
+    /// Nothing.
+    Never,
+}

@@ -1,0 +1,82 @@
+//! Talking to a person on stderr, and handing results to stdout.
+
+use std::io::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use clap::ColorChoice;
+use crdproof::input::InputError;
+
+use super::exit::Exit;
+
+/// Where a command writes to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Console {
+    choice: anstream::ColorChoice,
+}
+
+impl Console {
+    pub(crate) fn new(color: ColorChoice) -> Self {
+        let choice = match color {
+            ColorChoice::Auto => anstream::ColorChoice::Auto,
+            ColorChoice::Always => anstream::ColorChoice::Always,
+            ColorChoice::Never => anstream::ColorChoice::Never,
+        };
+        Self { choice }
+    }
+
+    /// Whether stderr shows colour.
+    pub(crate) fn colour(self) -> bool {
+        match self.choice {
+            anstream::ColorChoice::Auto => {
+                anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
+            }
+            choice => choice != anstream::ColorChoice::Never,
+        }
+    }
+
+    /// Text for the person at the terminal.
+    pub(crate) fn say(self, text: &str) {
+        let mut stderr = anstream::AutoStream::new(std::io::stderr().lock(), self.choice);
+        // Nobody is left to tell if stderr is closed.
+        let _ = writeln!(stderr, "{text}");
+    }
+
+    /// The result that was asked for, on stdout.
+    pub(crate) fn print(self, text: &str) -> anyhow::Result<()> {
+        let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), self.choice);
+        match stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+        {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            result => Ok(result?),
+        }
+    }
+
+    /// Shows an error that ended the command, with its place and remedy.
+    pub(crate) fn failure(self, error: &anyhow::Error) -> Exit {
+        let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let bold = Style::new().bold();
+        let exit = Exit::of(error);
+        let mut text = format!("{red}error{red:#}: {bold}{error:#}{bold:#}");
+        if let Some(input) = error.downcast_ref::<InputError>() {
+            if let (Some(place), Some(line)) = (&input.place, &input.line) {
+                let column = place.column.saturating_sub(1) as usize;
+                let gutter = place.line.to_string();
+                let pad = " ".repeat(gutter.len());
+                let shown: String = line.chars().take(160).collect();
+                text.push_str(&format!(
+                    "\n{pad} |\n{gutter} | {shown}\n{pad} | {}{red}^{red:#}",
+                    " ".repeat(column.min(160))
+                ));
+            }
+            if let Some(help) = &input.help {
+                text.push_str(&format!("\n  = help: {help}"));
+            }
+        } else {
+            text.push_str("\n  = help: this is a defect of crdproof; please report it with the command and its input");
+        }
+        self.say(&text);
+        exit
+    }
+}

@@ -1,0 +1,22 @@
+//! `schema`.
+
+use anyhow::Result;
+use crdproof::report::Report;
+use crdproof::run::SuiteFile;
+use crdproof::subject::SubjectFile;
+use schemars::schema_for;
+
+use super::args::{SchemaArgs, SchemaOf};
+use super::console::Console;
+use super::exit::Exit;
+
+/// Prints a JSON Schema.
+pub(crate) fn schema(args: &SchemaArgs, console: &Console) -> Result<Exit> {
+    let schema = match args.of {
+        SchemaOf::Subject => schema_for!(SubjectFile),
+        SchemaOf::Suite => schema_for!(SuiteFile),
+        SchemaOf::Report => schema_for!(Report),
+    };
+    console.print(&format!("{}\n", serde_json::to_string_pretty(&schema)?))?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,180 @@
+//! Fixture folders: what they hold, and what must be found in them.
+//!
+//! A folder has either a `crdproof.yaml`, or `crd*.yaml` with optional `old*.yaml` (the baseline) and
+//! `sample*.yaml`; and optionally an `expect.yaml` that lists exactly the findings that must come.
+
+use std::path::{Path, PathBuf};
+
+use crdproof::document::{Sources, decode, parse};
+use crdproof::input::{self, Texts};
+use crdproof::report::Report;
+use crdproof::run::{Event, Options, Selection, Settings, fold, load_suite, plan, run};
+use crdproof::subject::Subject;
+use serde::Deserialize;
+
+/// The day on which fixtures are judged, so that expiries do not depend on the clock.
+pub const TODAY: jiff::civil::Date = jiff::civil::date(2026, 11, 16);
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// All findings, each once.
+    pub findings: Vec<Expected>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// The check that fires.
+    pub check: String,
+    /// `file:line`, file relative to the fixture folder.
+    #[serde(default)]
+    pub at: Option<String>,
+    /// The field path.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// The CRD version.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// A part of the message.
+    #[serde(default)]
+    pub says: Option<String>,
+    /// A severity other than the check's.
+    #[serde(default)]
+    pub severity: Option<String>,
+}
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+/// Folders of `fixtures/checks/<family>/<check>/`, as (check id, folder).
+pub fn check_fixtures() -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    for family in folders(&root().join("checks")) {
+        for check in folders(&family) {
+            let id = format!("{}/{}", name(&family), name(&check));
+            found.extend(
+                folders(&check)
+                    .into_iter()
+                    .map(|folder| (id.clone(), folder)),
+            );
+        }
+    }
+    found
+}
+
+pub fn folders(path: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect());
+    let mut folders: Vec<PathBuf> = entries.unwrap_or_default();
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    folders
+}
+
+pub fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+pub fn load(folder: &Path) -> Subject {
+    let file = folder.join("crdproof.yaml");
+    if file.is_file() {
+        return input::from_file(&file).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let texts = |prefix: &str| {
+        let mut paths: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        paths.retain(|path| path.is_file() && name(path).starts_with(prefix));
+        paths.sort();
+        let read = |path: PathBuf| {
+            Texts::relative_to("")
+                .read(&path.display().to_string())
+                .unwrap()
+        };
+        paths.into_iter().flat_map(read).collect::<Vec<_>>()
+    };
+    let old = texts("old");
+    let baseline = if old.is_empty() { None } else { Some(old) };
+    input::from_texts(texts("crd"), texts("sample"), baseline)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Judges a subject by every check that needs no API server.
+pub fn judge(subject: &Subject) -> Report {
+    let all = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: all\nchecks: ['*']\n";
+    let selection = Selection {
+        suites: vec![load_suite("all", "all", all).unwrap()],
+        ..Selection::default()
+    };
+    let plan = plan(subject, &Settings { selection, seed: 1 });
+    let events = std::sync::Mutex::new(Vec::<Event<'_>>::new());
+    let options = Options {
+        jobs: std::num::NonZeroUsize::MIN,
+        today: TODAY,
+    };
+    run(&plan, &options, &|event| events.lock().unwrap().push(event));
+    fold(&plan, events.into_inner().unwrap(), TODAY)
+}
+
+pub fn expectation(folder: &Path) -> Expectation {
+    let path = folder.join("expect.yaml");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        return Expectation::default();
+    };
+    let mut sources = Sources::default();
+    let id = sources.add(path.display().to_string(), text);
+    let documents = parse(&sources, id)
+        .unwrap_or_else(|error| panic!("{}: {error}", sources.place(error.span)));
+    decode(&documents[0]).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Compares what was found with what must be found; the answer lists every difference.
+pub fn differences(folder: &Path, report: &Report) -> Vec<String> {
+    let expectation = expectation(folder);
+    let mut left: Vec<_> = report.counting().collect();
+    let mut differences = Vec::new();
+    for expected in &expectation.findings {
+        let matches = |finding: &&crdproof::report::Finding| {
+            let at = finding.location.as_ref().map(|location| {
+                let file = Path::new(&location.file);
+                let file = file.strip_prefix(folder).unwrap_or(file);
+                format!("{}:{}", file.display(), location.line)
+            });
+            finding.check == expected.check
+                && (expected.at.is_none() || expected.at == at)
+                && (expected.path.is_none() || expected.path == finding.path)
+                && (expected.version.is_none() || expected.version == finding.version)
+                && expected
+                    .says
+                    .as_ref()
+                    .is_none_or(|says| finding.message.contains(says))
+                && expected
+                    .severity
+                    .as_ref()
+                    .is_none_or(|severity| severity == finding.severity.as_str())
+        };
+        match left.iter().position(matches) {
+            Some(index) => drop(left.remove(index)),
+            None => differences.push(format!("missing: {expected:?}")),
+        }
+    }
+    for finding in left {
+        let place = finding
+            .location
+            .as_ref()
+            .map(|location| format!("{}:{}", location.file, location.line));
+        differences.push(format!(
+            "unexpected: {} at {} path {:?} version {:?}: {}",
+            finding.check,
+            place.unwrap_or_default(),
+            finding.path,
+            finding.version,
+            finding.message
+        ));
+    }
+    differences
+}

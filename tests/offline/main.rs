@@ -1,0 +1,5 @@
+//! Tests that need no API server: one binary, because each links the whole tree.
+
+mod checks;
+mod fixture;
+mod registry;
