@@ -10,12 +10,7 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let word = word.to_lowercase();
     candidates
         .into_iter()
-        .map(|candidate| {
-            (
-                strsim::jaro_winkler(&word, &candidate.to_lowercase()),
-                candidate,
-            )
-        })
+        .map(|candidate| (strsim::jaro_winkler(&word, &candidate.to_lowercase()), candidate))
         .filter(|(score, _)| *score > 0.8)
         .max_by(|(left, _), (right, _)| left.total_cmp(right))
         .map(|(_, candidate)| candidate)

@@ -19,7 +19,26 @@ mod serving;
 mod upgrade;
 
 /// Every check, sorted by id.
-pub static ALL: &[&Check] = &[&manifest::one_storage_version::CHECK];
+pub static ALL: &[&Check] = &[
+    &manifest::ca_bundle_usable::CHECK,
+    &manifest::conversion_needed::CHECK,
+    &manifest::conversion_stanza_valid::CHECK,
+    &manifest::deprecation_announced::CHECK,
+    &manifest::identity_consistent::CHECK,
+    &manifest::list_keys_declared::CHECK,
+    &manifest::none_strategy_lossless::CHECK,
+    &manifest::one_storage_version::CHECK,
+    &manifest::paths_resolve::CHECK,
+    &manifest::review_v1_offered::CHECK,
+    &manifest::review_versions_known::CHECK,
+    &manifest::samples_namespaced::CHECK,
+    &manifest::schemas_structural::CHECK,
+    &manifest::size_applicable::CHECK,
+    &manifest::status_schema_present::CHECK,
+    &manifest::storage_version_served::CHECK,
+    &manifest::subresources_agree::CHECK,
+    &manifest::version_names_ordered::CHECK,
+];
 
 /// One guarantee.
 #[derive(Debug)]
@@ -47,9 +66,7 @@ pub struct Check {
 impl Check {
     /// The part of the id before the slash.
     pub fn family(&self) -> &'static str {
-        self.id
-            .split_once('/')
-            .map_or(self.id, |(family, _)| family)
+        self.id.split_once('/').map_or(self.id, |(family, _)| family)
     }
 
     /// The part of the id after the slash.
@@ -59,9 +76,7 @@ impl Check {
 }
 
 /// How bad a finding is.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
@@ -120,9 +135,7 @@ impl Evidence<'_> {
     /// The lowest Kubernetes release that the subject claims, if it claims one.
     pub fn minimum(&self) -> Option<KubeVersion> {
         let kubernetes = &self.subject.file.kubernetes;
-        kubernetes
-            .minimum
-            .or_else(|| kubernetes.versions.iter().min().copied())
+        kubernetes.minimum.or_else(|| kubernetes.versions.iter().min().copied())
     }
 }
 

@@ -26,9 +26,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Judge a subject and report what was found.
-    #[command(
-        after_help = "Example:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif"
-    )]
+    #[command(after_help = "Example:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif")]
     Run(RunArgs),
     /// Print what `run` would do, and what it would skip and why; changes nothing.
     #[command(after_help = "Example:\n  crdproof plan -f crdproof.yaml")]

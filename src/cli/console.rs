@@ -44,10 +44,7 @@ impl Console {
     /// The result that was asked for, on stdout.
     pub(crate) fn print(self, text: &str) -> anyhow::Result<()> {
         let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), self.choice);
-        match stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush())
-        {
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             result => Ok(result?),
         }

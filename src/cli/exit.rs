@@ -30,10 +30,7 @@ impl From<Exit> for ExitCode {
 impl Exit {
     /// The code for an error that ended a command.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
-        match error
-            .downcast_ref::<InputError>()
-            .map(|error| error.trouble)
-        {
+        match error.downcast_ref::<InputError>().map(|error| error.trouble) {
             Some(Trouble::Wrong) => Self::Usage,
             Some(Trouble::Nothing) => Self::Nothing,
             Some(Trouble::Environment) => Self::Environment,

@@ -14,35 +14,19 @@ use super::exit::Exit;
 
 /// Lists checks and suites.
 pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<Exit> {
-    let everything = Selection {
-        suites: Vec::new(),
-        only: args.only.iter().cloned().collect(),
-        except: Vec::new(),
-    };
+    let everything = Selection { suites: Vec::new(), only: args.only.iter().cloned().collect(), except: Vec::new() };
     if let Some(unknown) = everything.unknown().first() {
         let families = crdproof::checks::families();
         let near = names::closest(unknown, families.iter().copied());
-        let help = near.map_or_else(
-            || format!("families: {}", families.join(", ")),
-            |near| format!("did you mean `{near}`?"),
-        );
-        return Err(
-            InputError::new(Trouble::Wrong, format!("no check matches {unknown:?}"))
-                .help(help)
-                .into(),
-        );
+        let help =
+            near.map_or_else(|| format!("families: {}", families.join(", ")), |near| format!("did you mean `{near}`?"));
+        return Err(InputError::new(Trouble::Wrong, format!("no check matches {unknown:?}")).help(help).into());
     }
-    let listed: Vec<&Check> = checks::ALL
-        .iter()
-        .copied()
-        .filter(|check| everything.only.is_empty() || everything.picks(check))
-        .collect();
+    let listed: Vec<&Check> =
+        checks::ALL.iter().copied().filter(|check| everything.only.is_empty() || everything.picks(check)).collect();
     let text = match args.format {
         TextFormat::Json => {
-            let checks: Vec<_> = listed
-                .iter()
-                .map(|check| CheckInfo::new(check, check.severity))
-                .collect();
+            let checks: Vec<_> = listed.iter().map(|check| CheckInfo::new(check, check.severity)).collect();
             let suites: Vec<_> = SUITES.iter().map(|(name, _)| name).collect();
             format!("{:#}\n", json!({"checks": checks, "suites": suites}))
         }
@@ -56,19 +40,12 @@ fn list_text(listed: &[&Check], with_suites: bool) -> String {
     let width = listed.iter().map(|check| check.id.len()).max().unwrap_or(0);
     let mut text = String::new();
     for check in listed {
-        text.push_str(&format!(
-            "{:<width$}  {:<7}  {}\n",
-            check.id,
-            check.severity.as_str(),
-            check.title
-        ));
+        text.push_str(&format!("{:<width$}  {:<7}  {}\n", check.id, check.severity.as_str(), check.title));
     }
     if with_suites {
         text.push_str("\nsuites:\n");
         for (name, content) in SUITES {
-            let description = load_suite(name, name, content)
-                .map(|suite| suite.file.description)
-                .unwrap_or_default();
+            let description = load_suite(name, name, content).map(|suite| suite.file.description).unwrap_or_default();
             text.push_str(&format!("{name:<width$}  {description}\n"));
         }
     }
@@ -77,40 +54,20 @@ fn list_text(listed: &[&Check], with_suites: bool) -> String {
 
 /// Explains one check.
 pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<Exit> {
-    let by_name = || {
-        checks::ALL
-            .iter()
-            .copied()
-            .find(|check| check.name() == args.id)
-    };
+    let by_name = || checks::ALL.iter().copied().find(|check| check.name() == args.id);
     let Some(check) = checks::find(&args.id).or_else(by_name) else {
-        let ids = checks::ALL
-            .iter()
-            .flat_map(|check| [check.id, check.name()]);
+        let ids = checks::ALL.iter().flat_map(|check| [check.id, check.name()]);
         let near = names::closest(&args.id, ids);
-        let help = near.map_or_else(
-            || "`crdproof list` shows all checks".into(),
-            |near| format!("did you mean `{near}`?"),
-        );
-        return Err(
-            InputError::new(Trouble::Wrong, format!("no check is named {:?}", args.id))
-                .help(help)
-                .into(),
-        );
+        let help =
+            near.map_or_else(|| "`crdproof list` shows all checks".into(), |near| format!("did you mean `{near}`?"));
+        return Err(InputError::new(Trouble::Wrong, format!("no check is named {:?}", args.id)).help(help).into());
     };
     let info = CheckInfo::new(check, check.severity);
     let text = match args.format {
         TextFormat::Json => format!("{}\n", serde_json::to_string_pretty(&info)?),
         TextFormat::Text => {
-            let since = info
-                .since
-                .map(|since| format!("Expected from Kubernetes {since}.\n\n"))
-                .unwrap_or_default();
-            let sources: String = info
-                .source
-                .iter()
-                .map(|source| format!("  {source}\n"))
-                .collect();
+            let since = info.since.map(|since| format!("Expected from Kubernetes {since}.\n\n")).unwrap_or_default();
+            let sources: String = info.source.iter().map(|source| format!("  {source}\n")).collect();
             format!(
                 "{} ({})\n\nGuarantee: {}.\n\nWhy: {}\n\n{since}Help: {}.\n\nSource:\n{sources}",
                 info.id,

@@ -22,11 +22,7 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => {
             // A broken pipe while printing help is nobody's concern.
             let _ = error.print();
-            return if error.use_stderr() {
-                Exit::Usage.into()
-            } else {
-                Exit::Success.into()
-            };
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
         }
     };
     let console = console::Console::new(cli.color);

@@ -23,11 +23,7 @@ pub(crate) fn finish(report: &Report, args: &ReportArgs, console: &Console) -> R
         let text = match format {
             "json" => format!("{}\n", serde_json::to_string_pretty(report)?),
             other => {
-                return Err(InputError::new(
-                    Trouble::Wrong,
-                    format!("unknown report format {other:?}"),
-                )
-                .into());
+                return Err(InputError::new(Trouble::Wrong, format!("unknown report format {other:?}")).into());
             }
         };
         match path {
@@ -37,17 +33,9 @@ pub(crate) fn finish(report: &Report, args: &ReportArgs, console: &Console) -> R
     }
     if !args.quiet {
         for finding in report.counting() {
-            let place = finding
-                .location
-                .as_ref()
-                .map(|l| format!("{}:{}:{}: ", l.file, l.line, l.column))
-                .unwrap_or_default();
-            console.say(&format!(
-                "{place}{}[{}]: {}",
-                finding.severity.as_str(),
-                finding.check,
-                finding.message
-            ));
+            let place =
+                finding.location.as_ref().map(|l| format!("{}:{}:{}: ", l.file, l.line, l.column)).unwrap_or_default();
+            console.say(&format!("{place}{}[{}]: {}", finding.severity.as_str(), finding.check, finding.message));
         }
         let summary = &report.summary;
         console.say(&format!(
@@ -72,13 +60,8 @@ pub(crate) fn verdict(report: &Report, args: &ReportArgs) -> Exit {
         FailOn::Error => Some(Severity::Error),
         FailOn::Never => None,
     };
-    let found =
-        least.is_some_and(|least| report.counting().any(|finding| finding.severity >= least));
-    let undecided = args.strict
-        && report
-            .results
-            .iter()
-            .any(|result| result.outcome == Outcome::Undecided);
+    let found = least.is_some_and(|least| report.counting().any(|finding| finding.severity >= least));
+    let undecided = args.strict && report.results.iter().any(|result| result.outcome == Outcome::Undecided);
     if found || undecided {
         Exit::Findings
     } else if report.results.is_empty() {
@@ -90,16 +73,10 @@ pub(crate) fn verdict(report: &Report, args: &ReportArgs) -> Exit {
 
 /// Writes a file beside its final name and moves it there, so that a reader never sees half of it.
 pub(crate) fn write_file(path: &Path, text: &str) -> Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or_else(|| Path::new("."));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let failed = |error: std::io::Error| {
-        InputError::new(
-            Trouble::Environment,
-            format!("cannot write {}: {error}", path.display()),
-        )
-        .help("check that the folder can be written to")
+        InputError::new(Trouble::Environment, format!("cannot write {}: {error}", path.display()))
+            .help("check that the folder can be written to")
     };
     fs::create_dir_all(folder).map_err(failed)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();

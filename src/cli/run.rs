@@ -9,9 +9,7 @@ use anyhow::Result;
 use crdproof::input::{self, InputError, Trouble};
 use crdproof::names;
 use crdproof::report::Report;
-use crdproof::run::{
-    self as engine, Options, Plan, SUITES, Selection, Settings, Suite, load_suite,
-};
+use crdproof::run::{self as engine, Options, Plan, SUITES, Selection, Settings, Suite, load_suite};
 use crdproof::subject::Subject;
 use serde_json::json;
 
@@ -27,9 +25,7 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<Exit> {
     let plan = engine::plan(&subject, &settings);
     if plan.cases.is_empty() {
         let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
-        return Err(error
-            .help("`crdproof plan` shows what is skipped and why")
-            .into());
+        return Err(error.help("`crdproof plan` shows what is skipped and why").into());
     }
     let report = judge(&plan, args.report.jobs);
     output::finish(&report, &args.report, console)
@@ -39,24 +35,12 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<Exit> {
 pub(crate) fn judge(plan: &Plan<'_>, jobs: Option<NonZeroUsize>) -> Report {
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let today = jiff::Zoned::now().date();
-    let options = Options {
-        jobs: jobs.unwrap_or_else(cores),
-        today,
-    };
+    let options = Options { jobs: jobs.unwrap_or_else(cores), today };
     let events = Mutex::new(Vec::new());
     engine::run(plan, &options, &|event| {
-        events
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .push(event);
+        events.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event);
     });
-    engine::fold(
-        plan,
-        events
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner),
-        today,
-    )
+    engine::fold(plan, events.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner), today)
 }
 
 /// Prints what `run` would do.
@@ -86,12 +70,7 @@ fn plan_json(plan: &Plan<'_>, settings: &Settings) -> serde_json::Value {
 }
 
 fn plan_text(plan: &Plan<'_>, settings: &Settings) -> String {
-    let suites: Vec<_> = settings
-        .selection
-        .suites
-        .iter()
-        .map(|suite| suite.name.as_str())
-        .collect();
+    let suites: Vec<_> = settings.selection.suites.iter().map(|suite| suite.name.as_str()).collect();
     let mut lines = vec![format!(
         "► {}: {} CRDs, suites {}, seed {}",
         plan.subject.name,
@@ -101,11 +80,7 @@ fn plan_text(plan: &Plan<'_>, settings: &Settings) -> String {
     )];
     let mut by_crd: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for case in &plan.cases {
-        by_crd.entry(&case.crd.name).or_default().push(format!(
-            "  • {} ({})",
-            case.check.id,
-            case.severity.as_str()
-        ));
+        by_crd.entry(&case.crd.name).or_default().push(format!("  • {} ({})", case.check.id, case.severity.as_str()));
     }
     for (crd, cases) in by_crd {
         lines.push(format!("► {crd}: {} checks", cases.len()));
@@ -115,11 +90,7 @@ fn plan_text(plan: &Plan<'_>, settings: &Settings) -> String {
     for skipped in &plan.skipped {
         *by_reason.entry(&skipped.reason).or_default() += 1;
     }
-    lines.extend(
-        by_reason
-            .iter()
-            .map(|(reason, count)| format!("○ {count} skipped: {reason}")),
-    );
+    lines.extend(by_reason.iter().map(|(reason, count)| format!("○ {count} skipped: {reason}")));
     lines.push("► settings in force".into());
     let settings = serde_json::to_string_pretty(&plan.subject.file).unwrap_or_default();
     lines.extend(settings.lines().map(|line| format!("  {line}")));
@@ -136,10 +107,7 @@ pub(crate) fn load(args: &SubjectArgs) -> Result<Subject> {
         Some(file) => Ok(input::from_file(file)?),
         None if default.exists() => Ok(input::from_file(default)?),
         None => {
-            let error = InputError::new(
-                Trouble::Wrong,
-                "there is no crdproof.yaml here and no SOURCE was given",
-            );
+            let error = InputError::new(Trouble::Wrong, "there is no crdproof.yaml here and no SOURCE was given");
             Err(error.help("name CRDs (`crdproof run config/crd`) or write a subject file with `crdproof init`").into())
         }
     }
@@ -148,35 +116,16 @@ pub(crate) fn load(args: &SubjectArgs) -> Result<Subject> {
 /// Suites and filters into settings.
 pub(crate) fn settings(args: &SelectionArgs, subject: &Subject) -> Result<Settings> {
     let default = vec!["quick".to_owned()];
-    let wanted = [&args.suites, &subject.file.suites, &default]
-        .into_iter()
-        .find(|names| !names.is_empty());
-    let suites = wanted
-        .into_iter()
-        .flatten()
-        .map(|name| suite(name))
-        .collect::<Result<Vec<_>>>()?;
-    let selection = Selection {
-        suites,
-        only: args.only.clone(),
-        except: args.except.clone(),
-    };
+    let wanted = [&args.suites, &subject.file.suites, &default].into_iter().find(|names| !names.is_empty());
+    let suites = wanted.into_iter().flatten().map(|name| suite(name)).collect::<Result<Vec<_>>>()?;
+    let selection = Selection { suites, only: args.only.clone(), except: args.except.clone() };
     if let Some(unknown) = selection.unknown().first() {
         let near = names::closest(unknown, crdproof::checks::ALL.iter().map(|check| check.id));
-        let help = near.map_or_else(
-            || "`crdproof list` shows all checks".into(),
-            |near| format!("did you mean `{near}`?"),
-        );
-        return Err(
-            InputError::new(Trouble::Wrong, format!("no check is named {unknown:?}"))
-                .help(help)
-                .into(),
-        );
+        let help =
+            near.map_or_else(|| "`crdproof list` shows all checks".into(), |near| format!("did you mean `{near}`?"));
+        return Err(InputError::new(Trouble::Wrong, format!("no check is named {unknown:?}")).help(help).into());
     }
-    Ok(Settings {
-        selection,
-        seed: args.seed,
-    })
+    Ok(Settings { selection, seed: args.seed })
 }
 
 /// A suite by name or by file.
@@ -194,19 +143,11 @@ fn suite(name: &str) -> Result<Suite> {
                 || format!("suites: {}; or name a file", names.join(", ")),
                 |near| format!("did you mean `{near}`?"),
             );
-            return Err(
-                InputError::new(Trouble::Wrong, format!("there is no suite {name:?}"))
-                    .help(help)
-                    .into(),
-            );
+            return Err(InputError::new(Trouble::Wrong, format!("there is no suite {name:?}")).help(help).into());
         }
     };
     loaded.map_err(|error| {
-        InputError {
-            place: Some(error.place),
-            help: error.help,
-            ..InputError::new(Trouble::Wrong, error.message)
-        }
-        .into()
+        InputError { place: Some(error.place), help: error.help, ..InputError::new(Trouble::Wrong, error.message) }
+            .into()
     })
 }

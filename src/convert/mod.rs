@@ -21,8 +21,6 @@ pub fn converter_of(subject: &Subject, crd: &Crd) -> Result<Converter, String> {
     }
     match crd.conversion.strategy.as_str() {
         "None" => Ok(Converter::None),
-        strategy => Err(format!(
-            "strategy {strategy} needs a converter that can be asked"
-        )),
+        strategy => Err(format!("strategy {strategy} needs a converter that can be asked")),
     }
 }

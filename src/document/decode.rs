@@ -29,19 +29,11 @@ impl std::error::Error for DecodeError {}
 
 impl de::Error for DecodeError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self {
-            span: None,
-            message: message.to_string(),
-            help: None,
-        }
+        Self { span: None, message: message.to_string(), help: None }
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self {
-            span: None,
-            message: format!("unknown key {field:?}"),
-            help: Some(suggestion(field, expected, "key")),
-        }
+        Self { span: None, message: format!("unknown key {field:?}"), help: Some(suggestion(field, expected, "key")) }
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
@@ -53,11 +45,7 @@ impl de::Error for DecodeError {
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self {
-            span: None,
-            message: format!("the key {field:?} is missing"),
-            help: Some(format!("add `{field}:`")),
-        }
+        Self { span: None, message: format!("the key {field:?} is missing"), help: Some(format!("add `{field}:`")) }
     }
 
     fn duplicate_field(field: &'static str) -> Self {
@@ -107,26 +95,15 @@ impl<'de> de::Deserializer<'de> for Decoder<'de> {
             },
             Kind::String(text) => visitor.visit_borrowed_str(text),
             Kind::List(items) => visitor.visit_seq(Items(items.iter())),
-            Kind::Map(entries) => visitor.visit_map(Entries {
-                entries: entries.iter(),
-                value: None,
-            }),
+            Kind::Map(entries) => visitor.visit_map(Entries { entries: entries.iter(), value: None }),
         })
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        if self.node.is_null() {
-            visitor.visit_none()
-        } else {
-            self.place(visitor.visit_some(self))
-        }
+        if self.node.is_null() { visitor.visit_none() } else { self.place(visitor.visit_some(self)) }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, DecodeError> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, DecodeError> {
         self.place(visitor.visit_newtype_struct(self))
     }
 
@@ -156,14 +133,8 @@ struct Items<'a>(std::slice::Iter<'a, Node>);
 impl<'de> de::SeqAccess<'de> for Items<'de> {
     type Error = DecodeError;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(
-        &mut self,
-        seed: T,
-    ) -> Result<Option<T::Value>, DecodeError> {
-        self.0
-            .next()
-            .map(|node| seed.deserialize(Decoder { node }))
-            .transpose()
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, DecodeError> {
+        self.0.next().map(|node| seed.deserialize(Decoder { node })).transpose()
     }
 }
 
@@ -175,24 +146,16 @@ struct Entries<'a> {
 impl<'de> de::MapAccess<'de> for Entries<'de> {
     type Error = DecodeError;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, DecodeError> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, DecodeError> {
         let Some(entry) = self.entries.next() else {
             return Ok(None);
         };
         self.value = Some(&entry.value);
         let key: StrDeserializer<'_, DecodeError> = entry.key.as_str().into_deserializer();
-        seed.deserialize(key)
-            .map(Some)
-            .map_err(|error| at(error, entry.key_span))
+        seed.deserialize(key).map(Some).map_err(|error| at(error, entry.key_span))
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(
-        &mut self,
-        seed: V,
-    ) -> Result<V::Value, DecodeError> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, DecodeError> {
         match self.value.take() {
             Some(node) => seed.deserialize(Decoder { node }),
             None => Err(de::Error::custom("a value was asked for before its key")),
@@ -226,27 +189,18 @@ mod tests {
         let mut sources = Sources::default();
         let id = sources.add("s.yaml", text);
         let error = decode::<Config>(&parse(&sources, id).unwrap()[0]).unwrap_err();
-        (
-            format!("{}: {error}", sources.place(error.span.unwrap())),
-            error.help.unwrap_or_default(),
-        )
+        (format!("{}: {error}", sources.place(error.span.unwrap())), error.help.unwrap_or_default())
     }
 
     #[test]
     fn errors_know_place_and_remedy() {
         let (message, help) = refuse("crds:\n- pathz: [a]\n");
-        assert_eq!(
-            (message.as_str(), help.as_str()),
-            ("s.yaml:2:3: unknown key \"pathz\"", "did you mean `paths`?")
-        );
+        assert_eq!((message.as_str(), help.as_str()), ("s.yaml:2:3: unknown key \"pathz\"", "did you mean `paths`?"));
         let (message, help) = refuse("crds: []\nzzz: 1\n");
         assert_eq!(message, "s.yaml:2:1: unknown key \"zzz\"");
         assert_eq!(help, "possible keys: crds, minimumCount");
         let (message, _) = refuse("crds:\n- paths: [a, [b]]\n");
-        assert_eq!(
-            message,
-            "s.yaml:2:14: invalid type: sequence, expected a string"
-        );
+        assert_eq!(message, "s.yaml:2:14: invalid type: sequence, expected a string");
         let (message, _) = refuse("minimumCount: 1\n");
         assert_eq!(message, "s.yaml:1:1: the key \"crds\" is missing");
     }

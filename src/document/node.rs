@@ -121,10 +121,7 @@ impl Node {
             Kind::String(text) => Value::String(text.clone()),
             Kind::List(items) => Value::Array(items.iter().map(Node::to_value).collect()),
             Kind::Map(entries) => Value::Object(
-                entries
-                    .iter()
-                    .map(|entry| (entry.key.clone(), entry.value.to_value()))
-                    .collect::<Map<_, _>>(),
+                entries.iter().map(|entry| (entry.key.clone(), entry.value.to_value())).collect::<Map<_, _>>(),
             ),
         }
     }
@@ -137,10 +134,7 @@ impl Node {
             let token = token.replace("~1", "/").replace("~0", "~");
             let next = match &node.kind {
                 Kind::Map(_) => node.get(&token),
-                Kind::List(items) => token
-                    .parse::<usize>()
-                    .ok()
-                    .and_then(|index| items.get(index)),
+                Kind::List(items) => token.parse::<usize>().ok().and_then(|index| items.get(index)),
                 _ => None,
             };
             match next {

@@ -23,14 +23,10 @@ pub(super) fn resolve(text: &str) -> Result<Kind, &'static str> {
 fn word(text: &str) -> Option<Result<Kind, &'static str>> {
     Some(Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => Kind::Null,
-        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
-            Kind::Bool(true)
-        }
-        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
-            Kind::Bool(false)
-        }
-        ".nan" | ".NaN" | ".NAN" | ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF"
-        | "-.inf" | "-.Inf" | "-.INF" => {
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Kind::Bool(true),
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => Kind::Bool(false),
+        ".nan" | ".NaN" | ".NAN" | ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf"
+        | "-.INF" => {
             return Some(Err("JSON has no number for infinity or not-a-number"));
         }
         _ => return None,
@@ -39,13 +35,7 @@ fn word(text: &str) -> Option<Result<Kind, &'static str>> {
 
 fn number(text: &str) -> Option<Kind> {
     let plain: String = text.chars().filter(|c| *c != '_').collect();
-    integer(&plain).or_else(|| {
-        if looks_like_float(&plain) {
-            float(&plain)
-        } else {
-            None
-        }
-    })
+    integer(&plain).or_else(|| if looks_like_float(&plain) { float(&plain) } else { None })
 }
 
 /// Integers with the prefixes of Go: `0x`, `0o`, `0b`, and a bare leading zero for octal.
@@ -106,10 +96,7 @@ fn float(text: &str) -> Option<Kind> {
     }
     let value: f64 = text.parse().ok()?;
     // A float without a fraction is written to JSON without a point, hence read back as an integer.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "guarded by the range check before it"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "guarded by the range check before it")]
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return Some(Kind::Number((value as i64).into()));
     }
@@ -152,10 +139,7 @@ mod tests {
     #[case("yEs", json!("yEs"))]
     fn means_what_kubernetes_reads(#[case] text: &str, #[case] expected: serde_json::Value) {
         let span = Span::start_of(Sources::default().add("", ""));
-        let node = Node {
-            span,
-            kind: resolve(text).unwrap(),
-        };
+        let node = Node { span, kind: resolve(text).unwrap() };
         assert_eq!(node.to_value(), expected);
     }
 

@@ -50,14 +50,8 @@ impl fmt::Display for Place {
 
 impl Source {
     fn new(name: String, text: Arc<str>) -> Self {
-        let line_starts = std::iter::once(0)
-            .chain(text.match_indices('\n').map(|(at, _)| offset(at + 1)))
-            .collect();
-        Self {
-            name,
-            text,
-            line_starts,
-        }
+        let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| offset(at + 1))).collect();
+        Self { name, text, line_starts }
     }
 
     /// Line (from one) that holds the byte.
@@ -67,11 +61,7 @@ impl Source {
 
     /// Byte range of a line (from one), without its line break.
     pub fn line_range(&self, line: u32) -> std::ops::Range<usize> {
-        let at = |line: u32| {
-            self.line_starts
-                .get(line as usize)
-                .map(|start| *start as usize)
-        };
+        let at = |line: u32| self.line_starts.get(line as usize).map(|start| *start as usize);
         let start = at(line.saturating_sub(1)).unwrap_or(self.text.len());
         let end = at(line).map_or(self.text.len(), |next| next - 1);
         start..end.max(start)
@@ -79,25 +69,15 @@ impl Source {
 
     /// The text of a line (from one), without its line break.
     pub fn line(&self, line: u32) -> &str {
-        self.text
-            .get(self.line_range(line))
-            .unwrap_or_default()
-            .trim_end_matches('\r')
+        self.text.get(self.line_range(line)).unwrap_or_default().trim_end_matches('\r')
     }
 
     /// The place of a byte.
     pub fn place(&self, byte: u32) -> Place {
         let line = self.line_of(byte);
         let start = self.line_range(line).start;
-        let before = self
-            .text
-            .get(start..(byte as usize).max(start))
-            .unwrap_or_default();
-        Place {
-            file: self.name.clone(),
-            line,
-            column: offset(before.chars().count() + 1),
-        }
+        let before = self.text.get(start..(byte as usize).max(start)).unwrap_or_default();
+        Place { file: self.name.clone(), line, column: offset(before.chars().count() + 1) }
     }
 }
 
@@ -126,27 +106,19 @@ impl Sources {
     /// The text that a span covers.
     pub fn slice(&self, span: Span) -> &str {
         let text = &self.get(span.source).text;
-        text.get(span.start as usize..span.end as usize)
-            .unwrap_or_default()
+        text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 }
 
 impl Span {
     /// An empty span at the start of a source.
     pub fn start_of(source: SourceId) -> Self {
-        Self {
-            source,
-            start: 0,
-            end: 0,
-        }
+        Self { source, start: 0, end: 0 }
     }
 
     /// The span from the start of one to the end of the other.
     pub fn to(self, other: Self) -> Self {
-        Self {
-            end: other.end.max(self.end),
-            ..self
-        }
+        Self { end: other.end.max(self.end), ..self }
     }
 }
 

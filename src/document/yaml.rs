@@ -33,14 +33,8 @@ const ALIAS_BUDGET: usize = 1_000_000;
 /// ```
 pub fn parse(sources: &Sources, id: SourceId) -> Result<Vec<Node>, ParseError> {
     let source = sources.get(id);
-    let mut builder = Builder {
-        id,
-        source,
-        anchors: HashMap::new(),
-        budget: ALIAS_BUDGET,
-        stack: Vec::new(),
-        documents: Vec::new(),
-    };
+    let mut builder =
+        Builder { id, source, anchors: HashMap::new(), budget: ALIAS_BUDGET, stack: Vec::new(), documents: Vec::new() };
     if u32::try_from(source.text.len()).is_err() {
         return Err(builder.error(Span::start_of(id), "the text is larger than 4 GiB"));
     }
@@ -49,11 +43,7 @@ pub fn parse(sources: &Sources, id: SourceId) -> Result<Vec<Node>, ParseError> {
             Ok((event, span)) => builder.take(event, span)?,
             Err(error) => {
                 let at = error.marker().byte_offset().unwrap_or(0);
-                let span = Span {
-                    source: id,
-                    start: offset(at),
-                    end: offset(at),
-                };
+                let span = Span { source: id, start: offset(at), end: offset(at) };
                 return Err(builder.error(span, &error.kind().to_string()));
             }
         }
@@ -79,28 +69,17 @@ struct Open {
 
 enum OpenKind {
     List(Vec<Node>),
-    Map {
-        entries: Vec<Entry>,
-        key: Option<Node>,
-        merged: Vec<Node>,
-    },
+    Map { entries: Vec<Entry>, key: Option<Node>, merged: Vec<Node> },
 }
 
 impl Builder<'_> {
     fn error(&self, span: Span, message: &str) -> ParseError {
-        ParseError {
-            span,
-            message: message.to_owned(),
-        }
+        ParseError { span, message: message.to_owned() }
     }
 
     fn span(&self, span: granit_parser::Span) -> Span {
         let range = span.byte_range().unwrap_or(0..0);
-        Span {
-            source: self.id,
-            start: offset(range.start),
-            end: offset(range.end),
-        }
+        Span { source: self.id, start: offset(range.start), end: offset(range.end) }
     }
 
     fn take(&mut self, event: Event<'_>, span: granit_parser::Span) -> Result<(), ParseError> {
@@ -113,18 +92,10 @@ impl Builder<'_> {
                 self.push(node)?;
             }
             Event::SequenceStart(_, anchor, _) => {
-                self.stack.push(Open {
-                    anchor,
-                    span,
-                    kind: OpenKind::List(Vec::new()),
-                });
+                self.stack.push(Open { anchor, span, kind: OpenKind::List(Vec::new()) });
             }
             Event::MappingStart(_, anchor, _) => {
-                let kind = OpenKind::Map {
-                    entries: Vec::new(),
-                    key: None,
-                    merged: Vec::new(),
-                };
+                let kind = OpenKind::Map { entries: Vec::new(), key: None, merged: Vec::new() };
                 self.stack.push(Open { anchor, span, kind });
             }
             Event::SequenceEnd | Event::MappingEnd => {
@@ -144,9 +115,7 @@ impl Builder<'_> {
                 self.budget = match self.budget.checked_sub(size) {
                     Some(left) => left,
                     None => {
-                        return Err(
-                            self.error(span, "aliases expand this document beyond all bounds")
-                        );
+                        return Err(self.error(span, "aliases expand this document beyond all bounds"));
                     }
                 };
                 self.push(node)?;
@@ -162,22 +131,14 @@ impl Builder<'_> {
         }
     }
 
-    fn scalar(
-        &self,
-        text: &str,
-        style: ScalarStyle,
-        tag: Option<&Tag>,
-        span: Span,
-    ) -> Result<Node, ParseError> {
+    fn scalar(&self, text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Result<Node, ParseError> {
         let kind = match tag.map(Tag::suffix) {
             Some("str") => Kind::String(text.to_owned()),
             Some("binary") => {
                 let compact: String = text.split_whitespace().collect();
                 let bytes = base64::engine::general_purpose::STANDARD.decode(compact);
                 let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-                Kind::String(
-                    text.ok_or_else(|| self.error(span, "!!binary does not hold text in base64"))?,
-                )
+                Kind::String(text.ok_or_else(|| self.error(span, "!!binary does not hold text in base64"))?)
             }
             None if style != ScalarStyle::Plain => Kind::String(text.to_owned()),
             _ => scalar::resolve(text).map_err(|why| self.error(span, why))?,
@@ -194,33 +155,20 @@ impl Builder<'_> {
         };
         match &mut open.kind {
             OpenKind::List(items) => items.push(node),
-            OpenKind::Map {
-                entries,
-                key,
-                merged,
-            } => match key.take() {
+            OpenKind::Map { entries, key, merged } => match key.take() {
                 None => *key = Some(node),
                 Some(key) => {
-                    let plain_merge = self
-                        .source
-                        .text
-                        .get(key.span.start as usize..key.span.end as usize)
-                        == Some("<<");
+                    let plain_merge =
+                        self.source.text.get(key.span.start as usize..key.span.end as usize) == Some("<<");
                     if plain_merge {
                         merged.push(node);
                         return Ok(());
                     }
                     let key_span = key.span;
                     let Some(key) = key_text(key) else {
-                        return Err(
-                            self.error(key_span, "a key must be a string, a number or a boolean")
-                        );
+                        return Err(self.error(key_span, "a key must be a string, a number or a boolean"));
                     };
-                    entries.push(Entry {
-                        key,
-                        key_span,
-                        value: node,
-                    });
+                    entries.push(Entry { key, key_span, value: node });
                 }
             },
         }
@@ -234,24 +182,15 @@ impl Builder<'_> {
                 let last = items.last().map(|node| node.span);
                 (Kind::List(items), last)
             }
-            OpenKind::Map {
-                entries, merged, ..
-            } => {
+            OpenKind::Map { entries, merged, .. } => {
                 self.refuse_duplicates(&entries)?;
                 let last = entries.last().map(|entry| entry.value.span);
                 (Kind::Map(self.merge(entries, merged)?), last)
             }
         };
         // A block collection ends with its last child; the parser's end mark lies on the next token.
-        let flow = matches!(
-            self.source.text.as_bytes().get(span.start as usize),
-            Some(b'{' | b'[')
-        );
-        let span = if flow {
-            span.to(end)
-        } else {
-            last.map_or(span, |last| span.to(last))
-        };
+        let flow = matches!(self.source.text.as_bytes().get(span.start as usize), Some(b'{' | b'['));
+        let span = if flow { span.to(end) } else { last.map_or(span, |last| span.to(last)) };
         Ok(Node { span, kind })
     }
 
@@ -260,10 +199,7 @@ impl Builder<'_> {
         for entry in entries {
             if let Some(first) = seen.insert(&entry.key, entry.key_span) {
                 let line = self.source.line_of(first.start);
-                let message = format!(
-                    "duplicate key {:?}; the first one is on line {line}",
-                    entry.key
-                );
+                let message = format!("duplicate key {:?}; the first one is on line {line}", entry.key);
                 return Err(self.error(entry.key_span, &message));
             }
         }
@@ -321,8 +257,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<Value>, String> {
         let mut sources = Sources::default();
         let id = sources.add("test.yaml", text);
-        let documents = parse(&sources, id)
-            .map_err(|error| format!("{}: {error}", sources.place(error.span)))?;
+        let documents = parse(&sources, id).map_err(|error| format!("{}: {error}", sources.place(error.span)))?;
         Ok(documents.iter().map(Node::to_value).collect())
     }
 
@@ -342,18 +277,9 @@ mod tests {
     }
 
     #[rstest]
-    #[case(
-        "a: 1\nb: 2\na: 3\n",
-        "test.yaml:3:1: duplicate key \"a\"; the first one is on line 1"
-    )]
-    #[case(
-        "a: .inf\n",
-        "test.yaml:1:4: JSON has no number for infinity or not-a-number"
-    )]
-    #[case(
-        "? [a]\n: b\n",
-        "test.yaml:1:3: a key must be a string, a number or a boolean"
-    )]
+    #[case("a: 1\nb: 2\na: 3\n", "test.yaml:3:1: duplicate key \"a\"; the first one is on line 1")]
+    #[case("a: .inf\n", "test.yaml:1:4: JSON has no number for infinity or not-a-number")]
+    #[case("? [a]\n: b\n", "test.yaml:1:3: a key must be a string, a number or a boolean")]
     fn refuses_with_the_place(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(read(text).unwrap_err(), expected);
     }
@@ -363,10 +289,7 @@ mod tests {
         let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for level in 1..12 {
             let below = format!("*a{}, ", level - 1).repeat(10);
-            text.push_str(&format!(
-                "a{level}: &a{level} [{}]\n",
-                below.trim_end_matches(", ")
-            ));
+            text.push_str(&format!("a{level}: &a{level} [{}]\n", below.trim_end_matches(", ")));
         }
         assert!(read(&text).unwrap_err().contains("beyond all bounds"));
     }
@@ -381,9 +304,6 @@ mod tests {
         assert_eq!(slice(&["spec", "names"]), "{kind: A}");
         assert_eq!(slice(&["spec", "list"]), "one\n  - two");
         assert_eq!(slice(&["next"]), "1");
-        assert_eq!(
-            sources.slice(document.entry("spec").unwrap().key_span),
-            "spec"
-        );
+        assert_eq!(sources.slice(document.entry("spec").unwrap().key_span), "spec");
     }
 }

@@ -33,24 +33,14 @@ pub struct InputError {
 impl InputError {
     /// An error without a place in a text.
     pub fn new(trouble: Trouble, message: impl Into<String>) -> Self {
-        Self {
-            trouble,
-            place: None,
-            line: None,
-            message: message.into(),
-            help: None,
-        }
+        Self { trouble, place: None, line: None, message: message.into(), help: None }
     }
 
     /// An error at a place in a text.
     pub fn at(sources: &Sources, span: Span, message: impl Into<String>) -> Self {
         let place = sources.place(span);
         let line = sources.get(span.source).line(place.line).to_owned();
-        Self {
-            place: Some(place),
-            line: Some(line),
-            ..Self::new(Trouble::Wrong, message)
-        }
+        Self { place: Some(place), line: Some(line), ..Self::new(Trouble::Wrong, message) }
     }
 
     /// Adds a remedy.
@@ -60,16 +50,12 @@ impl InputError {
     }
 
     pub(super) fn parse(sources: &Sources, error: &ParseError) -> Self {
-        Self::at(sources, error.span, &error.message)
-            .help("check the indentation and the quotes around this place")
+        Self::at(sources, error.span, &error.message).help("check the indentation and the quotes around this place")
     }
 
     pub(super) fn decode(sources: &Sources, document: Span, error: DecodeError) -> Self {
         let wrong = Self::at(sources, error.span.unwrap_or(document), error.message);
-        Self {
-            help: error.help,
-            ..wrong
-        }
+        Self { help: error.help, ..wrong }
     }
 }
 

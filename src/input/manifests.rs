@@ -28,11 +28,7 @@ impl Manifests {
 }
 
 /// Reads all manifests that paths and a command give.
-pub fn read_manifests(
-    sources: &mut Sources,
-    texts: &Texts,
-    inputs: &CrdInputs,
-) -> Result<Manifests, InputError> {
+pub fn read_manifests(sources: &mut Sources, texts: &Texts, inputs: &CrdInputs) -> Result<Manifests, InputError> {
     let mut found = Vec::new();
     for path in &inputs.paths {
         found.extend(texts.read(path)?);
@@ -52,23 +48,16 @@ pub(super) fn from_texts(sources: &mut Sources, texts: Vec<Text>) -> Result<Mani
             sort_in(sources, &mut manifests, document)?;
         }
     }
-    manifests
-        .crds
-        .sort_by(|left, right| left.name.cmp(&right.name));
+    manifests.crds.sort_by(|left, right| left.name.cmp(&right.name));
     for pair in manifests.crds.windows(2) {
         if pair[0].name == pair[1].name {
             let first = sources.place(pair[0].span_at("/metadata/name"));
             let error = InputError::at(
                 sources,
                 pair[1].span_at("/metadata/name"),
-                format!(
-                    "the CRD {} stands here again; first at {first}",
-                    pair[1].name
-                ),
+                format!("the CRD {} stands here again; first at {first}", pair[1].name),
             );
-            return Err(error.help(
-                "judge one state of a CRD at a time, or compare two with `crdproof diff OLD NEW`",
-            ));
+            return Err(error.help("judge one state of a CRD at a time, or compare two with `crdproof diff OLD NEW`"));
         }
     }
     Ok(manifests)
@@ -76,19 +65,15 @@ pub(super) fn from_texts(sources: &mut Sources, texts: Vec<Text>) -> Result<Mani
 
 /// Puts a document where it belongs; lists are opened.
 fn sort_in(sources: &Sources, manifests: &mut Manifests, document: Node) -> Result<(), InputError> {
-    let is_list = document
-        .str_at("kind")
-        .is_some_and(|kind| kind.ends_with("List"))
-        && document
-            .get("items")
-            .is_some_and(|items| matches!(items.kind, Kind::List(_)));
+    let is_list = document.str_at("kind").is_some_and(|kind| kind.ends_with("List"))
+        && document.get("items").is_some_and(|items| matches!(items.kind, Kind::List(_)));
     if is_list {
         for item in document.get("items").map(Node::items).unwrap_or_default() {
             sort_in(sources, manifests, item.clone())?;
         }
     } else if Crd::is_crd(&document) {
-        let crd = Crd::read(document)
-            .map_err(|error| InputError::at(sources, error.span, error.message).help(error.help))?;
+        let crd =
+            Crd::read(document).map_err(|error| InputError::at(sources, error.span, error.message).help(error.help))?;
         manifests.crds.push(crd);
     } else {
         manifests.others.push(document);

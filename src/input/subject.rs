@@ -11,15 +11,9 @@ use crate::subject::{Baseline, Crd, CrdInputs, Sample, Subject, SubjectFile};
 pub fn from_file(path: &Path) -> Result<Subject, InputError> {
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let mut sources = Sources::default();
-    let text = Texts::relative_to("")
-        .read(&path.display().to_string())?
-        .into_iter()
-        .next();
+    let text = Texts::relative_to("").read(&path.display().to_string())?.into_iter().next();
     let Some(Text { name, text }) = text else {
-        return Err(InputError::new(
-            Trouble::Wrong,
-            format!("{} is no subject file", path.display()),
-        ));
+        return Err(InputError::new(Trouble::Wrong, format!("{} is no subject file", path.display())));
     };
     let (file, document) = read_file(&mut sources, name, text)?;
     load(sources, file, Some(document), &Texts::relative_to(folder))
@@ -27,79 +21,44 @@ pub fn from_file(path: &Path) -> Result<Subject, InputError> {
 
 /// Loads bare CRD paths as a subject without a file.
 pub fn from_paths(paths: Vec<String>) -> Result<Subject, InputError> {
-    load(
-        Sources::default(),
-        SubjectFile::for_paths(paths),
-        None,
-        &Texts::relative_to(""),
-    )
+    load(Sources::default(), SubjectFile::for_paths(paths), None, &Texts::relative_to(""))
 }
 
 /// Loads a subject from texts at hand, without touching the file system: CRDs, samples and an
 /// earlier state. Useful in tests of operators.
-pub fn from_texts(
-    crds: Vec<Text>,
-    samples: Vec<Text>,
-    baseline: Option<Vec<Text>>,
-) -> Result<Subject, InputError> {
+pub fn from_texts(crds: Vec<Text>, samples: Vec<Text>, baseline: Option<Vec<Text>>) -> Result<Subject, InputError> {
     let mut sources = Sources::default();
     let manifests = manifests::from_texts(&mut sources, crds)?;
     let samples = manifests::from_texts(&mut sources, samples)?;
-    let baseline = baseline
-        .map(|texts| manifests::from_texts(&mut sources, texts))
-        .transpose()?;
-    assemble(
-        sources,
-        SubjectFile::for_paths(Vec::new()),
-        None,
-        manifests,
-        samples,
-        baseline,
-    )
+    let baseline = baseline.map(|texts| manifests::from_texts(&mut sources, texts)).transpose()?;
+    assemble(sources, SubjectFile::for_paths(Vec::new()), None, manifests, samples, baseline)
 }
 
 /// Loads two states of CRDs for a comparison.
 pub fn compare(old: &str, new: &str) -> Result<Subject, InputError> {
     let mut sources = Sources::default();
     let texts = Texts::relative_to("");
-    let inputs = |path: &str| CrdInputs {
-        paths: vec![path.to_owned()],
-        ..CrdInputs::default()
-    };
+    let inputs = |path: &str| CrdInputs { paths: vec![path.to_owned()], ..CrdInputs::default() };
     let old = read_manifests(&mut sources, &texts, &inputs(old))?;
     let manifests = read_manifests(&mut sources, &texts, &inputs(new))?;
     if old.crds.is_empty() && manifests.crds.is_empty() {
         return Err(nothing(&manifests, 1));
     }
     let file = SubjectFile::for_paths(vec![new.to_owned()]);
-    assemble(
-        sources,
-        file,
-        None,
-        manifests,
-        Manifests::default(),
-        Some(old),
-    )
+    assemble(sources, file, None, manifests, Manifests::default(), Some(old))
 }
 
-fn read_file(
-    sources: &mut Sources,
-    name: String,
-    text: String,
-) -> Result<(SubjectFile, Node), InputError> {
+fn read_file(sources: &mut Sources, name: String, text: String) -> Result<(SubjectFile, Node), InputError> {
     let id = sources.add(name, text);
     let mut documents = parse(sources, id).map_err(|error| InputError::parse(sources, &error))?;
     if documents.len() != 1 {
-        let message = format!(
-            "a subject file is one document; here are {}",
-            documents.len()
+        let message = format!("a subject file is one document; here are {}", documents.len());
+        return Err(
+            InputError::at(sources, Span::start_of(id), message).help("`crdproof init` writes one to start from")
         );
-        return Err(InputError::at(sources, Span::start_of(id), message)
-            .help("`crdproof init` writes one to start from"));
     }
     let document = documents.remove(0);
-    let file: SubjectFile =
-        decode(&document).map_err(|error| InputError::decode(sources, document.span, error))?;
+    let file: SubjectFile = decode(&document).map_err(|error| InputError::decode(sources, document.span, error))?;
     if let Some(problem) = file.problem() {
         let span = document.nearest(&problem.pointer).span;
         return Err(InputError::at(sources, span, problem.message).help(problem.help));
@@ -107,28 +66,16 @@ fn read_file(
     Ok((file, document))
 }
 
-fn load(
-    mut sources: Sources,
-    file: SubjectFile,
-    document: Option<Node>,
-    texts: &Texts,
-) -> Result<Subject, InputError> {
+fn load(mut sources: Sources, file: SubjectFile, document: Option<Node>, texts: &Texts) -> Result<Subject, InputError> {
     let manifests = read_manifests(&mut sources, texts, &file.crds)?;
     let minimum = file.crds.minimum_count.unwrap_or(1);
     if manifests.crds.len() < minimum {
         return Err(nothing(&manifests, minimum));
     }
-    let inputs = CrdInputs {
-        paths: file.samples.clone(),
-        ..CrdInputs::default()
-    };
+    let inputs = CrdInputs { paths: file.samples.clone(), ..CrdInputs::default() };
     let samples = read_manifests(&mut sources, texts, &inputs)?;
     let baseline = match &file.baseline {
-        Some(baseline) => Some(read_manifests(
-            &mut sources,
-            texts,
-            &baseline_inputs(baseline),
-        )?),
+        Some(baseline) => Some(read_manifests(&mut sources, texts, &baseline_inputs(baseline))?),
         None => None,
     };
     assemble(sources, file, document, manifests, samples, baseline)
@@ -139,11 +86,7 @@ fn baseline_inputs(baseline: &Baseline) -> CrdInputs {
         Some(revision) => format!("git:{revision}:{path}"),
         None => path.clone(),
     };
-    CrdInputs {
-        paths: baseline.paths.iter().map(at).collect(),
-        command: baseline.command.clone(),
-        minimum_count: None,
-    }
+    CrdInputs { paths: baseline.paths.iter().map(at).collect(), command: baseline.command.clone(), minimum_count: None }
 }
 
 fn assemble(
@@ -180,25 +123,14 @@ fn stray_field_map(subject: &Subject) -> Option<InputError> {
             Some(InputError::at(&subject.sources, span, message).help(help))
         };
         let Some(crd) = subject.crd(&map.crd) else {
-            let near =
-                crate::names::closest(&map.crd, subject.crds.iter().map(|crd| crd.name.as_str()));
-            let help = near.map_or_else(
-                || "name one of the subject's CRDs".to_owned(),
-                |near| format!("did you mean `{near}`?"),
-            );
-            return at(
-                format!("/fieldMaps/{index}/crd"),
-                format!("the subject has no CRD {:?}", map.crd),
-                help,
-            );
+            let near = crate::names::closest(&map.crd, subject.crds.iter().map(|crd| crd.name.as_str()));
+            let help = near
+                .map_or_else(|| "name one of the subject's CRDs".to_owned(), |near| format!("did you mean `{near}`?"));
+            return at(format!("/fieldMaps/{index}/crd"), format!("the subject has no CRD {:?}", map.crd), help);
         };
         for (side, version) in map.between.iter().enumerate() {
             if crd.version(version).is_none() {
-                let names: Vec<_> = crd
-                    .versions
-                    .iter()
-                    .map(|version| version.name.as_str())
-                    .collect();
+                let names: Vec<_> = crd.versions.iter().map(|version| version.name.as_str()).collect();
                 let message = format!("{} has no version {version:?}", crd.name);
                 return at(
                     format!("/fieldMaps/{index}/between/{side}"),
@@ -220,20 +152,8 @@ fn subject_name(file: &SubjectFile, crds: &[Crd]) -> String {
 }
 
 fn nothing(manifests: &Manifests, minimum: usize) -> InputError {
-    let others: Vec<String> = manifests
-        .passed_over()
-        .iter()
-        .map(|(kind, count)| format!("{count} {kind}"))
-        .collect();
-    let passed_over = if others.is_empty() {
-        String::new()
-    } else {
-        format!("; passed over: {}", others.join(", "))
-    };
-    let message = format!(
-        "found {} CRDs, need at least {minimum}{passed_over}",
-        manifests.crds.len()
-    );
-    InputError::new(Trouble::Nothing, message)
-        .help("check the paths; a render that comes out empty must not pass")
+    let others: Vec<String> = manifests.passed_over().iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let passed_over = if others.is_empty() { String::new() } else { format!("; passed over: {}", others.join(", ")) };
+    let message = format!("found {} CRDs, need at least {minimum}{passed_over}", manifests.crds.len());
+    InputError::new(Trouble::Nothing, message).help("check the paths; a render that comes out empty must not pass")
 }

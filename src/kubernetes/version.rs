@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A Kubernetes release: `1.31` or `1.31.4`. Suffixes such as `-eks-7f9249a` or `+k3s1` name a
 /// vendor's build of that release and do not take part in comparisons.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", extend("pattern" = r"^v?1\.\d+(\.\d+)?"))]
 pub struct KubeVersion {
@@ -48,11 +46,7 @@ impl FromStr for KubeVersion {
 
     fn from_str(text: &str) -> Result<Self, VersionError> {
         let error = || VersionError(text.to_owned());
-        let rest = text
-            .strip_prefix('v')
-            .unwrap_or(text)
-            .strip_prefix("1.")
-            .ok_or_else(error)?;
+        let rest = text.strip_prefix('v').unwrap_or(text).strip_prefix("1.").ok_or_else(error)?;
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         let end = digits(rest);
         let minor = rest[..end].parse().map_err(|_| error())?;
@@ -64,11 +58,7 @@ impl FromStr for KubeVersion {
             None | Some(b'.' | b'+' | b'-') => true,
             Some(_) => false,
         };
-        if suffix_lawful {
-            Ok(Self { minor, patch })
-        } else {
-            Err(error())
-        }
+        if suffix_lawful { Ok(Self { minor, patch }) } else { Err(error()) }
     }
 }
 

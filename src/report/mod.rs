@@ -5,7 +5,7 @@ mod model;
 mod place;
 
 pub use model::{
-    CheckInfo, Counts, CrdInfo, Finding, Outcome, Problem, Report, Result, Skipped, Summary,
-    VersionInfo, WaiverInfo, WaiverState,
+    CheckInfo, Counts, CrdInfo, Finding, Outcome, Problem, Report, Result, Skipped, Summary, VersionInfo, WaiverInfo,
+    WaiverState,
 };
 pub use place::{Excerpt, Location, Related};

@@ -115,9 +115,7 @@ pub struct Result {
 }
 
 /// A verdict without its evidence.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The guarantee holds.
@@ -266,9 +264,7 @@ impl CheckInfo {
 impl Report {
     /// The findings that no waiver accepts.
     pub fn counting(&self) -> impl Iterator<Item = &Finding> {
-        self.findings
-            .iter()
-            .filter(|finding| finding.waiver.is_none())
+        self.findings.iter().filter(|finding| finding.waiver.is_none())
     }
 
     /// The check of a finding.
@@ -278,19 +274,9 @@ impl Report {
 
     /// Counts again after findings or results changed.
     pub fn summarise(&mut self) {
-        let results = |outcome| {
-            self.results
-                .iter()
-                .filter(|result| result.outcome == outcome)
-                .count()
-        };
-        let severity = |severity| {
-            self.counting()
-                .filter(|finding| finding.severity == severity)
-                .count()
-        };
-        let mut by_check: BTreeMap<String, (usize, std::collections::BTreeSet<&str>)> =
-            BTreeMap::new();
+        let results = |outcome| self.results.iter().filter(|result| result.outcome == outcome).count();
+        let severity = |severity| self.counting().filter(|finding| finding.severity == severity).count();
+        let mut by_check: BTreeMap<String, (usize, std::collections::BTreeSet<&str>)> = BTreeMap::new();
         for finding in self.counting() {
             let entry = by_check.entry(finding.check.clone()).or_default();
             entry.0 += 1;
@@ -305,22 +291,10 @@ impl Report {
             errors: severity(Severity::Error),
             warnings: severity(Severity::Warning),
             notes: severity(Severity::Note),
-            waived: self
-                .findings
-                .iter()
-                .filter(|finding| finding.waiver.is_some())
-                .count(),
+            waived: self.findings.iter().filter(|finding| finding.waiver.is_some()).count(),
             findings_by_check: by_check
                 .into_iter()
-                .map(|(check, (findings, crds))| {
-                    (
-                        check,
-                        Counts {
-                            findings,
-                            crds: crds.len(),
-                        },
-                    )
-                })
+                .map(|(check, (findings, crds))| (check, Counts { findings, crds: crds.len() }))
                 .collect(),
         };
     }

@@ -58,21 +58,12 @@ impl Location {
         let source = sources.get(span.source);
         let start = source.place(span.start);
         let end = source.place(span.end.max(span.start));
-        let last = if end.line - start.line < EXCERPT_LINES {
-            end.line
-        } else {
-            start.line
-        };
-        let lines: Vec<String> = (start.line..=last)
-            .map(|line| cut(source.line(line)))
-            .collect();
+        let last = if end.line - start.line < EXCERPT_LINES { end.line } else { start.line };
+        let lines: Vec<String> = (start.line..=last).map(|line| cut(source.line(line))).collect();
         let text = lines.join("\n");
         let from = (span.start as usize).saturating_sub(source.line_range(start.line).start);
         let to = if last == end.line {
-            let before: usize = lines[..lines.len() - 1]
-                .iter()
-                .map(|line| line.len() + 1)
-                .sum();
+            let before: usize = lines[..lines.len() - 1].iter().map(|line| line.len() + 1).sum();
             before + (span.end as usize).saturating_sub(source.line_range(end.line).start)
         } else {
             lines[0].len()
@@ -85,12 +76,7 @@ impl Location {
             column: start.column,
             end_line: end.line,
             end_column: end.column,
-            excerpt: Excerpt {
-                line: start.line,
-                text,
-                start: from,
-                end: to,
-            },
+            excerpt: Excerpt { line: start.line, text, start: from, end: to },
         }
     }
 }
@@ -105,10 +91,7 @@ fn cut(line: &str) -> String {
 /// The nearest character boundary at or before a byte.
 fn floor(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
-    (0..=at)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0)
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -126,25 +109,15 @@ mod tests {
             end: u32::try_from(text.find(end).unwrap() + end.len()).unwrap(),
         };
         let location = Location::of(&sources, span("yes", "yes"));
-        assert_eq!(
-            (location.line, location.column, location.end_column),
-            (3, 6, 9)
-        );
+        assert_eq!((location.line, location.column, location.end_column), (3, 6, 9));
         let excerpt = location.excerpt;
         assert_eq!(&excerpt.text[excerpt.start..excerpt.end], "yes");
         let location = Location::of(&sources, span("spec", "no"));
         let excerpt = location.excerpt;
-        assert_eq!(
-            &excerpt.text[excerpt.start..excerpt.end],
-            "spec:\n  x: yes\n  y: no"
-        );
+        assert_eq!(&excerpt.text[excerpt.start..excerpt.end], "spec:\n  x: yes\n  y: no");
         let long = format!("k: {}", "ü".repeat(300));
         let source = sources.add("g.yaml", long.clone());
-        let whole = Span {
-            source,
-            start: 0,
-            end: u32::try_from(long.len()).unwrap(),
-        };
+        let whole = Span { source, start: 0, end: u32::try_from(long.len()).unwrap() };
         assert!(Location::of(&sources, whole).excerpt.text.len() < 300);
     }
 }

@@ -44,9 +44,7 @@ pub struct Options {
 
 /// Runs a plan. `emit` is called from several threads, once for each event.
 pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: &(dyn Fn(Event<'a>) + Sync)) {
-    emit(Event::Started {
-        cases: plan.cases.len(),
-    });
+    emit(Event::Started { cases: plan.cases.len() });
     let trials = Trials::default();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -58,11 +56,7 @@ pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: &(dyn Fn(Event<'a>) + S
                         break;
                     };
                     let verdict = judge(plan.subject, *case, &trials, options.today);
-                    emit(Event::Judged {
-                        index,
-                        case: *case,
-                        verdict,
-                    });
+                    emit(Event::Judged { index, case: *case, verdict });
                 }
             });
         }
@@ -71,29 +65,14 @@ pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: &(dyn Fn(Event<'a>) + S
 
 fn judge(subject: &Subject, case: Case<'_>, trials: &Trials, today: Date) -> Verdict {
     let name = case.crd.name.as_str();
-    let change = match (
-        &subject.baseline,
-        subject.crd(name),
-        subject.baseline_of(name),
-    ) {
+    let change = match (&subject.baseline, subject.crd(name), subject.baseline_of(name)) {
         (None, ..) => Change::Unknown,
         (Some(_), Some(_), None) => Change::Added,
         (Some(_), Some(_), Some(old)) => Change::Kept(old),
         (Some(_), None, _) => Change::Removed,
     };
-    let trials = if case.check.needs.contains(&Need::Trials) {
-        trials.of(subject, case.crd)
-    } else {
-        Vec::new()
-    };
-    let evidence = Evidence {
-        subject,
-        crd: case.crd,
-        change,
-        trials: &trials,
-        trace: None,
-        today,
-    };
+    let trials = if case.check.needs.contains(&Need::Trials) { trials.of(subject, case.crd) } else { Vec::new() };
+    let evidence = Evidence { subject, crd: case.crd, change, trials: &trials, trace: None, today };
     (case.check.judge)(&evidence)
 }
 
@@ -103,13 +82,8 @@ struct Trials(Mutex<BTreeMap<String, Vec<Trial>>>);
 
 impl Trials {
     fn of(&self, subject: &Subject, crd: &Crd) -> Vec<Trial> {
-        let mut done = self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        done.entry(crd.name.clone())
-            .or_insert_with(|| carry_out(subject, crd))
-            .clone()
+        let mut done = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        done.entry(crd.name.clone()).or_insert_with(|| carry_out(subject, crd)).clone()
     }
 }
 
@@ -146,16 +120,10 @@ fn legs(converter: Converter, crd: &Crd, input: &Value, route: &[&str]) -> Vec<L
         match convert::convert_by_none(crd, &object, to) {
             Ok(converted) => {
                 object = converted.clone();
-                legs.push(Leg {
-                    to: (*to).to_owned(),
-                    reply: Reply::Object(converted),
-                });
+                legs.push(Leg { to: (*to).to_owned(), reply: Reply::Object(converted) });
             }
             Err(message) => {
-                legs.push(Leg {
-                    to: (*to).to_owned(),
-                    reply: Reply::Refused(message),
-                });
+                legs.push(Leg { to: (*to).to_owned(), reply: Reply::Refused(message) });
                 break;
             }
         }

@@ -4,27 +4,16 @@ use sha2::{Digest, Sha256};
 
 use super::{Case, Event, Plan, waive};
 use crate::checks::{Breach, Verdict};
-use crate::report::{
-    CheckInfo, CrdInfo, Finding, Location, Outcome, Related, Report, Result, Summary, VersionInfo,
-};
+use crate::report::{CheckInfo, CrdInfo, Finding, Location, Outcome, Related, Report, Result, Summary, VersionInfo};
 use crate::subject::{API_VERSION, Crd, Subject};
 
 /// Folds the events of a run into its report. The order of the events does not matter.
-pub fn fold<'a>(
-    plan: &Plan<'a>,
-    events: impl IntoIterator<Item = Event<'a>>,
-    today: jiff::civil::Date,
-) -> Report {
+pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, today: jiff::civil::Date) -> Report {
     let subject = plan.subject;
     let mut results: Vec<(usize, Result)> = Vec::new();
     let mut findings = Vec::new();
     for event in events {
-        let Event::Judged {
-            index,
-            case,
-            verdict,
-        } = event
-        else {
+        let Event::Judged { index, case, verdict } = event else {
             continue;
         };
         let result = |outcome, examined, findings, reason| Result {
@@ -44,11 +33,7 @@ pub fn fold<'a>(
                 Verdict::Undecided(reason) => result(Outcome::Undecided, 0, 0, Some(reason)),
                 Verdict::Broken(breaches) => {
                     let count = breaches.len();
-                    findings.extend(
-                        breaches
-                            .into_iter()
-                            .map(|breach| finding(subject, case, breach)),
-                    );
+                    findings.extend(breaches.into_iter().map(|breach| finding(subject, case, breach)));
                     result(Outcome::Broken, 0, count, None)
                 }
             },
@@ -63,17 +48,9 @@ pub fn fold<'a>(
         tool_version: env!("CARGO_PKG_VERSION").into(),
         subject: subject.name.clone(),
         seed: plan.seed,
-        crds: subject
-            .crds
-            .iter()
-            .map(|crd| crd_info(subject, crd))
-            .collect(),
+        crds: subject.crds.iter().map(|crd| crd_info(subject, crd)).collect(),
         passed_over: subject.passed_over.clone(),
-        checks: plan
-            .checks
-            .iter()
-            .map(|(check, severity)| CheckInfo::new(check, *severity))
-            .collect(),
+        checks: plan.checks.iter().map(|(check, severity)| CheckInfo::new(check, *severity)).collect(),
         results: results.into_iter().map(|(_, result)| result).collect(),
         findings,
         skipped: plan.skipped.clone(),
@@ -89,10 +66,7 @@ pub fn fold<'a>(
 
 fn sort(findings: &mut [Finding]) {
     let key = |finding: &Finding| {
-        let place = finding
-            .location
-            .as_ref()
-            .map(|location| (location.file.clone(), location.line, location.column));
+        let place = finding.location.as_ref().map(|location| (location.file.clone(), location.line, location.column));
         (
             finding.crd.clone(),
             place,
@@ -109,9 +83,7 @@ fn finding(subject: &Subject, case: Case<'_>, breach: Breach) -> Finding {
     let check = case.check;
     Finding {
         check: check.id.to_owned(),
-        severity: breach
-            .severity
-            .map_or(case.severity, |own| own.min(case.severity)),
+        severity: breach.severity.map_or(case.severity, |own| own.min(case.severity)),
         fingerprint: fingerprint(&[
             check.id,
             &case.crd.name,
@@ -129,10 +101,7 @@ fn finding(subject: &Subject, case: Case<'_>, breach: Breach) -> Finding {
         related: breach
             .related
             .into_iter()
-            .map(|(span, message)| Related {
-                message,
-                location: Location::of(&subject.sources, span),
-            })
+            .map(|(span, message)| Related { message, location: Location::of(&subject.sources, span) })
             .collect(),
         reproduce: None,
         waiver: None,
@@ -146,11 +115,7 @@ pub(super) fn fingerprint(parts: &[&str]) -> String {
         hash.update(part.as_bytes());
         hash.update([0]);
     }
-    hash.finalize()
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn crd_info(subject: &Subject, crd: &Crd) -> CrdInfo {

@@ -47,35 +47,17 @@ pub fn plan<'a>(subject: &'a Subject, settings: &Settings) -> Plan<'a> {
     let checks = settings.selection.checks();
     let mut cases = Vec::new();
     let mut skipped = Vec::new();
-    let names: BTreeSet<&str> = subject
-        .crds
-        .iter()
-        .chain(subject.baseline.iter().flatten())
-        .map(|crd| crd.name.as_str())
-        .collect();
+    let names: BTreeSet<&str> =
+        subject.crds.iter().chain(subject.baseline.iter().flatten()).map(|crd| crd.name.as_str()).collect();
     for name in names {
         for (check, severity) in &checks {
             match target(subject, name, check) {
-                Ok(crd) => cases.push(Case {
-                    check,
-                    severity: *severity,
-                    crd,
-                }),
-                Err(reason) => skipped.push(Skipped {
-                    check: check.id.into(),
-                    crd: name.to_owned(),
-                    reason,
-                }),
+                Ok(crd) => cases.push(Case { check, severity: *severity, crd }),
+                Err(reason) => skipped.push(Skipped { check: check.id.into(), crd: name.to_owned(), reason }),
             }
         }
     }
-    Plan {
-        subject,
-        seed: settings.seed,
-        checks,
-        cases,
-        skipped,
-    }
+    Plan { subject, seed: settings.seed, checks, cases, skipped }
 }
 
 /// The CRD that a check is judged on, or why it is not.

@@ -23,15 +23,9 @@ impl Selection {
         let mut selected: BTreeMap<&'static str, (&'static Check, Severity)> = BTreeMap::new();
         for suite in &self.suites {
             for check in checks::ALL.iter().copied() {
-                let picks = |globs: &[String]| {
-                    globs
-                        .iter()
-                        .any(|glob| matches(glob, check.id) || glob == check.family())
-                };
-                if !picks(&suite.file.checks)
-                    || (!self.only.is_empty() && !picks(&self.only))
-                    || picks(&self.except)
-                {
+                let picks =
+                    |globs: &[String]| globs.iter().any(|glob| matches(glob, check.id) || glob == check.family());
+                if !picks(&suite.file.checks) || (!self.only.is_empty() && !picks(&self.only)) || picks(&self.except) {
                     continue;
                 }
                 let overridden = suite
@@ -40,10 +34,7 @@ impl Selection {
                     .iter()
                     .filter(|(glob, _)| matches(glob, check.id))
                     .map(|(_, severity)| *severity);
-                selected.insert(
-                    check.id,
-                    (check, overridden.last().unwrap_or(check.severity)),
-                );
+                selected.insert(check.id, (check, overridden.last().unwrap_or(check.severity)));
             }
         }
         selected.into_values().collect()
@@ -51,23 +42,14 @@ impl Selection {
 
     /// Whether `only` names this check.
     pub fn picks(&self, check: &Check) -> bool {
-        self.only
-            .iter()
-            .any(|glob| matches(glob, check.id) || glob == check.family())
+        self.only.iter().any(|glob| matches(glob, check.id) || glob == check.family())
     }
 
     /// Globs of `only` and `except` that name nothing.
     pub fn unknown(&self) -> Vec<&str> {
         let names_nothing = |glob: &&String| {
-            !checks::ALL
-                .iter()
-                .any(|check| matches(glob, check.id) || check.family() == glob.as_str())
+            !checks::ALL.iter().any(|check| matches(glob, check.id) || check.family() == glob.as_str())
         };
-        self.only
-            .iter()
-            .chain(&self.except)
-            .filter(names_nothing)
-            .map(String::as_str)
-            .collect()
+        self.only.iter().chain(&self.except).filter(names_nothing).map(String::as_str).collect()
     }
 }

@@ -62,61 +62,30 @@ pub fn load_suite(name: &str, file: &str, text: &str) -> Result<Suite, SuiteErro
     let mut sources = Sources::default();
     let id = sources.add(file, text);
     let start = crate::document::Span::start_of(id);
-    let error = |span, message: String, help| SuiteError {
-        place: sources.place(span),
-        message,
-        help,
-    };
-    let documents =
-        parse(&sources, id).map_err(|ParseError { span, message }| error(span, message, None))?;
+    let error = |span, message: String, help| SuiteError { place: sources.place(span), message, help };
+    let documents = parse(&sources, id).map_err(|ParseError { span, message }| error(span, message, None))?;
     let [document] = documents.as_slice() else {
-        return Err(error(
-            start,
-            format!("a suite is one document; here are {}", documents.len()),
-            None,
-        ));
+        return Err(error(start, format!("a suite is one document; here are {}", documents.len()), None));
     };
-    let suite: SuiteFile = decode(document).map_err(
-        |DecodeError {
-             span,
-             message,
-             help,
-         }| error(span.unwrap_or(document.span), message, help),
-    )?;
+    let suite: SuiteFile = decode(document)
+        .map_err(|DecodeError { span, message, help }| error(span.unwrap_or(document.span), message, help))?;
     if suite.kind != "Suite" || suite.api_version != crate::subject::API_VERSION {
-        let help = format!(
-            "write `apiVersion: {}` and `kind: Suite`",
-            crate::subject::API_VERSION
-        );
+        let help = format!("write `apiVersion: {}` and `kind: Suite`", crate::subject::API_VERSION);
         return Err(error(document.span, "this is no suite".into(), Some(help)));
     }
-    let patterns = suite
-        .checks
-        .iter()
-        .enumerate()
-        .map(|(index, glob)| (format!("/checks/{index}"), glob));
-    for (pointer, glob) in patterns.chain(
-        suite
-            .severity
-            .keys()
-            .map(|glob| (format!("/severity/{}", glob.replace('/', "~1")), glob)),
-    ) {
+    let patterns = suite.checks.iter().enumerate().map(|(index, glob)| (format!("/checks/{index}"), glob));
+    for (pointer, glob) in
+        patterns.chain(suite.severity.keys().map(|glob| (format!("/severity/{}", glob.replace('/', "~1")), glob)))
+    {
         if !checks::ALL.iter().any(|check| matches(glob, check.id)) {
             let help = names::closest(glob, checks::ALL.iter().map(|check| check.id)).map_or_else(
                 || "`crdproof list` shows all checks".to_owned(),
                 |near| format!("did you mean `{near}`?"),
             );
-            return Err(error(
-                document.nearest(&pointer).span,
-                format!("no check matches {glob:?}"),
-                Some(help),
-            ));
+            return Err(error(document.nearest(&pointer).span, format!("no check matches {glob:?}"), Some(help)));
         }
     }
-    Ok(Suite {
-        name: name.to_owned(),
-        file: suite,
-    })
+    Ok(Suite { name: name.to_owned(), file: suite })
 }
 
 /// Whether a glob with `*` matches a text.
@@ -124,9 +93,7 @@ pub(super) fn matches(glob: &str, text: &str) -> bool {
     match glob.split_once('*') {
         None => glob == text,
         Some((prefix, rest)) => text.strip_prefix(prefix).is_some_and(|tail| {
-            (0..=tail.len())
-                .filter(|at| tail.is_char_boundary(*at))
-                .any(|at| matches(rest, &tail[at..]))
+            (0..=tail.len()).filter(|at| tail.is_char_boundary(*at)).any(|at| matches(rest, &tail[at..]))
         }),
     }
 }
@@ -138,10 +105,7 @@ mod tests {
     #[test]
     fn globs() {
         assert!(
-            matches("manifest/*", "manifest/x")
-                && matches("*", "a/b")
-                && matches("a*c", "abc")
-                && matches("a", "a")
+            matches("manifest/*", "manifest/x") && matches("*", "a/b") && matches("a*c", "abc") && matches("a", "a")
         );
         assert!(!matches("manifest/*", "upgrade/x") && !matches("a*c", "abd") && !matches("", "a"));
     }
@@ -155,12 +119,10 @@ mod tests {
 
     #[test]
     fn an_unknown_check_is_refused_with_the_place() {
-        let text = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: x\nchecks:\n- manifest/one-storage-versio\n";
+        let text =
+            "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: x\nchecks:\n- manifest/one-storage-versio\n";
         let error = load_suite("x", "x.yaml", text).unwrap_err();
         assert_eq!(error.place.to_string(), "x.yaml:5:3");
-        assert_eq!(
-            error.help.unwrap(),
-            "did you mean `manifest/one-storage-version`?"
-        );
+        assert_eq!(error.help.unwrap(), "did you mean `manifest/one-storage-version`?");
     }
 }

@@ -16,11 +16,7 @@ pub(super) fn apply(subject: &Subject, report: &mut Report, today: Date) {
     for (index, waiver) in subject.file.waivers.iter().enumerate() {
         let current = today <= waiver.expires;
         let mut matched = 0;
-        for finding in report
-            .findings
-            .iter_mut()
-            .filter(|finding| accepts(waiver, finding))
-        {
+        for finding in report.findings.iter_mut().filter(|finding| accepts(waiver, finding)) {
             matched += 1;
             if current {
                 finding.waiver.get_or_insert(index);
@@ -47,52 +43,26 @@ pub(super) fn apply(subject: &Subject, report: &mut Report, today: Date) {
 fn accepts(waiver: &Waiver, finding: &Finding) -> bool {
     let below = |path: &String| {
         finding.path.as_ref().is_some_and(|at| {
-            at.strip_prefix(path.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            at.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         })
     };
-    waiver
-        .check
-        .as_ref()
-        .is_none_or(|check| matches(check, &finding.check))
-        && waiver
-            .fingerprint
-            .as_ref()
-            .is_none_or(|fingerprint| *fingerprint == finding.fingerprint)
+    waiver.check.as_ref().is_none_or(|check| matches(check, &finding.check))
+        && waiver.fingerprint.as_ref().is_none_or(|fingerprint| *fingerprint == finding.fingerprint)
         && waiver.crd.as_ref().is_none_or(|crd| *crd == finding.crd)
         && waiver.path.as_ref().is_none_or(below)
 }
 
 fn names(waiver: &Waiver) -> String {
-    let parts = [
-        &waiver.check,
-        &waiver.fingerprint,
-        &waiver.crd,
-        &waiver.path,
-    ];
-    parts
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let parts = [&waiver.check, &waiver.fingerprint, &waiver.crd, &waiver.path];
+    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-fn complaint(
-    subject: &Subject,
-    index: usize,
-    waiver: &Waiver,
-    state: WaiverState,
-) -> Option<Finding> {
+fn complaint(subject: &Subject, index: usize, waiver: &Waiver, state: WaiverState) -> Option<Finding> {
     let (severity, message, help) = match state {
         WaiverState::Used => return None,
         WaiverState::Expired => (
             Severity::Error,
-            format!(
-                "the waiver of {} expired on {}",
-                names(waiver),
-                waiver.expires
-            ),
+            format!("the waiver of {} expired on {}", names(waiver), waiver.expires),
             "mend the finding, or decide anew and set a later day",
         ),
         WaiverState::Unused => (
@@ -110,9 +80,7 @@ fn complaint(
         message,
         evidence: Some(format!("reason given: {}", waiver.reason)),
         help: help.into(),
-        location: subject
-            .file_span(&format!("/waivers/{index}"))
-            .map(|span| Location::of(&subject.sources, span)),
+        location: subject.file_span(&format!("/waivers/{index}")).map(|span| Location::of(&subject.sources, span)),
         related: Vec::new(),
         fingerprint: fingerprint(&[CHECK, &names(waiver), &waiver.expires.to_string()]),
         reproduce: None,

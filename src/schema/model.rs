@@ -25,14 +25,7 @@ pub enum Type {
 
 impl Type {
     /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Array,
-        Self::Boolean,
-        Self::Integer,
-        Self::Number,
-        Self::Object,
-        Self::String,
-    ];
+    pub const ALL: [Self; 6] = [Self::Array, Self::Boolean, Self::Integer, Self::Number, Self::Object, Self::String];
 
     /// The word used in a schema.
     pub fn as_str(self) -> &'static str {
@@ -259,13 +252,11 @@ impl Schema {
 
     /// The schema at a path.
     pub fn at(&self, path: &Path) -> Option<&Schema> {
-        path.steps()
-            .iter()
-            .try_fold(self, |schema, step| match step {
-                super::Step::Field(name) => schema.child(name),
-                super::Step::Item => schema.items.as_deref(),
-                super::Step::Value => schema.values(),
-            })
+        path.steps().iter().try_fold(self, |schema, step| match step {
+            super::Step::Field(name) => schema.child(name),
+            super::Step::Item => schema.items.as_deref(),
+            super::Step::Value => schema.values(),
+        })
     }
 
     /// Visits this node and everything below it that describes fields: properties, items, map

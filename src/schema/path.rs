@@ -76,9 +76,7 @@ impl Path {
                 .into_iter()
                 .flat_map(|value| -> Vec<&'a Value> {
                     match (step, value) {
-                        (Step::Field(name), Value::Object(map)) => {
-                            map.get(name).into_iter().collect()
-                        }
+                        (Step::Field(name), Value::Object(map)) => map.get(name).into_iter().collect(),
                         (Step::Item, Value::Array(items)) => items.iter().collect(),
                         (Step::Value, Value::Object(map)) => map.values().collect(),
                         _ => Vec::new(),
@@ -108,10 +106,7 @@ impl fmt::Display for Path {
 }
 
 fn is_plain(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$'))
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$'))
 }
 
 #[cfg(test)]
@@ -122,12 +117,7 @@ mod tests {
 
     #[test]
     fn shows_and_finds() {
-        let path = Path::root()
-            .field("spec")
-            .field("ports")
-            .item()
-            .field("x.y")
-            .value();
+        let path = Path::root().field("spec").field("ports").item().field("x.y").value();
         assert_eq!(path.to_string(), ".spec.ports[*][\"x.y\"].*");
         let object = json!({"spec": {"ports": [{"x.y": {"a": 1, "b": 2}}, {"x.y": {"c": 3}}, {}]}});
         assert_eq!(path.values(&object), [&json!(1), &json!(2), &json!(3)]);

@@ -9,9 +9,7 @@ const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 /// Prunes a whole object and returns the paths of what was dropped, as `.spec.x[0].y`. The fields
 /// that every object has are left alone.
 pub fn prune(schema: &Schema, object: &mut Value) -> Vec<String> {
-    let mut pruner = Pruner {
-        dropped: Vec::new(),
-    };
+    let mut pruner = Pruner { dropped: Vec::new() };
     pruner.value(Some(schema), object, "", true);
     pruner.dropped.sort();
     pruner.dropped
@@ -19,9 +17,7 @@ pub fn prune(schema: &Schema, object: &mut Value) -> Vec<String> {
 
 /// Prunes a value that is not a whole object, such as a default.
 pub fn prune_value(schema: &Schema, value: &mut Value) -> Vec<String> {
-    let mut pruner = Pruner {
-        dropped: Vec::new(),
-    };
+    let mut pruner = Pruner { dropped: Vec::new() };
     pruner.value(Some(schema), value, "", schema.embedded_resource);
     pruner.dropped.sort();
     pruner.dropped
@@ -50,13 +46,7 @@ impl Pruner {
         }
     }
 
-    fn object(
-        &mut self,
-        schema: Option<&Schema>,
-        map: &mut Map<String, Value>,
-        path: &str,
-        resource: bool,
-    ) {
+    fn object(&mut self, schema: Option<&Schema>, map: &mut Map<String, Value>, path: &str, resource: bool) {
         let names: Vec<String> = map.keys().cloned().collect();
         for name in names {
             if resource && META.contains(&name.as_str()) {
@@ -65,25 +55,13 @@ impl Pruner {
             let child_path = format!("{path}.{name}");
             match schema.map(|schema| (schema.properties.get(&name), &schema.additional)) {
                 Some((Some(property), _)) => {
-                    self.value(
-                        Some(property),
-                        &mut map[&name],
-                        &child_path,
-                        property.embedded_resource,
-                    );
+                    self.value(Some(property), &mut map[&name], &child_path, property.embedded_resource);
                 }
                 Some((None, Some(Additional::Schema(values)))) => {
-                    self.value(
-                        Some(values),
-                        &mut map[&name],
-                        &child_path,
-                        values.embedded_resource,
-                    );
+                    self.value(Some(values), &mut map[&name], &child_path, values.embedded_resource);
                 }
                 // Values of an untyped map are kept, but what is inside them is not.
-                Some((None, Some(Additional::Allowed(_)))) => {
-                    self.value(None, &mut map[&name], &child_path, false)
-                }
+                Some((None, Some(Additional::Allowed(_)))) => self.value(None, &mut map[&name], &child_path, false),
                 Some((None, None)) | None => {
                     map.remove(&name);
                     self.dropped.push(child_path);
@@ -103,12 +81,7 @@ impl Pruner {
                     }
                     let known = schema.child(name);
                     if let Some(known) = known {
-                        self.value(
-                            Some(known),
-                            child,
-                            &format!("{path}.{name}"),
-                            known.embedded_resource,
-                        );
+                        self.value(Some(known), child, &format!("{path}.{name}"), known.embedded_resource);
                     } else if matches!(schema.additional, Some(Additional::Allowed(_))) {
                         self.value(None, child, &format!("{path}.{name}"), false);
                     }
@@ -117,12 +90,7 @@ impl Pruner {
             Value::Array(items) => {
                 for (index, item) in items.iter_mut().enumerate() {
                     if let Some(schema) = schema.items.as_deref() {
-                        self.preserved(
-                            schema,
-                            item,
-                            &format!("{path}[{index}]"),
-                            schema.embedded_resource,
-                        );
+                        self.preserved(schema, item, &format!("{path}[{index}]"), schema.embedded_resource);
                     }
                 }
             }

@@ -23,23 +23,12 @@ impl Schema {
         let node = &entry.value;
         let prose_or_schema = matches!(
             entry.key.as_str(),
-            "description"
-                | "properties"
-                | "items"
-                | "additionalProperties"
-                | "allOf"
-                | "anyOf"
-                | "oneOf"
-                | "not"
+            "description" | "properties" | "items" | "additionalProperties" | "allOf" | "anyOf" | "oneOf" | "not"
         );
         self.keywords.push(Keyword {
             name: entry.key.clone(),
             span: entry.key_span.to(node.span),
-            value: if prose_or_schema {
-                None
-            } else {
-                Some(node.to_value())
-            },
+            value: if prose_or_schema { None } else { Some(node.to_value()) },
         });
         // An explicit null means the same as leaving the keyword out, except for `default`.
         if node.is_null() {
@@ -72,9 +61,7 @@ impl Schema {
             "anyOf" => self.any_of = self.schemas(entry),
             "oneOf" => self.one_of = self.schemas(entry),
             "not" => self.not = Some(Box::new(Self::read(node))),
-            "x-kubernetes-preserve-unknown-fields" => {
-                self.preserve_unknown_fields = Some(self.flag(entry))
-            }
+            "x-kubernetes-preserve-unknown-fields" => self.preserve_unknown_fields = Some(self.flag(entry)),
             "x-kubernetes-embedded-resource" => self.embedded_resource = self.flag(entry),
             "x-kubernetes-int-or-string" => self.int_or_string = self.flag(entry),
             "x-kubernetes-list-type" => self.list_type = self.text(entry),
@@ -86,11 +73,7 @@ impl Schema {
     }
 
     fn reject(&mut self, keyword: &str, node: &Node, message: &str) {
-        self.malformed.push(Malformed {
-            keyword: keyword.to_owned(),
-            span: node.span,
-            message: message.to_owned(),
-        });
+        self.malformed.push(Malformed { keyword: keyword.to_owned(), span: node.span, message: message.to_owned() });
     }
 
     fn take_type(&mut self, entry: &Entry) {
@@ -101,11 +84,7 @@ impl Schema {
         self.ty = Type::ALL.into_iter().find(|ty| ty.as_str() == text);
         if self.ty.is_none() {
             let types = Type::ALL.map(Type::as_str).join(", ");
-            self.reject(
-                "type",
-                &entry.value,
-                &format!("unknown type {text:?}; possible types: {types}"),
-            );
+            self.reject("type", &entry.value, &format!("unknown type {text:?}; possible types: {types}"));
         }
     }
 
@@ -121,21 +100,13 @@ impl Schema {
         if !matches!(entry.value.kind, Kind::Map(_)) {
             return self.reject("properties", &entry.value, "must be an object of schemas");
         }
-        self.properties = entry
-            .value
-            .entries()
-            .iter()
-            .map(|property| (property.key.clone(), Self::read(&property.value)))
-            .collect();
+        self.properties =
+            entry.value.entries().iter().map(|property| (property.key.clone(), Self::read(&property.value))).collect();
     }
 
     fn take_items(&mut self, entry: &Entry) {
         match entry.value.kind {
-            Kind::List(_) => self.reject(
-                "items",
-                &entry.value,
-                "must be one schema, not a list of schemas",
-            ),
+            Kind::List(_) => self.reject("items", &entry.value, "must be one schema, not a list of schemas"),
             _ => self.items = Some(Box::new(Self::read(&entry.value))),
         }
     }
@@ -149,11 +120,7 @@ impl Schema {
 
     fn take_rules(&mut self, entry: &Entry) {
         if !matches!(entry.value.kind, Kind::List(_)) {
-            return self.reject(
-                "x-kubernetes-validations",
-                &entry.value,
-                "must be a list of rules",
-            );
+            return self.reject("x-kubernetes-validations", &entry.value, "must be a list of rules");
         }
         for node in entry.value.items() {
             let text = |key: &str| node.str_at(key).map(str::to_owned);
@@ -179,12 +146,7 @@ impl Schema {
 
     fn texts(&mut self, entry: &Entry) -> Vec<String> {
         let texts: Option<Vec<_>> = match entry.value.kind {
-            Kind::List(_) => entry
-                .value
-                .items()
-                .iter()
-                .map(|node| node.as_str().map(str::to_owned))
-                .collect(),
+            Kind::List(_) => entry.value.items().iter().map(|node| node.as_str().map(str::to_owned)).collect(),
             _ => None,
         };
         if texts.is_none() {

@@ -161,22 +161,13 @@ impl Crd {
     /// Whether a document says that it is a CRD of any API version.
     pub fn is_crd(node: &Node) -> bool {
         node.str_at("kind") == Some("CustomResourceDefinition")
-            && node
-                .str_at("apiVersion")
-                .is_some_and(|api| api.starts_with("apiextensions.k8s.io/"))
+            && node.str_at("apiVersion").is_some_and(|api| api.starts_with("apiextensions.k8s.io/"))
     }
 
     /// Reads a CRD document.
     pub fn read(node: Node) -> Result<Self, CrdError> {
-        let error = |span: Span, message: String, help: &str| CrdError {
-            span,
-            message,
-            help: help.to_owned(),
-        };
-        match node
-            .get("apiVersion")
-            .and_then(|api| Some((api.as_str()?, api.span)))
-        {
+        let error = |span: Span, message: String, help: &str| CrdError { span, message, help: help.to_owned() };
+        match node.get("apiVersion").and_then(|api| Some((api.as_str()?, api.span))) {
             Some((V1, _)) => {}
             Some((other, span)) => {
                 let help = "write the CRD as apiextensions.k8s.io/v1: Kubernetes 1.22 stopped serving v1beta1. \
@@ -194,16 +185,9 @@ impl Crd {
         }
         let Some(name) = node.at(&["metadata", "name"]).and_then(Node::as_str) else {
             let span = node.get("metadata").unwrap_or(&node).span;
-            return Err(error(
-                span,
-                "metadata.name is missing".into(),
-                "name the CRD <plural>.<group>",
-            ));
+            return Err(error(span, "metadata.name is missing".into(), "name the CRD <plural>.<group>"));
         };
-        let Some(spec) = node
-            .get("spec")
-            .filter(|spec| matches!(spec.kind, Kind::Map(_)))
-        else {
+        let Some(spec) = node.get("spec").filter(|spec| matches!(spec.kind, Kind::Map(_))) else {
             return Err(error(
                 node.span,
                 "spec is missing".into(),
@@ -255,9 +239,7 @@ impl Names {
     fn read(node: &Node) -> Self {
         let texts = |key: &str| -> Vec<String> {
             let list = node.get(key).map(Node::items).unwrap_or_default();
-            list.iter()
-                .filter_map(|item| item.as_str().map(str::to_owned))
-                .collect()
+            list.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
         };
         Self {
             kind: owned(node, "kind"),
@@ -282,19 +264,14 @@ impl Conversion {
                 review_versions: Vec::new(),
             };
         };
-        let entry_span = |node: &Node, key: &str| {
-            node.entry(key)
-                .map(|entry| entry.key_span.to(entry.value.span))
-        };
+        let entry_span = |node: &Node, key: &str| node.entry(key).map(|entry| entry.key_span.to(entry.value.span));
         let webhook = node.get("webhook").filter(|webhook| !webhook.is_null());
         let versions = webhook.and_then(|webhook| webhook.get("conversionReviewVersions"));
         Self {
             span: entry_span(spec, "conversion").unwrap_or(node.span),
             stated: true,
             strategy: owned(node, "strategy"),
-            client: webhook
-                .and_then(|webhook| webhook.get("clientConfig"))
-                .map(ClientConfig::read),
+            client: webhook.and_then(|webhook| webhook.get("clientConfig")).map(ClientConfig::read),
             webhook: webhook.and(entry_span(node, "webhook")),
             review_versions: versions
                 .map(Node::items)
@@ -311,19 +288,16 @@ impl ClientConfig {
         Self {
             span: node.span,
             url: spanned(node, "url"),
-            service: node
-                .get("service")
-                .filter(|service| !service.is_null())
-                .map(|service| Service {
-                    span: service.span,
-                    name: owned(service, "name"),
-                    namespace: owned(service, "namespace"),
-                    path: spanned(service, "path"),
-                    port: service.get("port").and_then(|port| match &port.kind {
-                        Kind::Number(number) => number.as_i64().map(|number| (number, port.span)),
-                        _ => None,
-                    }),
+            service: node.get("service").filter(|service| !service.is_null()).map(|service| Service {
+                span: service.span,
+                name: owned(service, "name"),
+                namespace: owned(service, "namespace"),
+                path: spanned(service, "path"),
+                port: service.get("port").and_then(|port| match &port.kind {
+                    Kind::Number(number) => number.as_i64().map(|number| (number, port.span)),
+                    _ => None,
                 }),
+            }),
             ca_bundle: spanned(node, "caBundle"),
         }
     }
@@ -333,9 +307,7 @@ impl Version {
     fn read(node: &Node) -> Self {
         let subresources = node.get("subresources");
         let enabled = |key: &str| {
-            subresources
-                .and_then(|subresources| subresources.entry(key))
-                .filter(|entry| !entry.value.is_null())
+            subresources.and_then(|subresources| subresources.entry(key)).filter(|entry| !entry.value.is_null())
         };
         Self {
             span: node.span,
@@ -345,10 +317,7 @@ impl Version {
             storage: flag(node, "storage"),
             deprecated: flag(node, "deprecated"),
             deprecation_warning: spanned(node, "deprecationWarning"),
-            schema: node
-                .at(&["schema", "openAPIV3Schema"])
-                .filter(|schema| !schema.is_null())
-                .map(Schema::read),
+            schema: node.at(&["schema", "openAPIV3Schema"]).filter(|schema| !schema.is_null()).map(Schema::read),
             status: enabled("status").map(|entry| entry.key_span.to(entry.value.span)),
             scale: enabled("scale").map(|entry| Scale {
                 span: entry.key_span.to(entry.value.span),

@@ -286,10 +286,7 @@ impl SubjectFile {
         Self {
             api_version: super::API_VERSION.into(),
             kind: "Subject".into(),
-            crds: CrdInputs {
-                paths,
-                ..CrdInputs::default()
-            },
+            crds: CrdInputs { paths, ..CrdInputs::default() },
             ..Self::default()
         }
     }
@@ -297,26 +294,14 @@ impl SubjectFile {
     /// Finds what the types cannot express.
     pub fn problem(&self) -> Option<SubjectFileError> {
         let error = |pointer: String, message: String, help: &str| {
-            Some(SubjectFileError {
-                pointer,
-                message,
-                help: help.to_owned(),
-            })
+            Some(SubjectFileError { pointer, message, help: help.to_owned() })
         };
         if self.api_version != super::API_VERSION {
             let message = format!("unknown apiVersion {:?}", self.api_version);
-            return error(
-                "/apiVersion".into(),
-                message,
-                &format!("write `apiVersion: {}`", super::API_VERSION),
-            );
+            return error("/apiVersion".into(), message, &format!("write `apiVersion: {}`", super::API_VERSION));
         }
         if self.kind != "Subject" {
-            return error(
-                "/kind".into(),
-                format!("unknown kind {:?}", self.kind),
-                "write `kind: Subject`",
-            );
+            return error("/kind".into(), format!("unknown kind {:?}", self.kind), "write `kind: Subject`");
         }
         if let Some(converter) = &self.converter
             && converter.ways() != 1
@@ -350,14 +335,9 @@ impl SubjectFile {
 
 impl ConverterConfig {
     fn ways(&self) -> usize {
-        [
-            self.webhook.is_some(),
-            self.process.is_some(),
-            self.exec.is_some(),
-            self.field_map.is_some(),
-        ]
-        .into_iter()
-        .filter(|given| *given)
-        .count()
+        [self.webhook.is_some(), self.process.is_some(), self.exec.is_some(), self.field_map.is_some()]
+            .into_iter()
+            .filter(|given| *given)
+            .count()
     }
 }

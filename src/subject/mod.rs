@@ -11,12 +11,10 @@ use crate::document::{Node, Sources, Span};
 
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
 pub use file::{
-    Baseline, Budget, ConverterConfig, CrdInputs, FieldMap, KubernetesConfig, Loss, Metadata, Move,
-    ProcessConfig, Provider, Ready, Stash, SubjectFile, SubjectFileError, Waiver, WebhookConfig,
+    Baseline, Budget, ConverterConfig, CrdInputs, FieldMap, KubernetesConfig, Loss, Metadata, Move, ProcessConfig,
+    Provider, Ready, Stash, SubjectFile, SubjectFileError, Waiver, WebhookConfig,
 };
-pub use names::{
-    api_version_order, is_dns_label_1035, is_dns_subdomain_1123, is_kubernetes_version_name,
-};
+pub use names::{api_version_order, is_dns_label_1035, is_dns_subdomain_1123, is_kubernetes_version_name};
 pub use sample::Sample;
 
 /// The API version of the subject file.
@@ -60,21 +58,12 @@ impl Subject {
     }
 
     /// The field maps declared for a CRD.
-    pub fn field_maps_of<'a>(
-        &'a self,
-        crd: &'a Crd,
-    ) -> impl Iterator<Item = (usize, &'a FieldMap)> {
-        self.file
-            .field_maps
-            .iter()
-            .enumerate()
-            .filter(|(_, map)| map.crd == crd.name)
+    pub fn field_maps_of<'a>(&'a self, crd: &'a Crd) -> impl Iterator<Item = (usize, &'a FieldMap)> {
+        self.file.field_maps.iter().enumerate().filter(|(_, map)| map.crd == crd.name)
     }
 
     /// Where a place of the subject file stands, named by JSON pointer.
     pub fn file_span(&self, pointer: &str) -> Option<Span> {
-        self.document
-            .as_ref()
-            .map(|document| document.nearest(pointer).span)
+        self.document.as_ref().map(|document| document.nearest(pointer).span)
     }
 }

@@ -8,9 +8,7 @@ pub fn is_dns_label_1035(name: &str) -> bool {
     name.len() <= 63
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.ends_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
 /// Labels of lower-case letters, digits and dashes, joined by dots; at most 253 characters.
@@ -44,8 +42,7 @@ pub fn api_version_order(left: &str, right: &str) -> Ordering {
 fn parse(name: &str) -> Option<(u8, u64, u64)> {
     let rest = name.strip_prefix('v')?;
     let number = |text: &str| {
-        let lawful =
-            !text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
+        let lawful = !text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
         if lawful { text.parse().ok() } else { None }
     };
     for (word, stability) in [("alpha", 0), ("beta", 1)] {
@@ -62,41 +59,17 @@ mod tests {
 
     #[test]
     fn versions_sort_as_api_servers_prefer_them() {
-        let mut names = [
-            "foo1",
-            "v1alpha1",
-            "v10",
-            "v2beta1",
-            "v1",
-            "v2",
-            "v1beta2",
-            "bar",
-            "v11alpha2",
-            "v1beta10",
-        ];
+        let mut names = ["foo1", "v1alpha1", "v10", "v2beta1", "v1", "v2", "v1beta2", "bar", "v11alpha2", "v1beta10"];
         names.sort_by(|left, right| api_version_order(left, right));
         assert_eq!(
             names,
-            [
-                "v10",
-                "v2",
-                "v1",
-                "v2beta1",
-                "v1beta10",
-                "v1beta2",
-                "v11alpha2",
-                "v1alpha1",
-                "bar",
-                "foo1"
-            ]
+            ["v10", "v2", "v1", "v2beta1", "v1beta10", "v1beta2", "v11alpha2", "v1alpha1", "bar", "foo1"]
         );
     }
 
     #[test]
     fn labels_and_subdomains() {
-        assert!(
-            is_dns_label_1035("v1beta1") && !is_dns_label_1035("1v") && !is_dns_label_1035("v1.0")
-        );
+        assert!(is_dns_label_1035("v1beta1") && !is_dns_label_1035("1v") && !is_dns_label_1035("v1.0"));
         assert!(!is_dns_label_1035("") && !is_dns_label_1035("a-") && !is_dns_label_1035("vA"));
         assert!(is_dns_subdomain_1123("a-1.example.com") && !is_dns_subdomain_1123("a..b"));
         assert!(!is_dns_subdomain_1123("") && !is_dns_subdomain_1123("A.b"));

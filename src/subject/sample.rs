@@ -35,10 +35,7 @@ impl Sample {
     /// Its name, for messages.
     pub fn name(&self) -> &str {
         let metadata = &self.object["metadata"];
-        metadata["name"]
-            .as_str()
-            .or_else(|| metadata["generateName"].as_str())
-            .unwrap_or("(unnamed)")
+        metadata["name"].as_str().or_else(|| metadata["generateName"].as_str()).unwrap_or("(unnamed)")
     }
 
     /// Whether it is an object of this CRD, at any version.

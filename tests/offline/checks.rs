@@ -5,21 +5,14 @@ use crate::fixture::{check_fixtures, differences, folders, judge, load, name, ro
 #[test]
 fn every_fixture_gives_exactly_the_findings_it_lists() {
     let mut wrong = Vec::new();
-    let subjects = folders(&root().join("crds"))
-        .into_iter()
-        .map(|folder| (String::new(), folder));
+    let subjects = folders(&root().join("crds")).into_iter().map(|folder| (String::new(), folder));
     for (id, folder) in check_fixtures().into_iter().chain(subjects) {
         let report = judge(&load(&folder));
         for difference in differences(&folder, &report) {
             wrong.push(format!("{id} {}: {difference}", folder.display()));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} differences:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
@@ -31,14 +24,11 @@ fn a_fail_fixture_breaks_its_own_check_and_a_pass_fixture_holds_it() {
         if kind.starts_with("fail") {
             assert!(fired, "{} must break {id}", folder.display());
         } else {
-            assert!(
-                kind.starts_with("pass"),
-                "{}: fixture folders are named pass… or fail…",
-                folder.display()
-            );
-            let held = report.results.iter().any(|result| {
-                result.check == id && result.outcome == crdproof::report::Outcome::Held
-            });
+            assert!(kind.starts_with("pass"), "{}: fixture folders are named pass… or fail…", folder.display());
+            let held = report
+                .results
+                .iter()
+                .any(|result| result.check == id && result.outcome == crdproof::report::Outcome::Held);
             assert!(held && !fired, "{} must hold {id}", folder.display());
         }
     }

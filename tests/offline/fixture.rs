@@ -54,19 +54,14 @@ pub fn check_fixtures() -> Vec<(String, PathBuf)> {
     for family in folders(&root().join("checks")) {
         for check in folders(&family) {
             let id = format!("{}/{}", name(&family), name(&check));
-            found.extend(
-                folders(&check)
-                    .into_iter()
-                    .map(|folder| (id.clone(), folder)),
-            );
+            found.extend(folders(&check).into_iter().map(|folder| (id.clone(), folder)));
         }
     }
     found
 }
 
 pub fn folders(path: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(path)
-        .map(|entries| entries.flatten().map(|entry| entry.path()).collect());
+    let entries = std::fs::read_dir(path).map(|entries| entries.flatten().map(|entry| entry.path()).collect());
     let mut folders: Vec<PathBuf> = entries.unwrap_or_default();
     folders.retain(|path| path.is_dir());
     folders.sort();
@@ -83,39 +78,24 @@ pub fn load(folder: &Path) -> Subject {
         return input::from_file(&file).unwrap_or_else(|error| panic!("{error}"));
     }
     let texts = |prefix: &str| {
-        let mut paths: Vec<_> = std::fs::read_dir(folder)
-            .unwrap()
-            .flatten()
-            .map(|entry| entry.path())
-            .collect();
+        let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect();
         paths.retain(|path| path.is_file() && name(path).starts_with(prefix));
         paths.sort();
-        let read = |path: PathBuf| {
-            Texts::relative_to("")
-                .read(&path.display().to_string())
-                .unwrap()
-        };
+        let read = |path: PathBuf| Texts::relative_to("").read(&path.display().to_string()).unwrap();
         paths.into_iter().flat_map(read).collect::<Vec<_>>()
     };
     let old = texts("old");
     let baseline = if old.is_empty() { None } else { Some(old) };
-    input::from_texts(texts("crd"), texts("sample"), baseline)
-        .unwrap_or_else(|error| panic!("{error}"))
+    input::from_texts(texts("crd"), texts("sample"), baseline).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Judges a subject by every check that needs no API server.
 pub fn judge(subject: &Subject) -> Report {
     let all = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: all\nchecks: ['*']\n";
-    let selection = Selection {
-        suites: vec![load_suite("all", "all", all).unwrap()],
-        ..Selection::default()
-    };
+    let selection = Selection { suites: vec![load_suite("all", "all", all).unwrap()], ..Selection::default() };
     let plan = plan(subject, &Settings { selection, seed: 1 });
     let events = std::sync::Mutex::new(Vec::<Event<'_>>::new());
-    let options = Options {
-        jobs: std::num::NonZeroUsize::MIN,
-        today: TODAY,
-    };
+    let options = Options { jobs: std::num::NonZeroUsize::MIN, today: TODAY };
     run(&plan, &options, &|event| events.lock().unwrap().push(event));
     fold(&plan, events.into_inner().unwrap(), TODAY)
 }
@@ -127,8 +107,7 @@ pub fn expectation(folder: &Path) -> Expectation {
     };
     let mut sources = Sources::default();
     let id = sources.add(path.display().to_string(), text);
-    let documents = parse(&sources, id)
-        .unwrap_or_else(|error| panic!("{}: {error}", sources.place(error.span)));
+    let documents = parse(&sources, id).unwrap_or_else(|error| panic!("{}: {error}", sources.place(error.span)));
     decode(&documents[0]).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -148,14 +127,8 @@ pub fn differences(folder: &Path, report: &Report) -> Vec<String> {
                 && (expected.at.is_none() || expected.at == at)
                 && (expected.path.is_none() || expected.path == finding.path)
                 && (expected.version.is_none() || expected.version == finding.version)
-                && expected
-                    .says
-                    .as_ref()
-                    .is_none_or(|says| finding.message.contains(says))
-                && expected
-                    .severity
-                    .as_ref()
-                    .is_none_or(|severity| severity == finding.severity.as_str())
+                && expected.says.as_ref().is_none_or(|says| finding.message.contains(says))
+                && expected.severity.as_ref().is_none_or(|severity| severity == finding.severity.as_str())
         };
         match left.iter().position(matches) {
             Some(index) => drop(left.remove(index)),
@@ -163,10 +136,7 @@ pub fn differences(folder: &Path, report: &Report) -> Vec<String> {
         }
     }
     for finding in left {
-        let place = finding
-            .location
-            .as_ref()
-            .map(|location| format!("{}:{}", location.file, location.line));
+        let place = finding.location.as_ref().map(|location| format!("{}:{}", location.file, location.line));
         differences.push(format!(
             "unexpected: {} at {} path {:?} version {:?}: {}",
             finding.check,

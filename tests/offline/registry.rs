@@ -25,12 +25,7 @@ fn every_check_file_is_registered_under_its_own_name() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/checks");
     for family in families() {
         for entry in std::fs::read_dir(source.join(family)).unwrap().flatten() {
-            let stem = entry
-                .path()
-                .file_stem()
-                .unwrap()
-                .to_string_lossy()
-                .into_owned();
+            let stem = entry.path().file_stem().unwrap().to_string_lossy().into_owned();
             if stem == "mod" || stem.starts_with("shared") {
                 continue;
             }
@@ -43,34 +38,17 @@ fn every_check_file_is_registered_under_its_own_name() {
         }
     }
     for check in ALL {
-        let file = source
-            .join(check.family())
-            .join(format!("{}.rs", check.name().replace('-', "_")));
-        assert!(
-            file.is_file(),
-            "{} must live in {}",
-            check.id,
-            file.display()
-        );
+        let file = source.join(check.family()).join(format!("{}.rs", check.name().replace('-', "_")));
+        assert!(file.is_file(), "{} must live in {}", check.id, file.display());
         let lines = std::fs::read_to_string(&file).unwrap().lines().count();
-        assert!(
-            lines <= 150,
-            "{} has {lines} lines; move what others could use to a shared file",
-            file.display()
-        );
+        assert!(lines <= 150, "{} has {lines} lines; move what others could use to a shared file", file.display());
     }
 }
 
 #[test]
 fn every_check_has_a_pass_and_a_fail_fixture() {
-    for check in ALL
-        .iter()
-        .filter(|check| !check.needs.contains(&Need::Trace))
-    {
-        let kinds: Vec<_> = folders(&root().join("checks").join(check.id))
-            .iter()
-            .map(|folder| name(folder))
-            .collect();
+    for check in ALL.iter().filter(|check| !check.needs.contains(&Need::Trace)) {
+        let kinds: Vec<_> = folders(&root().join("checks").join(check.id)).iter().map(|folder| name(folder)).collect();
         for kind in ["pass", "fail"] {
             assert!(
                 kinds.iter().any(|name| name.starts_with(kind)),
@@ -83,10 +61,7 @@ fn every_check_has_a_pass_and_a_fail_fixture() {
     for family in folders(&root().join("checks")) {
         for check in folders(&family) {
             let id = format!("{}/{}", name(&family), name(&check));
-            assert!(
-                ALL.iter().any(|check| check.id == id),
-                "fixtures for {id}, which is no check"
-            );
+            assert!(ALL.iter().any(|check| check.id == id), "fixtures for {id}, which is no check");
         }
     }
 }
@@ -95,31 +70,15 @@ fn every_check_has_a_pass_and_a_fail_fixture() {
 fn every_check_explains_itself() {
     for check in ALL {
         let id = check.id;
-        assert!(
-            !check.title.is_empty() && !check.title.ends_with('.'),
-            "{id}: the title is a clause without a period"
-        );
-        assert!(
-            check.title.chars().next().is_some_and(char::is_lowercase),
-            "{id}: the title starts in lower case"
-        );
+        assert!(!check.title.is_empty() && !check.title.ends_with('.'), "{id}: the title is a clause without a period");
+        assert!(check.title.chars().next().is_some_and(char::is_lowercase), "{id}: the title starts in lower case");
         assert!(check.why.ends_with('.'), "{id}: why is a sentence");
+        assert!(!check.help.is_empty() && !check.help.ends_with('.'), "{id}: help is an imperative without a period");
         assert!(
-            !check.help.is_empty() && !check.help.ends_with('.'),
-            "{id}: help is an imperative without a period"
-        );
-        assert!(
-            check
-                .source
-                .iter()
-                .any(|source| source.starts_with("https://")),
+            check.source.iter().any(|source| source.starts_with("https://")),
             "{id}: name at least one source by URL"
         );
         assert!(!check.needs.is_empty(), "{id}: say what it needs");
-        assert!(
-            id.bytes()
-                .all(|b| b.is_ascii_lowercase() || b == b'-' || b == b'/'),
-            "{id}: ids are kebab-case"
-        );
+        assert!(id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'/'), "{id}: ids are kebab-case");
     }
 }

@@ -19,29 +19,18 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
-    let stored: Vec<_> = crd
-        .versions
-        .iter()
-        .filter(|version| version.storage)
-        .collect();
+    let stored: Vec<_> = crd.versions.iter().filter(|version| version.storage).collect();
     let breach = match stored.as_slice() {
         [_] => {
-            return Verdict::Held {
-                examined: crd.versions.len(),
-            };
+            return Verdict::Held { examined: crd.versions.len() };
         }
         [] => Breach::new("no version has `storage: true`").at(crd.span_at("/spec/versions")),
         [first, rest @ ..] => {
             let names: Vec<_> = stored.iter().map(|version| version.name.as_str()).collect();
-            let breach = Breach::new(format!(
-                "{} versions have `storage: true`: {}",
-                names.len(),
-                names.join(", ")
-            ));
+            let breach = Breach::new(format!("{} versions have `storage: true`: {}", names.len(), names.join(", ")));
             let breach = breach.at(first.node.nearest("/storage").span);
-            rest.iter().fold(breach, |breach, version| {
-                breach.related(version.node.nearest("/storage").span, "and here")
-            })
+            rest.iter()
+                .fold(breach, |breach, version| breach.related(version.node.nearest("/storage").span, "and here"))
         }
     };
     Verdict::Broken(vec![breach.key("storage")])

@@ -1,0 +1,100 @@
+//! The CA bundle of a conversion webhook must hold certificates that are valid for a while.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::civil::Date;
+use x509_parser::pem::Pem;
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/ca-bundle-usable",
+    title: "a stated caBundle decodes, holds certificates, and none is expired or about to be",
+    why: "A CRD with a bad caBundle never becomes Established (from 1.31), or fails every read that needs \
+          conversion; an expired one does so overnight.",
+    source: &[
+        "https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/custom-resource-definition-v1/",
+        "https://github.com/kubernetes/kubernetes/issues/123835",
+        "F-08",
+        "H56",
+        "H57",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "put the PEM certificates of the webhook's CA there, in base64, or leave caBundle to a CA injector",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+/// A certificate that ends within so many days is reported before it does.
+const NOTICE_DAYS: i64 = 30;
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let conversion = &evidence.crd.conversion;
+    let Some((bundle, span)) = conversion.client.as_ref().and_then(|client| client.ca_bundle.as_ref()) else {
+        return Verdict::Held { examined: 1 };
+    };
+    let breaches: Vec<_> = match certificates(bundle) {
+        Bundle::Blank if evidence.minimum().is_some_and(|minimum| minimum.at_least(34)) => Vec::new(),
+        Bundle::Blank => {
+            let message =
+                "caBundle is blank; Kubernetes 1.31 to 1.33 do not establish such a CRD until a CA is injected";
+            let help = "leave caBundle out and let the CA injector add it";
+            vec![Breach::new(message).key("blank").help(help).severity(Severity::Warning)]
+        }
+        Bundle::Unreadable(why) => vec![Breach::new(format!("caBundle {why}")).key("unreadable")],
+        Bundle::Certificates(certificates) => {
+            certificates.into_iter().filter_map(|(name, end)| expiry(&name, end, evidence.today)).collect()
+        }
+    };
+    Verdict::from_breaches(breaches.into_iter().map(|breach| breach.at(*span)).collect(), 1)
+}
+
+enum Bundle {
+    Blank,
+    Unreadable(String),
+    Certificates(Vec<(String, Date)>),
+}
+
+fn certificates(bundle: &str) -> Bundle {
+    let compact: String = bundle.split_whitespace().collect();
+    let Ok(bytes) = STANDARD.decode(compact) else {
+        return Bundle::Unreadable("is not base64".into());
+    };
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Bundle::Blank;
+    }
+    let mut found = Vec::new();
+    for pem in Pem::iter_from_buffer(&bytes) {
+        let Ok(pem) = pem else {
+            return Bundle::Unreadable("holds a broken PEM block".into());
+        };
+        if pem.label != "CERTIFICATE" {
+            continue;
+        }
+        let Ok(certificate) = pem.parse_x509() else {
+            return Bundle::Unreadable("holds a PEM block that is no X.509 certificate".into());
+        };
+        let end = jiff::Timestamp::from_second(certificate.validity().not_after.timestamp());
+        let Ok(end) = end else {
+            return Bundle::Unreadable("holds a certificate without a readable end".into());
+        };
+        found.push((certificate.subject().to_string(), end.to_zoned(jiff::tz::TimeZone::UTC).date()));
+    }
+    if found.is_empty() { Bundle::Unreadable("holds no PEM certificate".into()) } else { Bundle::Certificates(found) }
+}
+
+fn expiry(name: &str, end: Date, today: Date) -> Option<Breach> {
+    let left = today.until(end).map_or(i64::MAX, |span| i64::from(span.get_days()));
+    if end < today {
+        Some(
+            Breach::new(format!("the certificate {name:?} in caBundle expired on {end}"))
+                .key(format!("expired {name}")),
+        )
+    } else if left <= NOTICE_DAYS {
+        let breach = Breach::new(format!("the certificate {name:?} in caBundle ends on {end}, in {left} days"));
+        Some(breach.key(format!("ending {name}")).severity(Severity::Warning).help("rotate it before that day"))
+    } else {
+        None
+    }
+}

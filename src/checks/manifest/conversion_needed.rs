@@ -1,0 +1,31 @@
+//! A webhook for a single version converts nothing and can only break things.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/conversion-needed",
+    title: "a conversion webhook is declared only where there are several versions",
+    why: "A stanza left by scaffolding makes installation depend on a webhook that never converts anything; when it \
+          is gone, the CRD stops installing and errors pile up.",
+    source: &[
+        "https://github.com/kubernetes-retired/hierarchical-namespaces/pull/102",
+        "https://github.com/crossplane/crossplane/issues/6914",
+        "H26",
+    ],
+    severity: Severity::Warning,
+    since: None,
+    help: "write `conversion: {strategy: None}` until there is a second version",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let crd = evidence.crd;
+    match crd.versions.as_slice() {
+        [only] if crd.conversion.strategy == "Webhook" => {
+            let message = format!("a conversion webhook is declared, but {} is the only version", only.name);
+            Verdict::Broken(vec![Breach::new(message).at(crd.conversion.span).key("webhook")])
+        }
+        _ => Verdict::Held { examined: 1 },
+    }
+}

@@ -1,0 +1,142 @@
+//! The conversion stanza as the API server wants it: a strategy, and for Webhook exactly one lawful
+//! address.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::document::Span;
+use crate::subject::{ClientConfig, Service};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/conversion-stanza-valid",
+    title: "the conversion stanza is one that API servers accept",
+    why: "The API server refuses a CRD whose conversion stanza is unlawful. One that points at the server's own \
+          machine is accepted and then fails on every read and write.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#configure-customresourcedefinition-to-use-conversion-webhooks",
+        "V-12",
+        "V-13",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "use `strategy: Webhook` with clientConfig.service, or an https url that API servers can reach",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let conversion = &evidence.crd.conversion;
+    let mut breaches = Vec::new();
+    match (conversion.strategy.as_str(), &conversion.client, conversion.webhook) {
+        ("None", _, Some(webhook)) => {
+            breaches.push(
+                Breach::new("strategy None excludes webhook settings")
+                    .at(webhook)
+                    .help("remove `webhook`, or use strategy Webhook"),
+            );
+        }
+        ("None", ..) => {}
+        ("Webhook", Some(client), _) => address(client, &mut breaches),
+        ("Webhook", None, _) => {
+            breaches.push(Breach::new("strategy Webhook needs webhook.clientConfig").at(conversion.span));
+        }
+        (strategy, ..) => {
+            let message = format!("the strategy {strategy:?} is neither None nor Webhook");
+            breaches.push(Breach::new(message).at(evidence.crd.span_at("/spec/conversion/strategy")));
+        }
+    }
+    Verdict::from_breaches(breaches, 1)
+}
+
+fn address(client: &ClientConfig, breaches: &mut Vec<Breach>) {
+    match (&client.url, &client.service) {
+        (Some((text, span)), None) => url(text, *span, breaches),
+        (None, Some(address)) => service(address, breaches),
+        (Some(_), Some(_)) => {
+            breaches
+                .push(Breach::new("clientConfig has both url and service").at(client.span).help("keep one of them"));
+        }
+        (None, None) => {
+            breaches.push(
+                Breach::new("clientConfig has neither url nor service")
+                    .at(client.span)
+                    .help("name a service, or a url"),
+            );
+        }
+    }
+}
+
+fn url(text: &str, span: Span, breaches: &mut Vec<Breach>) {
+    let mut say = |message: String, help: &str, severity: Severity| {
+        breaches.push(Breach::new(message).at(span).help(help).severity(severity));
+    };
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return say(format!("{text:?} is no url"), "write https://host:port/path", Severity::Error);
+    };
+    if scheme != "https" {
+        let message = format!(
+            "the url has the scheme {scheme}; API servers call conversion webhooks by https only and refuse this CRD"
+        );
+        say(message, "serve the webhook with TLS, write https:// and put its CA into caBundle", Severity::Error);
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
+    if user.is_some() {
+        say("the url holds user information".into(), "remove it; API servers send no credentials", Severity::Error);
+    }
+    if rest.contains('?') || rest.contains('#') {
+        say("the url has a query or a fragment".into(), "remove it", Severity::Error);
+    }
+    let name = host
+        .strip_prefix('[')
+        .map_or_else(|| host.split(':').next(), |rest| rest.split(']').next())
+        .unwrap_or_default();
+    if name.is_empty() {
+        say("the url has no host".into(), "write https://host:port/path", Severity::Error);
+    }
+    let loopback = name == "localhost"
+        || name.ends_with(".localhost")
+        || name.starts_with("127.")
+        || name == "::1"
+        || name == "0.0.0.0";
+    if loopback {
+        let message = format!("the url points at {name}, which for an API server is its own machine, not yours");
+        say(
+            message,
+            "use clientConfig.service, or a host name that every API server resolves to the webhook",
+            Severity::Warning,
+        );
+    }
+}
+
+fn service(service: &Service, breaches: &mut Vec<Breach>) {
+    let mut say =
+        |message: String, span: Span| breaches.push(Breach::new(message).at(span).help("correct clientConfig.service"));
+    for (key, value) in [("name", &service.name), ("namespace", &service.namespace)] {
+        if value.is_empty() {
+            say(format!("clientConfig.service has no {key}"), service.span);
+        }
+    }
+    if let Some((port, span)) = service.port.filter(|(port, _)| !(1..=65535).contains(port)) {
+        say(format!("the port {port} is not between 1 and 65535"), span);
+    }
+    if let Some((path, span)) = &service.path
+        && let Some(why) = path_fault(path)
+    {
+        say(format!("the path {path:?} {why}"), *span);
+    }
+}
+
+/// A path is `/` or segments of lower-case letters, digits, dashes and dots.
+fn path_fault(path: &str) -> Option<&'static str> {
+    if path.is_empty() || path == "/" {
+        return None;
+    }
+    let Some(rest) = path.strip_prefix('/') else {
+        return Some("does not start with a slash");
+    };
+    let lawful = rest.strip_suffix('/').unwrap_or(rest).split('/').all(crate::subject::is_dns_subdomain_1123);
+    if lawful {
+        None
+    } else {
+        Some("has a segment that is empty or holds more than lower-case letters, digits, dashes and dots")
+    }
+}

@@ -1,0 +1,104 @@
+//! Under strategy None the API server rewrites `apiVersion` and prunes. A field that only one version
+//! knows is lost as soon as an object passes through another.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::schema::Path;
+use crate::subject::Version;
+
+use super::shared_loss::{Loss, losses};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/none-strategy-lossless",
+    title: "with strategy None no version has a field that another would prune",
+    why: "Every write is pruned by the version it comes through and by the stored version, without an error: a field \
+          that one of them does not know is gone.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#specify-multiple-versions",
+        "D-06",
+        "H25",
+        "H29",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "add the field to the other version, too, or convert by webhook",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let crd = evidence.crd;
+    if !crd.converts_by_none() {
+        return Verdict::Held { examined: 1 };
+    }
+    // A version that is neither served nor stored takes no part in reads or writes.
+    let live: Vec<_> = crd.versions.iter().filter(|version| version.served || version.storage).collect();
+    let mut breaches = Vec::new();
+    let mut examined = 1;
+    for has in &live {
+        let mut lost: Vec<(Path, Loss<'_>, Vec<&Version>)> = Vec::new();
+        for lacks in live.iter().filter(|other| other.name != has.name) {
+            let (Some(rich), Some(poor)) = (&has.schema, &lacks.schema) else {
+                continue;
+            };
+            examined += 1;
+            for (path, loss) in losses(rich, poor) {
+                // A pair of types is told once, at the version that comes first.
+                if matches!(loss, Loss::Retyped { .. }) && position(&live, has) > position(&live, lacks) {
+                    continue;
+                }
+                match lost.iter_mut().find(|(known, kind, _)| *known == path && kind.same_kind(&loss)) {
+                    Some((_, _, versions)) => versions.push(lacks),
+                    None => lost.push((path, loss, vec![lacks])),
+                }
+            }
+        }
+        breaches.extend(lost.into_iter().map(|(path, loss, versions)| breach(has, &path, &loss, &versions)));
+    }
+    Verdict::from_breaches(breaches, examined)
+}
+
+fn position(live: &[&Version], version: &Version) -> Option<usize> {
+    live.iter().position(|other| other.name == version.name)
+}
+
+fn breach(has: &Version, path: &Path, loss: &Loss<'_>, versions: &[&Version]) -> Breach {
+    let names: Vec<_> = versions.iter().map(|version| version.name.as_str()).collect();
+    let names = names.join(", ");
+    let stored = versions.iter().find(|version| version.storage);
+    let consequence = match stored {
+        Some(stored) => format!("{} is stored, so what is written through {} loses it at once", stored.name, has.name),
+        None => format!("any write through {names} drops it"),
+    };
+    let breach = match loss {
+        Loss::Unknown { rich, poor } => {
+            let breach = Breach::new(format!(
+                "{path} exists in {} but not in {names}: lost through {names}; {consequence}",
+                has.name
+            ));
+            breach
+                .at(rich.span)
+                .related(poor.span, format!("{} has no such field here", versions[0].name))
+                .key("unknown")
+        }
+        Loss::Closed { rich, poor } => {
+            let message = format!(
+                "{path} keeps unknown fields in {} but not in {names}: they are lost through {names}; {consequence}",
+                has.name
+            );
+            Breach::new(message)
+                .at(rich.span)
+                .related(poor.span, format!("{} prunes here", versions[0].name))
+                .key("closed")
+        }
+        Loss::Retyped { rich, poor, from, to } => {
+            let message = format!(
+                "{path} is {from} in {} and {to} in {names}; strategy None copies the value as it is",
+                has.name
+            );
+            let breach =
+                Breach::new(message).at(rich.span).related(poor.span, format!("{to} here")).severity(Severity::Warning);
+            breach.key("retyped").help("give the field the same type in all versions, or convert by webhook")
+        }
+    };
+    breach.version(&has.name).path(path)
+}

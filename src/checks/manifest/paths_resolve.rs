@@ -1,0 +1,137 @@
+//! Printer columns, selectable fields and scale name fields by path. A path that leads nowhere is
+//! accepted for columns and scale, and then stays empty or fails at run time.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::document::Span;
+use crate::schema::{Schema, Type};
+use crate::subject::Version;
+
+use super::shared_jsonpath::{Found, resolve};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/paths-resolve",
+    title: "printer columns, selectable fields and scale paths exist in their version's schema",
+    why: "A column whose path leads nowhere is empty for ever, a scale path that does not exist breaks autoscaling, \
+          and a selectable field that does not exist makes the API server refuse the CRD.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#additional-printer-columns",
+        "L-08",
+        "L-09",
+        "U-04",
+        "H121",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "correct the path, or add the field to the schema of this version",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let mut breaches = Vec::new();
+    for version in &evidence.crd.versions {
+        let Some(schema) = &version.schema else {
+            continue;
+        };
+        let mut found = Vec::new();
+        columns(version, schema, &mut found);
+        selectable_fields(version, schema, &mut found);
+        scale(version, schema, &mut found);
+        breaches.extend(found.into_iter().map(|breach| breach.version(&version.name)));
+    }
+    Verdict::from_breaches(breaches, evidence.crd.versions.len())
+}
+
+fn columns(version: &Version, schema: &Schema, breaches: &mut Vec<Breach>) {
+    for column in &version.columns {
+        let name = &column.name;
+        let mut say = |message: String, span: Span, severity: Severity| {
+            breaches.push(Breach::new(message).at(span).severity(severity));
+        };
+        if !COLUMN_TYPES.contains(&column.ty.as_str()) {
+            let message = format!(
+                "the column {name:?} has the type {:?}, which is none of {}",
+                column.ty,
+                COLUMN_TYPES.join(", ")
+            );
+            say(message, column.span, Severity::Error);
+        }
+        match &column.path {
+            None => say(format!("the column {name:?} has no jsonPath"), column.span, Severity::Error),
+            Some((path, span)) if !path.starts_with('.') => {
+                say(
+                    format!("the jsonPath {path:?} of the column {name:?} does not start with a dot"),
+                    *span,
+                    Severity::Error,
+                );
+            }
+            Some((path, span)) => {
+                if let Found::Nothing(at) = resolve(schema, path) {
+                    say(
+                        format!("the column {name:?} shows {path}, but the schema has no {at}"),
+                        *span,
+                        Severity::Warning,
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn selectable_fields(version: &Version, schema: &Schema, breaches: &mut Vec<Breach>) {
+    let fields = &version.selectable_fields;
+    if fields.len() > 8 {
+        breaches.push(
+            Breach::new(format!("{} selectable fields are too many; API servers take 8", fields.len())).at(fields[8].1),
+        );
+    }
+    for (index, (path, span)) in fields.iter().enumerate() {
+        let message = if fields[..index].iter().any(|(other, _)| other == path) {
+            format!("the selectable field {path} stands here twice")
+        } else if path.starts_with(".metadata") {
+            format!("the selectable field {path} lies in metadata")
+        } else if path.contains('[') {
+            format!("the selectable field {path} goes through a list")
+        } else {
+            match resolve(schema, path) {
+                Found::Schema(found)
+                    if found.ty.is_some_and(|ty| matches!(ty, Type::String | Type::Boolean | Type::Integer)) =>
+                {
+                    continue;
+                }
+                Found::Schema(_) | Found::Anything => {
+                    format!("the selectable field {path} is no string, boolean or integer")
+                }
+                Found::Nothing(at) => {
+                    format!("the selectable field {path} does not exist: the schema has no {at}")
+                }
+            }
+        };
+        breaches.push(Breach::new(message).at(*span));
+    }
+}
+
+fn scale(version: &Version, schema: &Schema, breaches: &mut Vec<Breach>) {
+    let Some(scale) = &version.scale else { return };
+    for (key, path, prefixes, needed) in [
+        ("specReplicasPath", &scale.spec_replicas, &[".spec."][..], true),
+        ("statusReplicasPath", &scale.status_replicas, &[".status."][..], true),
+        ("labelSelectorPath", &scale.label_selector, &[".spec.", ".status."][..], false),
+    ] {
+        let Some((path, span)) = path else {
+            if needed {
+                breaches.push(Breach::new(format!("scale has no {key}")).at(scale.span).help(format!("add {key}")));
+            }
+            continue;
+        };
+        if !prefixes.iter().any(|prefix| path.starts_with(prefix)) {
+            let message = format!("{key} {path:?} does not start with {}", prefixes.join(" or "));
+            breaches.push(Breach::new(message).at(*span));
+        } else if let Found::Nothing(at) = resolve(schema, path) {
+            let message = format!("{key} is {path}, but the schema has no {at}, so scaling fails");
+            breaches.push(Breach::new(message).at(*span).severity(Severity::Warning));
+        }
+    }
+}

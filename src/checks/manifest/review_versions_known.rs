@@ -1,0 +1,60 @@
+//! conversionReviewVersions names versions of the review, not of the CRD.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::subject::is_dns_label_1035;
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/review-versions-known",
+    title: "conversionReviewVersions names versions of ConversionReview",
+    why: "API servers pick the first entry they know and skip the rest. A list of the CRD's own versions is either \
+          refused or means something that its author did not mean.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "V-14",
+        "W-02",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "write `conversionReviewVersions: [v1]`; the entries are versions of ConversionReview, not of your CRD",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+/// The versions of ConversionReview that API servers speak.
+const KNOWN: [&str; 2] = ["v1", "v1beta1"];
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let crd = evidence.crd;
+    let conversion = &crd.conversion;
+    if conversion.strategy != "Webhook" {
+        return Verdict::Held { examined: 1 };
+    }
+    let versions = &conversion.review_versions;
+    let span = crd.span_at("/spec/conversion/webhook/conversionReviewVersions");
+    let mut breaches = Vec::new();
+    if versions.is_empty() {
+        breaches.push(
+            Breach::new("conversionReviewVersions is missing or empty")
+                .at(conversion.webhook.unwrap_or(conversion.span)),
+        );
+    } else if !versions.iter().any(|(name, _)| KNOWN.contains(&name.as_str())) {
+        let names: Vec<_> = versions.iter().map(|(name, _)| name.as_str()).collect();
+        let message = format!("conversionReviewVersions ({}) holds neither v1 nor v1beta1", names.join(", "));
+        breaches.push(Breach::new(message).at(span));
+    } else {
+        for (index, (name, span)) in versions.iter().enumerate() {
+            let breach = |message: String| Breach::new(message).at(*span);
+            if versions[..index].iter().any(|(other, _)| other == name) {
+                breaches
+                    .push(breach(format!("{name:?} stands twice in conversionReviewVersions")).help("keep it once"));
+            } else if !is_dns_label_1035(name) {
+                breaches.push(breach(format!("{name:?} in conversionReviewVersions is not lawful")));
+            } else if !KNOWN.contains(&name.as_str()) {
+                let own = if crd.version(name).is_some() { "; it is a version of the CRD" } else { "" };
+                let message = format!("{name:?} is no version of ConversionReview{own}");
+                breaches.push(breach(message).severity(Severity::Warning).help("remove it; API servers skip it"));
+            }
+        }
+    }
+    Verdict::from_breaches(breaches, versions.len().max(1))
+}

@@ -1,0 +1,423 @@
+//! What makes a schema structural.
+
+use crate::checks::Severity;
+use crate::document::Span;
+use crate::schema::{Additional, Keyword, Path, Schema, Type};
+use serde_json::json;
+
+/// One reason why a schema is not structural.
+pub(super) struct Fault {
+    pub(super) path: Path,
+    pub(super) span: Span,
+    pub(super) message: String,
+    pub(super) help: Option<&'static str>,
+    pub(super) severity: Severity,
+}
+
+/// Keywords that a CRD schema can hold at all; any other is dropped by the API server.
+const KNOWN: &[&str] = &[
+    "$ref",
+    "$schema",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "default",
+    "definitions",
+    "dependencies",
+    "description",
+    "enum",
+    "example",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "externalDocs",
+    "format",
+    "id",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "nullable",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "properties",
+    "required",
+    "title",
+    "type",
+    "uniqueItems",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-validations",
+];
+
+/// Keywords that the API server knows and refuses.
+const FORBIDDEN: &[&str] = &["$ref", "additionalItems", "definitions", "dependencies", "id", "patternProperties"];
+
+/// Keywords that may stand only outside allOf, anyOf, oneOf and not.
+const OUTER_ONLY: &[&str] = &[
+    "additionalProperties",
+    "default",
+    "description",
+    "nullable",
+    "title",
+    "type",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-validations",
+];
+
+/// Keywords that may stand at the root of a version with the status subresource.
+const ROOT_WITH_STATUS: &[&str] = &[
+    "description",
+    "example",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "externalDocs",
+    "format",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minimum",
+    "multipleOf",
+    "pattern",
+    "properties",
+    "required",
+    "title",
+    "type",
+    "uniqueItems",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-validations",
+];
+
+/// Finds every fault of a version's schema.
+pub(super) fn faults(schema: &Schema, status_subresource: bool) -> Vec<Fault> {
+    let mut finder = Finder { faults: Vec::new() };
+    finder.structural(schema, &Path::root(), Level::Root);
+    for nested in schema.junctors() {
+        finder.complete(nested, schema, &Path::root());
+    }
+    if status_subresource {
+        for keyword in &schema.keywords {
+            let name = keyword.name.as_str();
+            if KNOWN.contains(&name) && !ROOT_WITH_STATUS.contains(&name) && !says_nothing(keyword) {
+                let message =
+                    format!("{} must not stand at the root of a version with the status subresource", keyword.name);
+                finder.fault(&Path::root(), keyword.span, message, None);
+            }
+        }
+    }
+    if schema.nullable {
+        finder.fault(&Path::root(), schema.keyword_span("nullable"), "the root must not be nullable".into(), None);
+    }
+    finder.faults
+}
+
+/// Whether a keyword has the value that it has when it is absent.
+fn says_nothing(keyword: &Keyword) -> bool {
+    keyword.value.as_ref().is_some_and(|value| value == &json!(false) || value == "" || value.is_null())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Root,
+    Item,
+    Field,
+}
+
+struct Finder {
+    faults: Vec<Fault>,
+}
+
+impl Finder {
+    fn fault(&mut self, path: &Path, span: Span, message: String, help: Option<&'static str>) {
+        self.faults.push(Fault { path: path.clone(), span, message, help, severity: Severity::Error });
+    }
+
+    fn structural(&mut self, schema: &Schema, path: &Path, level: Level) {
+        self.keywords(schema, path);
+        self.typed(schema, path, level);
+        self.extensions(schema, path);
+        self.meta(schema, path, level);
+        for (name, property) in &schema.properties {
+            self.structural(property, &path.field(name), Level::Field);
+        }
+        if let Some(items) = &schema.items {
+            self.structural(items, &path.item(), Level::Item);
+        }
+        if let Some(values) = schema.values() {
+            self.structural(values, &path.value(), Level::Field);
+        }
+        self.junctors(schema, path);
+    }
+
+    /// What is wrong with keywords wherever they stand.
+    fn keywords(&mut self, schema: &Schema, path: &Path) {
+        for malformed in &schema.malformed {
+            self.fault(path, malformed.span, format!("{}: {}", malformed.keyword, malformed.message), None);
+        }
+        for keyword in &schema.keywords {
+            let name = keyword.name.as_str();
+            if FORBIDDEN.contains(&name) {
+                self.fault(path, keyword.span, format!("{name} is not supported in CRD schemas"), None);
+            } else if !KNOWN.contains(&name) {
+                let severity = Severity::Warning;
+                let message = format!(
+                    "{name} is no keyword of CRD schemas; the API server drops it, and strict appliers refuse it"
+                );
+                self.faults.push(Fault {
+                    path: path.clone(),
+                    span: keyword.span,
+                    message,
+                    help: Some("remove it"),
+                    severity,
+                });
+            }
+        }
+        if schema.unique_items {
+            let help = Some("use `x-kubernetes-list-type: set`");
+            self.fault(path, schema.keyword_span("uniqueItems"), "uniqueItems must not be true".into(), help);
+        }
+        if let Some(Err(why)) = schema.pattern.as_ref().map(|pattern| pattern.regex()) {
+            self.fault(
+                path,
+                schema.keyword_span("pattern"),
+                format!("the pattern does not compile: {why}"),
+                Some("use RE2 syntax: no look-around, no back-references"),
+            );
+        }
+        let refused = matches!(schema.additional, Some(Additional::Allowed(false) | Additional::Schema(_)));
+        if refused && !schema.properties.is_empty() {
+            let span = schema.keyword_span("additionalProperties");
+            self.fault(path, span, "properties and additionalProperties exclude each other".into(), None);
+        }
+        if schema.preserve_unknown_fields == Some(false) {
+            let span = schema.keyword_span("x-kubernetes-preserve-unknown-fields");
+            self.fault(path, span, "x-kubernetes-preserve-unknown-fields must be true or absent".into(), None);
+        }
+    }
+
+    fn typed(&mut self, schema: &Schema, path: &Path, level: Level) {
+        let span = schema.keyword_span("type");
+        if level == Level::Root && schema.ty.is_some_and(|ty| ty != Type::Object) {
+            self.fault(path, span, "the root must be an object".into(), None);
+        }
+        if schema.ty == Some(Type::Array)
+            && schema.items.is_none()
+            && !schema.malformed.iter().any(|m| m.keyword == "items")
+        {
+            self.fault(
+                path,
+                span,
+                "an array needs `items`".into(),
+                Some("describe the items, or say `items: {x-kubernetes-preserve-unknown-fields: true}`"),
+            );
+        }
+        let needs_type = schema.keyword("type").is_none() && !schema.int_or_string && !schema.preserves_unknown();
+        if needs_type && !schema.embedded_resource {
+            let what = match level {
+                Level::Root => "the root",
+                Level::Item => "the items of a list",
+                Level::Field => "a field",
+            };
+            self.fault(
+                path,
+                schema.span,
+                format!("{what} needs a type"),
+                Some("add `type:`, or `x-kubernetes-int-or-string: true`"),
+            );
+        }
+        if level == Level::Root && schema.additional.is_some() {
+            self.fault(
+                path,
+                schema.keyword_span("additionalProperties"),
+                "additionalProperties must not stand at the root".into(),
+                None,
+            );
+        }
+    }
+
+    fn extensions(&mut self, schema: &Schema, path: &Path) {
+        if schema.int_or_string && (schema.preserves_unknown() || schema.embedded_resource) {
+            let span = schema.keyword_span("x-kubernetes-int-or-string");
+            self.fault(
+                path,
+                span,
+                "x-kubernetes-int-or-string excludes preserve-unknown-fields and embedded-resource".into(),
+                None,
+            );
+        }
+        if schema.embedded_resource {
+            let span = schema.keyword_span("x-kubernetes-embedded-resource");
+            if schema.ty != Some(Type::Object) {
+                self.fault(path, span, "an embedded resource must have type object".into(), None);
+            }
+            if schema.additional.is_some() {
+                self.fault(path, span, "an embedded resource must not have additionalProperties".into(), None);
+            }
+            if !schema.preserves_unknown() && schema.properties.is_empty() {
+                self.fault(
+                    path,
+                    span,
+                    "an embedded resource needs properties or x-kubernetes-preserve-unknown-fields".into(),
+                    None,
+                );
+            }
+        }
+        if schema.map_type.is_some() && schema.ty != Some(Type::Object) {
+            self.fault(
+                path,
+                schema.keyword_span("x-kubernetes-map-type"),
+                "x-kubernetes-map-type needs type object".into(),
+                None,
+            );
+        }
+        if schema.list_type.is_some() && schema.ty != Some(Type::Array) {
+            self.fault(
+                path,
+                schema.keyword_span("x-kubernetes-list-type"),
+                "x-kubernetes-list-type needs type array".into(),
+                None,
+            );
+        }
+        for (keyword, value, lawful) in [
+            ("x-kubernetes-map-type", &schema.map_type, &["atomic", "granular"][..]),
+            ("x-kubernetes-list-type", &schema.list_type, &["atomic", "set", "map"][..]),
+        ] {
+            if let Some(value) = value.as_ref().filter(|value| !lawful.contains(&value.as_str())) {
+                self.fault(
+                    path,
+                    schema.keyword_span(keyword),
+                    format!("{keyword} {value:?} is none of {}", lawful.join(", ")),
+                    None,
+                );
+            }
+        }
+    }
+
+    /// apiVersion, kind and metadata of the root and of embedded resources.
+    fn meta(&mut self, schema: &Schema, path: &Path, level: Level) {
+        if level != Level::Root && !schema.embedded_resource {
+            return;
+        }
+        for (name, ty) in [("apiVersion", Type::String), ("kind", Type::String), ("metadata", Type::Object)] {
+            if let Some(property) = schema.properties.get(name).filter(|property| property.ty != Some(ty)) {
+                self.fault(&path.field(name), property.span, format!("{name} must have type {}", ty.as_str()), None);
+            }
+        }
+        if level == Level::Root
+            && let Some(metadata) = schema.properties.get("metadata")
+        {
+            let allowed_keyword = |name: &str| matches!(name, "type" | "description" | "properties" | "default");
+            let strange = metadata
+                .keywords
+                .iter()
+                .find(|keyword| !allowed_keyword(&keyword.name) && KNOWN.contains(&keyword.name.as_str()));
+            let property =
+                metadata.properties.iter().find(|(name, _)| !matches!(name.as_str(), "name" | "generateName"));
+            if let Some(span) = strange.map(|keyword| keyword.span).or_else(|| property.map(|(_, schema)| schema.span))
+            {
+                let help = Some("keep `metadata: {type: object}`; only name and generateName may be restricted");
+                self.fault(
+                    &path.field("metadata"),
+                    span,
+                    "the schema of metadata may restrict only name and generateName".into(),
+                    help,
+                );
+            }
+        }
+    }
+
+    fn junctors(&mut self, schema: &Schema, path: &Path) {
+        let int_or_string = |schemas: &[Schema]| {
+            matches!(schemas, [left, right] if left.ty == Some(Type::Integer) && right.ty == Some(Type::String)
+                && left.keywords.len() == 1 && right.keywords.len() == 1)
+        };
+        if !int_or_string(&schema.any_of) {
+            schema.any_of.iter().for_each(|nested| self.nested(nested, path));
+        }
+        for (index, nested) in schema.all_of.iter().enumerate() {
+            if index == 0 && int_or_string(&nested.any_of) {
+                self.nested_keywords(nested, path);
+            } else {
+                self.nested(nested, path);
+            }
+        }
+        schema.one_of.iter().for_each(|nested| self.nested(nested, path));
+        schema.not.iter().for_each(|nested| self.nested(nested, path));
+    }
+
+    /// A schema inside allOf, anyOf, oneOf or not: it may only restrict.
+    fn nested(&mut self, schema: &Schema, path: &Path) {
+        self.nested_keywords(schema, path);
+        schema.junctors().for_each(|nested| self.nested(nested, path));
+    }
+
+    fn nested_keywords(&mut self, schema: &Schema, path: &Path) {
+        self.keywords(schema, path);
+        for keyword in &schema.keywords {
+            if OUTER_ONLY.contains(&keyword.name.as_str()) && !says_nothing(keyword) {
+                let message = format!("{} must not stand inside allOf, anyOf, oneOf or not", keyword.name);
+                self.fault(
+                    path,
+                    keyword.span,
+                    message,
+                    Some("state it once, outside, and only restrict values inside"),
+                );
+            }
+        }
+        for (name, property) in &schema.properties {
+            if name == "metadata" {
+                self.fault(
+                    path,
+                    property.span,
+                    "metadata must not stand inside allOf, anyOf, oneOf or not".into(),
+                    None,
+                );
+            }
+            self.nested(property, &path.field(name));
+        }
+        if let Some(items) = &schema.items {
+            self.nested(items, &path.item());
+        }
+    }
+
+    /// Fields that the root's allOf, anyOf, oneOf and not speak of must be declared outside, too.
+    fn complete(&mut self, nested: &Schema, outer: &Schema, path: &Path) {
+        for (name, property) in &nested.properties {
+            match outer.properties.get(name) {
+                Some(declared) => self.complete(property, declared, &path.field(name)),
+                None => {
+                    let message = format!("{} is restricted here but declared nowhere", path.field(name));
+                    self.fault(
+                        &path.field(name),
+                        property.span,
+                        message,
+                        Some("declare the field under `properties`, too"),
+                    );
+                }
+            }
+        }
+        for deeper in nested.junctors() {
+            self.complete(deeper, outer, path);
+        }
+    }
+}

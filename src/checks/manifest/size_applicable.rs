@@ -1,0 +1,44 @@
+//! CRDs grow with every version. Past certain sizes they can no longer be applied.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::document::Node;
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/size-applicable",
+    title: "the CRD fits client-side apply and etcd",
+    why: "`kubectl apply` keeps a copy of the CRD in an annotation, and annotations end at 262,144 bytes; etcd takes \
+          no request over 1.5 MiB.",
+    source: &["https://github.com/kubernetes/kubernetes/issues/110893", "H99"],
+    severity: Severity::Error,
+    since: None,
+    help: "install it with server-side apply, or shorten descriptions (controller-gen's maxDescLen)",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+const ANNOTATIONS: usize = 262_144;
+const ETCD: usize = 1_572_864;
+/// The annotation's own key.
+const LAST_APPLIED: usize = "kubectl.kubernetes.io/last-applied-configuration".len();
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let crd = evidence.crd;
+    let size = crd.node.to_value().to_string().len();
+    let annotations = crd.node.at(&["metadata", "annotations"]).map(Node::entries).unwrap_or_default();
+    let stated: usize =
+        annotations.iter().map(|entry| entry.key.len() + entry.value.as_str().map_or(0, str::len)).sum();
+    let span = crd.span_at("/metadata/name");
+    let breach = |message: String, key: &str| Breach::new(message).at(span).key(key);
+    let breaches = if size > ETCD {
+        let message = format!("the CRD is {size} bytes of JSON; etcd takes at most {ETCD} in one request");
+        vec![breach(message, "etcd").help("split the CRD or shorten its descriptions")]
+    } else if size + 1 + LAST_APPLIED + stated > ANNOTATIONS {
+        let message = format!(
+            "the CRD is {size} bytes of JSON; client-side apply fails above {ANNOTATIONS} bytes of annotations"
+        );
+        vec![breach(message, "apply").severity(Severity::Warning)]
+    } else {
+        Vec::new()
+    };
+    Verdict::from_breaches(breaches, 1)
+}

@@ -1,0 +1,36 @@
+//! A status subresource without a status in the schema: everything written to it is pruned.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/status-schema-present",
+    title: "a version with the status subresource describes status",
+    why: "Without a status property everything that a controller writes to status is pruned, and some API servers \
+          panic when status is written.",
+    source: &["https://github.com/kubernetes/kubernetes/pull/133721", "V31", "H115", "D-05"],
+    severity: Severity::Error,
+    since: None,
+    help: "describe `status` in the schema, or disable the subresource",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let mut breaches = Vec::new();
+    for version in &evidence.crd.versions {
+        let (Some(span), Some(schema)) = (version.status, &version.schema) else {
+            continue;
+        };
+        if schema.properties.contains_key("status") {
+            continue;
+        }
+        let breach = |message: String| Breach::new(message).at(span).version(&version.name).key("status");
+        breaches.push(if schema.preserves_unknown() {
+            let message = format!("{} has the status subresource but no status property; API servers before 1.33.7 and 1.34.4 panic on that", version.name);
+            breach(message).severity(Severity::Warning)
+        } else {
+            breach(format!("{} has the status subresource but no status property, so whatever is written to status is pruned", version.name))
+        });
+    }
+    Verdict::from_breaches(breaches, evidence.crd.versions.len())
+}

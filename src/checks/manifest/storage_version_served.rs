@@ -1,0 +1,32 @@
+//! Storing a version that nobody can read is lawful, and a trap for migrators and backups.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/storage-version-served",
+    title: "the storage version is served",
+    why: "Tools that migrate, back up or clean up read at the storage version. Where it is not served, the storage \
+          version hash is empty and they fail or convert every object.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "S-03",
+        "G21",
+    ],
+    severity: Severity::Warning,
+    since: None,
+    help: "serve the storage version, or store one that is served",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    match evidence.crd.storage() {
+        Some(version) if !version.served => {
+            let message = format!("{} is stored but not served", version.name);
+            let span = version.node.nearest("/served").span;
+            Verdict::Broken(vec![Breach::new(message).at(span).version(&version.name).key("served")])
+        }
+        Some(_) => Verdict::Held { examined: 1 },
+        None => Verdict::Undecided("there is no storage version".into()),
+    }
+}

@@ -1,0 +1,40 @@
+//! Subresources are switched on for each version alone. Where versions differ, what is protected at
+//! one can be overwritten through another.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/subresources-agree",
+    title: "status and scale are enabled alike in all served versions",
+    why: "Through a version without the status subresource, an ordinary write sets status and raises the generation; \
+          through a version without scale, autoscalers get 404.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#subresources",
+        "U-03",
+        "H122",
+    ],
+    severity: Severity::Warning,
+    since: None,
+    help: "enable the same subresources in every version",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let served: Vec<_> = evidence.crd.versions.iter().filter(|version| version.served).collect();
+    let mut breaches = Vec::new();
+    for (what, enabled) in [
+        ("status", served.iter().map(|version| version.status).collect::<Vec<_>>()),
+        ("scale", served.iter().map(|version| version.scale.as_ref().map(|scale| scale.span)).collect()),
+    ] {
+        let Some(with) = enabled.iter().flatten().next() else {
+            continue;
+        };
+        for (version, _) in served.iter().zip(&enabled).filter(|(_, span)| span.is_none()) {
+            let message = format!("{} has no {what} subresource, but another served version has", version.name);
+            let breach = Breach::new(message).at(version.name_span).version(&version.name).key(what);
+            breaches.push(breach.related(*with, format!("{what} is enabled here")));
+        }
+    }
+    Verdict::from_breaches(breaches, evidence.crd.versions.len())
+}
