@@ -20,17 +20,21 @@ mod upgrade;
 
 /// Every check, sorted by id.
 pub static ALL: &[&Check] = &[
+    &converter::round_trip_lossless::CHECK,
+    &converter::stored_version_keeps_all::CHECK,
     &manifest::ca_bundle_usable::CHECK,
     &manifest::conversion_needed::CHECK,
     &manifest::conversion_stanza_valid::CHECK,
     &manifest::deprecation_announced::CHECK,
     &manifest::identity_consistent::CHECK,
     &manifest::list_keys_declared::CHECK,
+    &manifest::minimum_kubernetes::CHECK,
     &manifest::none_strategy_lossless::CHECK,
     &manifest::one_storage_version::CHECK,
     &manifest::paths_resolve::CHECK,
     &manifest::review_v1_offered::CHECK,
     &manifest::review_versions_known::CHECK,
+    &manifest::rules_affordable::CHECK,
     &manifest::samples_namespaced::CHECK,
     &manifest::schemas_structural::CHECK,
     &manifest::size_applicable::CHECK,
@@ -38,6 +42,7 @@ pub static ALL: &[&Check] = &[
     &manifest::storage_version_served::CHECK,
     &manifest::subresources_agree::CHECK,
     &manifest::version_names_ordered::CHECK,
+    &serving::writes_lose_nothing::CHECK,
 ];
 
 /// One guarantee.

@@ -125,7 +125,7 @@ pub(crate) fn settings(args: &SelectionArgs, subject: &Subject) -> Result<Settin
             near.map_or_else(|| "`crdproof list` shows all checks".into(), |near| format!("did you mean `{near}`?"));
         return Err(InputError::new(Trouble::Wrong, format!("no check is named {unknown:?}")).help(help).into());
     }
-    Ok(Settings { selection, seed: args.seed })
+    Ok(Settings { selection, seed: args.seed, traces: Vec::new() })
 }
 
 /// A suite by name or by file.

@@ -55,7 +55,7 @@ pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: &(dyn Fn(Event<'a>) + S
                     let Some(case) = plan.cases.get(index) else {
                         break;
                     };
-                    let verdict = judge(plan.subject, *case, &trials, options.today);
+                    let verdict = judge(plan, *case, &trials, options.today);
                     emit(Event::Judged { index, case: *case, verdict });
                 }
             });
@@ -63,7 +63,8 @@ pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: &(dyn Fn(Event<'a>) + S
     });
 }
 
-fn judge(subject: &Subject, case: Case<'_>, trials: &Trials, today: Date) -> Verdict {
+fn judge(plan: &Plan<'_>, case: Case<'_>, trials: &Trials, today: Date) -> Verdict {
+    let subject = plan.subject;
     let name = case.crd.name.as_str();
     let change = match (&subject.baseline, subject.crd(name), subject.baseline_of(name)) {
         (None, ..) => Change::Unknown,
@@ -72,7 +73,8 @@ fn judge(subject: &Subject, case: Case<'_>, trials: &Trials, today: Date) -> Ver
         (Some(_), None, _) => Change::Removed,
     };
     let trials = if case.check.needs.contains(&Need::Trials) { trials.of(subject, case.crd) } else { Vec::new() };
-    let evidence = Evidence { subject, crd: case.crd, change, trials: &trials, trace: None, today };
+    let trace = plan.traces.iter().find(|trace| trace.crd == name);
+    let evidence = Evidence { subject, crd: case.crd, change, trials: &trials, trace, today };
     (case.check.judge)(&evidence)
 }
 

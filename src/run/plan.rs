@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Selection;
 use crate::checks::{Check, Need, Severity};
+use crate::observe::Trace;
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
 
@@ -14,6 +15,8 @@ pub struct Settings {
     pub selection: Selection,
     /// The seed of everything that is generated.
     pub seed: u64,
+    /// Journeys that were recorded earlier, to be judged again.
+    pub traces: Vec<Trace>,
 }
 
 /// One check on one CRD.
@@ -34,6 +37,8 @@ pub struct Plan<'a> {
     pub subject: &'a Subject,
     /// The seed.
     pub seed: u64,
+    /// Journeys to judge.
+    pub traces: &'a [Trace],
     /// The checks, with the severity in force.
     pub checks: Vec<(&'static Check, Severity)>,
     /// What will be judged, by CRD and check.
@@ -43,7 +48,7 @@ pub struct Plan<'a> {
 }
 
 /// Derives the plan from subject and selection.
-pub fn plan<'a>(subject: &'a Subject, settings: &Settings) -> Plan<'a> {
+pub fn plan<'a>(subject: &'a Subject, settings: &'a Settings) -> Plan<'a> {
     let checks = settings.selection.checks();
     let mut cases = Vec::new();
     let mut skipped = Vec::new();
@@ -51,17 +56,17 @@ pub fn plan<'a>(subject: &'a Subject, settings: &Settings) -> Plan<'a> {
         subject.crds.iter().chain(subject.baseline.iter().flatten()).map(|crd| crd.name.as_str()).collect();
     for name in names {
         for (check, severity) in &checks {
-            match target(subject, name, check) {
+            match target(subject, settings, name, check) {
                 Ok(crd) => cases.push(Case { check, severity: *severity, crd }),
                 Err(reason) => skipped.push(Skipped { check: check.id.into(), crd: name.to_owned(), reason }),
             }
         }
     }
-    Plan { subject, seed: settings.seed, checks, cases, skipped }
+    Plan { subject, seed: settings.seed, traces: &settings.traces, checks, cases, skipped }
 }
 
 /// The CRD that a check is judged on, or why it is not.
-fn target<'a>(subject: &'a Subject, name: &str, check: &Check) -> Result<&'a Crd, String> {
+fn target<'a>(subject: &'a Subject, settings: &Settings, name: &str, check: &Check) -> Result<&'a Crd, String> {
     let needs = |need| check.needs.contains(&need);
     let Some(crd) = subject.crd(name) else {
         return match subject.baseline_of(name) {
@@ -75,7 +80,7 @@ fn target<'a>(subject: &'a Subject, name: &str, check: &Check) -> Result<&'a Crd
     if needs(Need::Samples) && subject.samples_of(crd).next().is_none() {
         return Err("no sample of this CRD".into());
     }
-    if needs(Need::Trace) {
+    if needs(Need::Trace) && !settings.traces.iter().any(|trace| trace.crd == name) {
         return Err("needs an API server".into());
     }
     if needs(Need::Trials) {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crdproof::document::{Sources, decode, parse};
 use crdproof::input::{self, Texts};
+use crdproof::observe::Trace;
 use crdproof::report::Report;
 use crdproof::run::{Event, Options, Selection, Settings, fold, load_suite, plan, run};
 use crdproof::subject::Subject;
@@ -89,11 +90,24 @@ pub fn load(folder: &Path) -> Subject {
     input::from_texts(texts("crd"), texts("sample"), baseline).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Judges a subject by every check that needs no API server.
-pub fn judge(subject: &Subject) -> Report {
+/// The journey that was recorded for a fixture, with its `patch.json` applied: a broken trace is a
+/// recorded one plus a JSON Patch, or one that was recorded broken.
+pub fn traces(folder: &Path) -> Vec<Trace> {
+    let Ok(text) = std::fs::read_to_string(folder.join("trace.json")) else { return Vec::new() };
+    let mut trace: serde_json::Value = serde_json::from_str(&text).unwrap();
+    if let Ok(patch) = std::fs::read_to_string(folder.join("patch.json")) {
+        let patch: json_patch::Patch = serde_json::from_str(&patch).unwrap();
+        json_patch::patch(&mut trace, &patch).unwrap();
+    }
+    vec![serde_json::from_value(trace).unwrap()]
+}
+
+/// Judges a subject by every check that needs no API server, and by recorded journeys.
+pub fn judge(subject: &Subject, traces: Vec<Trace>) -> Report {
     let all = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: all\nchecks: ['*']\n";
     let selection = Selection { suites: vec![load_suite("all", "all", all).unwrap()], ..Selection::default() };
-    let plan = plan(subject, &Settings { selection, seed: 1 });
+    let settings = Settings { selection, seed: 1, traces };
+    let plan = plan(subject, &settings);
     let events = std::sync::Mutex::new(Vec::<Event<'_>>::new());
     let options = Options { jobs: std::num::NonZeroUsize::MIN, today: TODAY };
     run(&plan, &options, &|event| events.lock().unwrap().push(event));

@@ -1,1 +1,4 @@
 //! The converter as a function.
+
+pub(super) mod round_trip_lossless;
+pub(super) mod stored_version_keeps_all;

@@ -1,0 +1,45 @@
+//! A loss that is declared towards the stored version is never made good: the field is gone before
+//! the object reaches etcd.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "converter/stored-version-keeps-all",
+    title: "no field map declares a loss towards the stored version",
+    why: "Every write is converted to the stored version. A field that is lost there is never persisted, the object \
+          that comes back differs from the one that was applied, and every re-apply moves the object again.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "G5",
+        "O7",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "stash the field in an annotation of the stored version, or store the version that has it",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let Some(stored) = evidence.crd.storage() else {
+        return Verdict::Undecided("there is no storage version".into());
+    };
+    let mut breaches = Vec::new();
+    let mut examined = 1;
+    for (map_index, map) in evidence.subject.field_maps_of(evidence.crd) {
+        for (index, loss) in map.lost.iter().enumerate() {
+            examined += 1;
+            if loss.to == stored.name {
+                let message = format!(
+                    "{} is declared lost from {} to {}, which is the stored version: it is never persisted",
+                    loss.path, loss.from, loss.to
+                );
+                let mut breach = Breach::new(message).version(&loss.from).key("stored");
+                breach.path = Some(loss.path.clone());
+                breach.span = evidence.subject.file_span(&format!("/fieldMaps/{map_index}/lost/{index}/path"));
+                breaches.push(breach.related(stored.name_span, "stored"));
+            }
+        }
+    }
+    Verdict::from_breaches(breaches, examined)
+}

@@ -1,0 +1,73 @@
+//! What a client sends is what it gets back, at the version it wrote through.
+
+use serde_json::Value;
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Trace;
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/writes-lose-nothing",
+    title: "a write through any served version keeps every field that was sent",
+    why: "The API server answers 201 and drops what the stored version does not know; the client is not told.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "D-05",
+        "D-06",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "make every version able to carry the field, or convert by webhook",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let Some(trace) = evidence.trace else {
+        return Verdict::Undecided("no journey was recorded".into());
+    };
+    let mut breaches = Vec::new();
+    for write in &trace.writes {
+        // What counts is what a later read shows, not what the answer to the write claims.
+        let Some(read) = read_back(trace, &write.version, &write.answered) else {
+            breaches.push(
+                Breach::new(format!("{} is missing when read at {}", write.name, write.version))
+                    .version(&write.version),
+            );
+            continue;
+        };
+        let mut lost = Vec::new();
+        missing(&write.sent, read, "", &mut lost);
+        breaches.extend(lost.into_iter().map(|path| {
+            let message = format!("{path} was sent through {} and is gone when read there again", write.version);
+            let mut breach = Breach::new(message).version(&write.version).key(format!("{} {path}", write.name));
+            breach.path = Some(path);
+            breach.evidence(format!("sent: {}\nread: {read}", write.sent))
+        }));
+    }
+    Verdict::from_breaches(breaches, trace.writes.len())
+}
+
+fn read_back<'a>(trace: &'a Trace, version: &str, answered: &Value) -> Option<&'a Value> {
+    let snapshot = trace.snapshots.iter().find(|snapshot| snapshot.version == version)?;
+    let metadata = &answered["metadata"];
+    let name = metadata["name"].as_str()?;
+    let key = metadata["namespace"].as_str().map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
+    snapshot.objects.get(&key)
+}
+
+/// The fields of one object that the other does not have. Nulls were never there.
+fn missing(sent: &Value, read: &Value, at: &str, lost: &mut Vec<String>) {
+    match (sent, read) {
+        (Value::Object(sent), Value::Object(read)) => {
+            for (name, value) in sent.iter().filter(|(_, value)| !value.is_null()) {
+                let at = format!("{at}.{name}");
+                match read.get(name) {
+                    Some(other) => missing(value, other, &at, lost),
+                    None => lost.push(at),
+                }
+            }
+        }
+        (sent, read) if sent == read => {}
+        _ => lost.push(at.to_owned()),
+    }
+}
