@@ -3,6 +3,7 @@
 pub mod checks;
 pub mod convert;
 pub mod document;
+pub mod field_map;
 pub mod input;
 pub mod kubernetes;
 pub mod names;

@@ -101,7 +101,7 @@ fn carry_out(subject: &Subject, crd: &Crd) -> Vec<Trial> {
             continue;
         }
         for other in crd.versions.iter().filter(|other| other.name != version) {
-            let legs = legs(converter, crd, &sample.object, &[&other.name, version]);
+            let legs = legs(converter, &sample.object, version, &[&other.name, version]);
             trials.push(Trial {
                 crd: crd.name.clone(),
                 version: version.to_owned(),
@@ -114,14 +114,15 @@ fn carry_out(subject: &Subject, crd: &Crd) -> Vec<Trial> {
     trials
 }
 
-fn legs(converter: Converter, crd: &Crd, input: &Value, route: &[&str]) -> Vec<Leg> {
+fn legs(converter: Converter<'_>, input: &Value, start: &str, route: &[&str]) -> Vec<Leg> {
     let mut legs = Vec::new();
     let mut object = input.clone();
+    let mut from = start;
     for to in route {
-        let Converter::None = converter;
-        match convert::convert_by_none(crd, &object, to) {
+        match converter.convert(&object, from, to) {
             Ok(converted) => {
                 object = converted.clone();
+                from = to;
                 legs.push(Leg { to: (*to).to_owned(), reply: Reply::Object(converted) });
             }
             Err(message) => {

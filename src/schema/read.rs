@@ -100,8 +100,12 @@ impl Schema {
         if !matches!(entry.value.kind, Kind::Map(_)) {
             return self.reject("properties", &entry.value, "must be an object of schemas");
         }
-        self.properties =
-            entry.value.entries().iter().map(|property| (property.key.clone(), Self::read(&property.value))).collect();
+        for property in entry.value.entries() {
+            let mut schema = Self::read(&property.value);
+            // A field is found by its name, so its place begins there.
+            schema.span = property.key_span.to(schema.span);
+            self.properties.insert(property.key.clone(), schema);
+        }
     }
 
     fn take_items(&mut self, entry: &Entry) {

@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::field_map::FieldMap;
 use crate::kubernetes::KubeVersion;
 
 /// What is on trial and what it promises.
@@ -149,58 +150,6 @@ pub struct Ready {
     /// Its port accepts connections.
     #[serde(default)]
     pub tcp: bool,
-}
-
-/// How two versions of a CRD relate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct FieldMap {
-    /// The CRD's name.
-    pub crd: String,
-    /// The two versions.
-    pub between: [String; 2],
-    /// Fields that have another path in the other version; keys are version names.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rename: Vec<Move>,
-    /// Fields that one version lacks and that are kept there in an annotation.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stash: Vec<Stash>,
-    /// Fields that are lost, knowingly.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lost: Vec<Loss>,
-}
-
-/// The path of one field in each version, such as `{v1: .spec.host, v2: .spec.endpoint.host}`.
-pub type Move = BTreeMap<String, String>;
-
-/// A field that lives in an annotation where the version has no place for it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Stash {
-    /// The version that has the field.
-    pub from: String,
-    /// The version that has not.
-    pub to: String,
-    /// The field's path in `from`.
-    pub path: String,
-    /// The annotation that holds it in `to`.
-    pub annotation: String,
-}
-
-/// A field that does not survive conversion, and why that is accepted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Loss {
-    /// The version that has the field.
-    pub from: String,
-    /// The version that has not.
-    pub to: String,
-    /// The field's path in `from`.
-    pub path: String,
-    /// Why the loss is accepted.
-    pub reason: String,
-    /// Until when.
-    pub until: Date,
 }
 
 /// How long a conversion may take.

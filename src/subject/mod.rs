@@ -8,11 +8,12 @@ mod sample;
 use std::collections::BTreeMap;
 
 use crate::document::{Node, Sources, Span};
+use crate::field_map::FieldMap;
 
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
 pub use file::{
-    Baseline, Budget, ConverterConfig, CrdInputs, FieldMap, KubernetesConfig, Loss, Metadata, Move, ProcessConfig,
-    Provider, Ready, Stash, SubjectFile, SubjectFileError, Waiver, WebhookConfig,
+    Baseline, Budget, ConverterConfig, CrdInputs, Empty, KubernetesConfig, Metadata, ProcessConfig, Provider, Ready,
+    SubjectFile, SubjectFileError, Waiver, WebhookConfig,
 };
 pub use names::{api_version_order, is_dns_label_1035, is_dns_subdomain_1123, is_kubernetes_version_name};
 pub use sample::Sample;

@@ -28,6 +28,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
         let Some(output) = trial.output() else { continue };
         for (pointer, change) in changes(&trial.input, output) {
+            if declared(evidence, trial, &field(&pointer)) {
+                continue;
+            }
             let message = format!("{} {change} on the way {}", field(&pointer), trial.route());
             let mut breach =
                 place(Breach::new(message), evidence, trial, &pointer).key(format!("{} {pointer}", trial.route()));
@@ -41,6 +44,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         return Verdict::Undecided("no object was converted; give samples".into());
     }
     Verdict::from_breaches(breaches, evidence.trials.len())
+}
+
+/// Whether a field map declares the loss on any leg of the trial.
+fn declared(evidence: &Evidence<'_>, trial: &Trial, field: &str) -> bool {
+    let from = std::iter::once(&trial.version).chain(trial.legs.iter().map(|leg| &leg.to));
+    let pairs: Vec<_> = from.zip(trial.legs.iter().map(|leg| &leg.to)).collect();
+    let mut maps = evidence.subject.field_maps_of(evidence.crd);
+    maps.any(|(_, map)| pairs.iter().any(|(from, to)| map.declares_lost(from, to, field)))
 }
 
 /// Points at the field of the sample that the trial began with.
