@@ -1,11 +1,34 @@
 //! The fold of all events, and its writers. A report is the only input of a writer, so every format
 //! says the same, and a saved report can be rendered again later.
 
+mod excerpt;
+mod format;
+mod github;
+mod html;
+mod json;
+mod junit;
+mod markdown;
+mod matrix;
+mod merge;
 mod model;
+mod paint;
 mod place;
+mod sarif;
+mod sections;
+mod terminal;
+mod uri;
 
+pub use format::{Format, FormatError, render};
+pub use github::github;
+pub use html::html;
+pub use json::{ReadError, json, read, report_schema};
+pub use junit::junit;
+pub use markdown::markdown;
+pub use merge::{MergeError, merge};
 pub use model::{
     CheckInfo, Counts, CrdInfo, Finding, Outcome, Problem, Report, Result, Skipped, Summary, VersionInfo, WaiverInfo,
     WaiverState,
 };
 pub use place::{Excerpt, Location, Related};
+pub use sarif::sarif;
+pub use terminal::{Style, terminal};

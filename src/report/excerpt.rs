@@ -1,0 +1,107 @@
+//! One finding with its source excerpts, as a compiler would show it.
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+
+use super::paint::{clean, wrap};
+use super::sections::{aim, marked};
+use super::{Finding, Location, Style};
+use crate::checks::Severity;
+
+/// Renders findings in one style.
+pub(super) struct Excerpts {
+    renderer: Renderer,
+    width: usize,
+}
+
+impl Excerpts {
+    pub(super) fn new(style: Style) -> Self {
+        let renderer = if style.colour {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        Self {
+            renderer: renderer.term_width(style.width),
+            width: style.width,
+        }
+    }
+
+    /// A finding; with the reason for the check where it has not been told yet.
+    pub(super) fn finding(&self, finding: &Finding, why: Option<&str>) -> String {
+        let level = match finding.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
+        };
+        let title = level
+            .primary_title(clean(&finding.message))
+            .id(clean(&finding.check));
+        let mut group = Group::with_title(title);
+        if let Some(location) = &finding.location {
+            group = group.element(snippet(location, AnnotationKind::Primary, None));
+        }
+        for related in &finding.related {
+            let label = Some(clean(&related.message));
+            group = group.element(snippet(&related.location, AnnotationKind::Context, label));
+        }
+        for (name, text) in details(finding, why) {
+            let text = self.fit(name, &text);
+            group = group.element(Level::NOTE.with_name(Some(name)).message(text));
+        }
+        self.renderer.render(&[group])
+    }
+
+    /// Prose is wrapped; evidence and commands keep their own lines.
+    fn fit(&self, name: &str, text: &str) -> String {
+        let text = clean(text);
+        match name {
+            "evidence" | "reproduce" => text.trim_end().to_owned(),
+            _ => wrap(&text, self.width.saturating_sub(name.len() + 9).max(40)).join("\n"),
+        }
+    }
+}
+
+/// The lines below the excerpts.
+fn details<'a>(finding: &'a Finding, why: Option<&'a str>) -> Vec<(&'static str, String)> {
+    let all = [
+        ("at", aim(finding)),
+        ("evidence", finding.evidence.clone()),
+        ("why", why.map(str::to_owned)),
+        ("help", Some(finding.help.clone())),
+        ("fingerprint", Some(finding.fingerprint.clone())),
+        ("reproduce", finding.reproduce.clone()),
+    ];
+    all.into_iter()
+        .filter_map(|(name, text)| Some((name, text.filter(|text| !text.is_empty())?)))
+        .collect()
+}
+
+fn snippet(
+    location: &Location,
+    kind: AnnotationKind,
+    label: Option<String>,
+) -> Snippet<'_, Annotation<'_>> {
+    let excerpt = &location.excerpt;
+    Snippet::source(same_length(&excerpt.text))
+        .line_start(excerpt.line.max(1) as usize)
+        .path(clean(&location.file))
+        .annotation(kind.span(marked(excerpt)).label(label))
+}
+
+/// The renderer makes other control characters visible itself, but would pass these on. Byte ranges
+/// must stay right, so the replacement is as long as they are.
+fn same_length(text: &str) -> String {
+    text.replace(|char| matches!(char, '\u{80}'..='\u{9f}'), "¿")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replacements_do_not_move_bytes() {
+        let text = "a\u{9b}b";
+        assert_eq!(same_length(text), "a¿b");
+        assert_eq!(same_length(text).len(), text.len());
+    }
+}

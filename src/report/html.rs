@@ -1,0 +1,269 @@
+//! One HTML page that needs nothing else: no network, no second file, and no script to be read.
+//!
+//! The template escapes everything it is given; this module only decides what to show.
+
+use std::collections::BTreeMap;
+
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
+
+use super::matrix::Matrix;
+use super::sections::{self, Section, aim, marked, place, plural};
+use super::{Excerpt, Finding, Location, Outcome, Problem, Report, Summary, WaiverInfo};
+
+const TEMPLATE: &str = include_str!("report.html.jinja");
+
+/// Writes the report as one HTML page.
+pub fn html(report: &Report) -> String {
+    Page::of(report).fill()
+}
+
+/// Everything the template shows.
+#[derive(Serialize)]
+struct Page<'a> {
+    subject: &'a str,
+    tool_version: &'a str,
+    seed: u64,
+    word: &'static str,
+    clause: String,
+    cases: String,
+    summary: &'a Summary,
+    crd_count: usize,
+    matrix: Matrix,
+    groups: Vec<Group>,
+    reasons: Vec<Reason>,
+    passed_over: &'a BTreeMap<String, usize>,
+    problems: &'a [Problem],
+    waivers: &'a [WaiverInfo],
+}
+
+impl<'a> Page<'a> {
+    fn of(report: &'a Report) -> Self {
+        let headline = sections::headline(report);
+        let all = sections::sections(report);
+        let groups = all
+            .iter()
+            .filter(|section| !section.findings.is_empty())
+            .map(|section| Group::of(report, section))
+            .collect();
+        Self {
+            subject: &report.subject,
+            tool_version: &report.tool_version,
+            seed: report.seed,
+            word: headline.word,
+            clause: headline.clause,
+            cases: sections::cases(report),
+            summary: &report.summary,
+            crd_count: report.crds.len(),
+            matrix: Matrix::of(report, &all),
+            groups,
+            reasons: reasons(report),
+            passed_over: &report.passed_over,
+            problems: &report.problems,
+            waivers: &report.waivers,
+        }
+    }
+
+    fn fill(&self) -> String {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        // The name decides about escaping.
+        environment
+            .render_named_str("report.html", TEMPLATE, Serde(self))
+            .expect("the template is part of the program and fits its data")
+    }
+}
+
+/// The findings of one CRD.
+#[derive(Serialize)]
+struct Group {
+    title: String,
+    about: String,
+    cards: Vec<Card>,
+}
+
+impl Group {
+    fn of(report: &Report, section: &Section<'_>) -> Self {
+        let about = section.crd.map_or(String::new(), |crd| {
+            let versions: Vec<&str> = crd.versions.iter().map(|v| v.name.as_str()).collect();
+            format!("{} · {}", crd.file, versions.join(", "))
+        });
+        let findings = section.findings.iter();
+        Self {
+            title: section.title().to_owned(),
+            about,
+            cards: findings.map(|finding| Card::of(report, finding)).collect(),
+        }
+    }
+}
+
+/// One finding.
+#[derive(Serialize)]
+struct Card {
+    fingerprint: String,
+    severity: &'static str,
+    check: String,
+    title: String,
+    crd: String,
+    at: Option<String>,
+    message: String,
+    help: String,
+    why: String,
+    sources: Vec<String>,
+    evidence: Option<String>,
+    reproduce: Option<String>,
+    figures: Vec<Figure>,
+    waived: Option<String>,
+    waiver: String,
+}
+
+impl Card {
+    fn of(report: &Report, finding: &Finding) -> Self {
+        let check = report.check(&finding.check);
+        let own = finding.location.iter().map(|at| Figure::of(at, ""));
+        let related = finding.related.iter();
+        let related = related.map(|related| Figure::of(&related.location, &related.message));
+        Self {
+            fingerprint: finding.fingerprint.clone(),
+            severity: finding.severity.as_str(),
+            check: finding.check.clone(),
+            title: check.map_or(String::new(), |check| check.title.clone()),
+            crd: finding.crd.clone(),
+            at: aim(finding),
+            message: finding.message.clone(),
+            help: finding.help.clone(),
+            why: check.map_or(String::new(), |check| check.why.clone()),
+            sources: check.map_or(Vec::new(), |check| check.source.clone()),
+            evidence: finding.evidence.clone(),
+            reproduce: finding.reproduce.clone(),
+            figures: own.chain(related).collect(),
+            waived: sections::waived(report, finding),
+            waiver: waiver(finding),
+        }
+    }
+}
+
+/// What to add to the subject file to accept a finding.
+fn waiver(finding: &Finding) -> String {
+    let mut lines = vec![format!("- check: {}", finding.check)];
+    if !finding.crd.is_empty() {
+        lines.push(format!("  crd: {}", finding.crd));
+    }
+    // Hexadecimal digits alone would be read as a number.
+    lines.push(format!("  fingerprint: {:?}", finding.fingerprint));
+    lines.push("  reason: \"\"".to_owned());
+    lines.push("  owner: \"\"".to_owned());
+    lines.push("  expires: YYYY-MM-DD".to_owned());
+    lines.join("\n")
+}
+
+/// An excerpt with its place.
+#[derive(Serialize)]
+struct Figure {
+    place: String,
+    label: String,
+    lines: Vec<Line>,
+}
+
+/// A line of an excerpt, cut at the marked range.
+#[derive(Debug, PartialEq, Serialize)]
+struct Line {
+    number: u32,
+    before: String,
+    marked: String,
+    after: String,
+}
+
+impl Figure {
+    fn of(location: &Location, label: &str) -> Self {
+        Self {
+            place: place(location),
+            label: label.to_owned(),
+            lines: lines(&location.excerpt),
+        }
+    }
+}
+
+fn lines(excerpt: &Excerpt) -> Vec<Line> {
+    let range = marked(excerpt);
+    let mut offset = 0;
+    let mut lines = Vec::new();
+    for (text, number) in excerpt.text.split('\n').zip(excerpt.line..) {
+        let inside = |at: usize| at.clamp(offset, offset + text.len()) - offset;
+        let (start, end) = (inside(range.start), inside(range.end));
+        lines.push(Line {
+            number,
+            before: text[..start].to_owned(),
+            marked: text[start..end].to_owned(),
+            after: text[end..].to_owned(),
+        });
+        offset += text.len() + 1;
+    }
+    lines
+}
+
+/// Cases without a verdict on the subject, by reason.
+#[derive(Serialize)]
+struct Reason {
+    state: &'static str,
+    text: String,
+    count: String,
+    cases: Vec<String>,
+}
+
+fn reasons(report: &Report) -> Vec<Reason> {
+    let mut groups = indexmap::IndexMap::<(&'static str, &str), Vec<String>>::new();
+    for result in &report.results {
+        let state = match result.outcome {
+            Outcome::Held | Outcome::Broken => continue,
+            open @ (Outcome::ServerFact | Outcome::Undecided) => sections::outcome(open),
+        };
+        let reason = result.reason.as_deref().unwrap_or("no reason given");
+        let case = format!("{} on {}", result.check, result.crd);
+        groups.entry((state, reason)).or_default().push(case);
+    }
+    for skipped in &report.skipped {
+        let case = format!("{} on {}", skipped.check, skipped.crd);
+        let key = ("skipped", skipped.reason.as_str());
+        groups.entry(key).or_default().push(case);
+    }
+    groups
+        .into_iter()
+        .map(|((state, reason), cases)| Reason {
+            state,
+            text: reason.to_owned(),
+            count: plural(cases.len(), "case"),
+            cases,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_cut_at_line_ends() {
+        let excerpt = Excerpt {
+            line: 7,
+            text: "ä: 1\nb: 2\nc".into(),
+            start: 4,
+            end: 8,
+        };
+        let line = |number, before: &str, marked: &str, after: &str| Line {
+            number,
+            before: before.into(),
+            marked: marked.into(),
+            after: after.into(),
+        };
+        assert_eq!(
+            lines(&excerpt),
+            [
+                line(7, "ä: ", "1", ""),
+                line(8, "", "b:", " 2"),
+                line(9, "", "", "c")
+            ]
+        );
+    }
+}

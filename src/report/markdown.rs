@@ -1,0 +1,265 @@
+//! Markdown for a comment on a pull request. Hosts refuse long comments, so the text is capped and
+//! says what it leaves out.
+
+use std::fmt::Write as _;
+
+use super::sections::{self, Section, aim, plural};
+use super::{Finding, Report};
+
+/// Below the 65,536 characters that GitHub accepts, with room for a template around the text.
+const LIMIT: usize = 60_000;
+/// Room for the closing lines, which must always fit.
+const TAIL: usize = 400;
+/// More findings than this on one CRD are folded.
+const OPEN: usize = 5;
+/// Messages longer than this are cut; the other formats have them whole.
+const MESSAGE: usize = 2_000;
+
+/// Writes the report as Markdown.
+pub fn markdown(report: &Report) -> String {
+    let mut page = Page::default();
+    page.force(&head(report));
+    for section in worst_first(report) {
+        page.section(&section);
+    }
+    page.rest(report);
+    page.force(&tail(report, page.left_out));
+    page.text
+}
+
+fn head(report: &Report) -> String {
+    let headline = sections::headline(report);
+    let summary = &report.summary;
+    let mut text = format!(
+        "## crdproof: {} – {}\n\n{} · {}\n",
+        headline.word,
+        headline.clause,
+        escape(&report.subject),
+        plural(report.crds.len(), "CRD")
+    );
+    text.push_str("\n| errors | warnings | notes | waived | held | broken | server facts | undecided | skipped |\n");
+    text.push_str("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    let _ = writeln!(
+        text,
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        summary.errors,
+        summary.warnings,
+        summary.notes,
+        summary.waived,
+        summary.held,
+        summary.broken,
+        summary.server_facts,
+        summary.undecided,
+        summary.skipped
+    );
+    for problem in report.problems.iter().take(OPEN) {
+        let _ = write!(
+            text,
+            "\n**Could not judge:** {}\n",
+            escape(&problem.message)
+        );
+        if let Some(help) = &problem.help {
+            let _ = writeln!(text, "Help: {}", escape(help));
+        }
+    }
+    text
+}
+
+/// CRDs with the worst findings come first, because a long report is cut at its end.
+fn worst_first(report: &Report) -> Vec<Section<'_>> {
+    let mut sections: Vec<_> = sections::sections(report)
+        .into_iter()
+        .filter(|section| section.counting().next().is_some())
+        .collect();
+    sections.sort_by_key(|section| {
+        std::cmp::Reverse(section.counting().map(|finding| finding.severity).max())
+    });
+    for section in &mut sections {
+        section
+            .findings
+            .sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    }
+    sections
+}
+
+#[derive(Default)]
+struct Page {
+    text: String,
+    length: usize,
+    left_out: usize,
+}
+
+impl Page {
+    fn force(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.length += text.chars().count();
+    }
+
+    fn fits(&self, text: &str) -> bool {
+        self.length + text.chars().count() + TAIL <= LIMIT
+    }
+
+    fn section(&mut self, section: &Section<'_>) {
+        let count = section.counting().count();
+        let folded = count > OPEN;
+        let title = format!("\n### {}\n\n", escape(section.title()));
+        let fold = format!(
+            "<details><summary>{}</summary>\n\n",
+            plural(count, "finding")
+        );
+        if !self.fits(&format!("{title}{fold}")) {
+            self.left_out += count;
+            return;
+        }
+        self.force(&title);
+        if folded {
+            self.force(&fold);
+        }
+        for finding in section.counting() {
+            let item = item(finding);
+            if self.fits(&item) {
+                self.force(&item);
+            } else {
+                self.left_out += 1;
+            }
+        }
+        if folded {
+            self.force("\n</details>\n");
+        }
+    }
+
+    /// Waived findings and cases without a verdict, each list folded.
+    fn rest(&mut self, report: &Report) {
+        let waived = report.findings.iter().filter_map(|finding| {
+            let why = sections::waived(report, finding)?;
+            let crd = escape(&finding.crd);
+            let (check, message) = (code(&finding.check), escape(&finding.message));
+            Some(format!(
+                "- {check} on {crd}: {message} – {}\n",
+                escape(&why)
+            ))
+        });
+        self.list("waived", "finding", waived.collect());
+        let open = report.results.iter().filter_map(|result| {
+            let (check, crd) = (code(&result.check), escape(&result.crd));
+            let outcome = sections::outcome(result.outcome);
+            let reason = escape(result.reason.as_ref()?);
+            Some(format!("- {check} on {crd}: {outcome}, {reason}\n"))
+        });
+        self.list("without a verdict", "case", open.collect());
+    }
+
+    fn list(&mut self, title: &str, noun: &str, items: Vec<String>) {
+        let count = plural(items.len(), noun);
+        let head = format!("\n<details><summary>{count} {title}</summary>\n\n");
+        if items.is_empty() || !self.fits(&head) {
+            return;
+        }
+        self.force(&head);
+        let mut missing = 0;
+        for item in items {
+            if self.fits(&item) {
+                self.force(&item);
+            } else {
+                missing += 1;
+            }
+        }
+        if missing > 0 {
+            self.force(&format!("- and {missing} more\n"));
+        }
+        self.force("\n</details>\n");
+    }
+}
+
+fn item(finding: &Finding) -> String {
+    let place = finding.location.as_ref().map_or(String::new(), |location| {
+        format!(" {}", code(&format!("{}:{}", location.file, location.line)))
+    });
+    let aim = aim(finding).map_or(String::new(), |aim| format!(" {}", code(&aim)));
+    format!(
+        "- **{}** {}{place}{aim}: {}<br>Help: {}\n",
+        finding.severity.as_str(),
+        code(&finding.check),
+        escape(&finding.message),
+        escape(&finding.help)
+    )
+}
+
+fn tail(report: &Report, left_out: usize) -> String {
+    let missing = if left_out > 0 {
+        format!(
+            "\n**{} left out**, because this text is limited to {LIMIT} characters. Other formats have all.\n",
+            plural(left_out, "finding")
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "{missing}\n<sub>crdproof {}, seed {}</sub>\n",
+        escape(&report.tool_version),
+        report.seed
+    )
+}
+
+/// Text from manifests, so that it is shown and never read as Markdown or HTML, on one line.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (index, char) in text.chars().enumerate() {
+        if index == MESSAGE {
+            out.push('…');
+            break;
+        }
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            // A mention would send somebody a mail.
+            '@' => out.push_str("&#64;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
+                out.push('\\');
+                out.push(char);
+            }
+            _ => out.push(char),
+        }
+    }
+    out
+}
+
+/// A code span holds anything but its own fence, so that is longer than any run of backticks inside.
+fn code(text: &str) -> String {
+    let text = text.replace(['\n', '\r'], " ");
+    let (mut run, mut longest) = (0, 0);
+    for char in text.chars() {
+        run = if char == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(longest + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_manifests_stays_text() {
+        assert_eq!(
+            escape("a|b `c`\n<script> @team"),
+            "a\\|b \\`c\\` &lt;script&gt; &#64;team"
+        );
+        assert!(escape(&"x".repeat(9_000)).chars().count() <= MESSAGE + 1);
+    }
+
+    #[test]
+    fn fences_are_longer_than_what_they_hold() {
+        assert_eq!(code("a"), "`a`");
+        assert_eq!(code("a``b"), "```a``b```");
+        assert_eq!(code("`"), "`` ` ``");
+    }
+}

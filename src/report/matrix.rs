@@ -1,0 +1,206 @@
+//! CRDs against checks, for the HTML report.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::sections::{self, Section, family, plural};
+use super::{Finding, Outcome, Report, Result};
+use crate::checks::Severity;
+
+/// The table: a row for each CRD, a column for each check that was judged anywhere.
+#[derive(Serialize)]
+pub(super) struct Matrix {
+    families: Vec<Family>,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+    /// How many checks have no column, because they were skipped on every CRD.
+    left_out: usize,
+}
+
+#[derive(Serialize)]
+struct Family {
+    name: String,
+    span: usize,
+}
+
+#[derive(Serialize)]
+struct Column {
+    id: String,
+    name: String,
+    title: String,
+    /// Whether another family begins here.
+    first: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    title: String,
+    findings: usize,
+    cells: Vec<Cell>,
+}
+
+#[derive(Serialize)]
+struct Cell {
+    kind: Kind,
+    glyph: &'static str,
+    title: String,
+    /// The fingerprint of the first finding.
+    target: Option<String>,
+    column: usize,
+}
+
+/// What a cell says; the template colours by it. Worse is greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Nothing,
+    Skipped,
+    Held,
+    Fact,
+    Undecided,
+    Waived,
+    Note,
+    Warning,
+    Error,
+}
+
+impl Kind {
+    fn glyph(self) -> &'static str {
+        match self {
+            Self::Nothing => "",
+            Self::Skipped => "○",
+            Self::Held => "✔",
+            Self::Fact => "◇",
+            Self::Undecided => "?",
+            Self::Waived => "~",
+            Self::Note => "i",
+            Self::Warning => "!",
+            Self::Error => "✗",
+        }
+    }
+}
+
+impl Matrix {
+    pub(super) fn of(report: &Report, all: &[Section<'_>]) -> Self {
+        let judged: BTreeSet<&str> = report
+            .results
+            .iter()
+            .map(|result| result.check.as_str())
+            .chain(report.findings.iter().map(|f| f.check.as_str()))
+            .collect();
+        let checks = sections::checks(report);
+        let mut ids: Vec<&str> = checks.keys().copied().collect();
+        ids.retain(|id| judged.contains(id));
+        ids.sort_by_key(|id| (family(id), *id));
+        let mut families: Vec<Family> = Vec::new();
+        let mut columns = Vec::new();
+        for id in &ids {
+            let first = families.last().is_none_or(|last| last.name != family(id));
+            if first {
+                let name = family(id).to_owned();
+                families.push(Family { name, span: 0 });
+            }
+            if let Some(last) = families.last_mut() {
+                last.span += 1;
+            }
+            let title = checks.get(id).copied().flatten();
+            columns.push(Column {
+                id: (*id).to_owned(),
+                name: id.split_once('/').map_or(*id, |(_, name)| name).to_owned(),
+                title: title.map_or(String::new(), |check| check.title.clone()),
+                first,
+            });
+        }
+        Self {
+            families,
+            columns,
+            rows: all.iter().map(|section| Row::of(section, &ids)).collect(),
+            left_out: checks.len() - ids.len(),
+        }
+    }
+}
+
+impl Row {
+    fn of(section: &Section<'_>, ids: &[&str]) -> Self {
+        let mut results: BTreeMap<&str, Vec<&Result>> = BTreeMap::new();
+        for result in &section.results {
+            results.entry(&result.check).or_default().push(result);
+        }
+        let mut findings: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+        for finding in &section.findings {
+            findings.entry(&finding.check).or_default().push(finding);
+        }
+        let skipped: BTreeMap<&str, &str> = section
+            .skipped
+            .iter()
+            .map(|skipped| (skipped.check.as_str(), skipped.reason.as_str()))
+            .collect();
+        let cell = |(column, id): (usize, &&str)| {
+            let results = results.get(id).map_or(&[][..], Vec::as_slice);
+            let findings = findings.get(id).map_or(&[][..], Vec::as_slice);
+            cell(column, results, findings, skipped.get(id).copied())
+        };
+        Self {
+            name: section.title().to_owned(),
+            title: section.crd.map_or(String::new(), |crd| crd.file.clone()),
+            findings: section.counting().count(),
+            cells: ids.iter().enumerate().map(cell).collect(),
+        }
+    }
+}
+
+fn cell(column: usize, results: &[&Result], findings: &[&Finding], skip: Option<&str>) -> Cell {
+    let of_results = results.iter().map(|result| match result.outcome {
+        Outcome::Held => Kind::Held,
+        Outcome::ServerFact => Kind::Fact,
+        Outcome::Undecided => Kind::Undecided,
+        // Its findings say more; without any it is as bad as can be.
+        Outcome::Broken if findings.is_empty() => Kind::Error,
+        Outcome::Broken => Kind::Nothing,
+    });
+    let of_findings = findings.iter().map(|finding| match finding.severity {
+        _ if finding.waiver.is_some() => Kind::Waived,
+        Severity::Error => Kind::Error,
+        Severity::Warning => Kind::Warning,
+        Severity::Note => Kind::Note,
+    });
+    let skipped = skip.map(|_| Kind::Skipped);
+    let kind = of_results.chain(of_findings).chain(skipped).max();
+    let kind = kind.unwrap_or(Kind::Nothing);
+    let counting = findings.iter().find(|finding| finding.waiver.is_none());
+    Cell {
+        kind,
+        glyph: kind.glyph(),
+        title: title(results, findings, skip),
+        target: counting
+            .or(findings.first())
+            .map(|finding| finding.fingerprint.clone()),
+        column,
+    }
+}
+
+fn title(results: &[&Result], findings: &[&Finding], skip: Option<&str>) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    if !findings.is_empty() {
+        parts.push(plural(findings.len(), "finding"));
+        let waived = findings.iter().filter(|f| f.waiver.is_some()).count();
+        if waived > 0 {
+            parts.push(format!("{waived} waived"));
+        }
+    }
+    for result in results {
+        let server = result.kubernetes.as_ref();
+        let server = server.map_or(String::new(), |server| format!(" on {server}"));
+        let word = sections::outcome(result.outcome);
+        parts.push(match (&result.reason, result.outcome) {
+            (Some(reason), _) => format!("{word}{server}: {reason}"),
+            (None, Outcome::Held) => format!("{word}{server}, {} examined", result.examined),
+            (None, _) if findings.is_empty() || !server.is_empty() => format!("{word}{server}"),
+            (None, _) => continue,
+        });
+    }
+    parts.extend(skip.map(|reason| format!("skipped: {reason}")));
+    parts.join("; ")
+}

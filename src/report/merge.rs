@@ -1,0 +1,276 @@
+//! Several reports of one subject, such as the shards of a CI matrix, into one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Finding, Outcome, Report, Result as Verdict, WaiverInfo, WaiverState};
+
+/// The id under which idle and expired waivers are reported.
+const WAIVERS_CURRENT: &str = "subject/waivers-current";
+
+/// Why reports do not go together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// There is nothing to merge.
+    #[error("there is no report to merge")]
+    Empty,
+    /// Something that must be the same is not.
+    #[error(
+        "reports of different runs cannot be merged: {what} is {left} in one and {right} in another"
+    )]
+    Different {
+        /// What differs.
+        what: &'static str,
+        /// In the first report.
+        left: String,
+        /// In another.
+        right: String,
+    },
+    /// The same CRD or check is described in two ways.
+    #[error("the reports disagree about the {what} {name}")]
+    Described {
+        /// `CRD` or `check`.
+        what: &'static str,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// Merges reports of one subject, one seed and one crdproof. The order of the reports does not matter.
+pub fn merge(reports: Vec<Report>) -> Result<Report, MergeError> {
+    let mut reports = reports.into_iter();
+    let mut merged = reports.next().ok_or(MergeError::Empty)?;
+    let mut waivers = Waivers::default();
+    waivers.adopt(&mut merged);
+    for mut report in reports {
+        compatible(&merged, &report)?;
+        waivers.adopt(&mut report);
+        absorb(&mut merged, report);
+    }
+    merged
+        .crds
+        .sort_by(|left, right| left.name.cmp(&right.name));
+    merged.crds.dedup();
+    merged.checks.sort_by(|left, right| left.id.cmp(&right.id));
+    merged.checks.dedup();
+    unambiguous("CRD", merged.crds.iter().map(|crd| crd.name.as_str()))?;
+    unambiguous("check", merged.checks.iter().map(|check| check.id.as_str()))?;
+    waivers.settle(&mut merged);
+    settle(&mut merged);
+    Ok(merged)
+}
+
+fn compatible(left: &Report, right: &Report) -> Result<(), MergeError> {
+    let same = [
+        ("the subject", left.subject.clone(), right.subject.clone()),
+        (
+            "the version of crdproof",
+            left.tool_version.clone(),
+            right.tool_version.clone(),
+        ),
+        ("the seed", left.seed.to_string(), right.seed.to_string()),
+    ];
+    same.into_iter()
+        .find(|(_, left, right)| left != right)
+        .map_or(Ok(()), |(what, left, right)| {
+            Err(MergeError::Different { what, left, right })
+        })
+}
+
+/// Names are sorted and equal entries are one, so two of a name are two descriptions.
+fn unambiguous<'a>(
+    what: &'static str,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<(), MergeError> {
+    let mut last = None;
+    for name in names {
+        if last == Some(name) {
+            let name = name.to_owned();
+            return Err(MergeError::Described { what, name });
+        }
+        last = Some(name);
+    }
+    Ok(())
+}
+
+fn absorb(merged: &mut Report, report: Report) {
+    merged.crds.extend(report.crds);
+    merged.checks.extend(report.checks);
+    merged.results.extend(report.results);
+    merged.findings.extend(report.findings);
+    merged.skipped.extend(report.skipped);
+    merged.problems.extend(report.problems);
+    // Every shard loads the whole subject, so the counts repeat rather than add up.
+    for (kind, count) in report.passed_over {
+        let known = merged.passed_over.entry(kind).or_default();
+        *known = count.max(*known);
+    }
+}
+
+fn settle(merged: &mut Report) {
+    merged.findings.sort_by_cached_key(rank);
+    let mut seen = BTreeSet::new();
+    merged
+        .findings
+        .retain(|finding| seen.insert(finding.fingerprint.clone()));
+    merged.findings.sort_by_cached_key(order);
+    merged.results = verdicts(std::mem::take(&mut merged.results), &merged.findings);
+    let judged: BTreeSet<(&str, &str)> = merged
+        .results
+        .iter()
+        .map(|result| (result.check.as_str(), result.crd.as_str()))
+        .collect();
+    merged
+        .skipped
+        .retain(|skipped| !judged.contains(&(skipped.check.as_str(), skipped.crd.as_str())));
+    merged.skipped.sort();
+    merged.skipped.dedup();
+    merged
+        .problems
+        .sort_by(|left, right| (&left.message, &left.help).cmp(&(&right.message, &right.help)));
+    merged.problems.dedup();
+    merged.summarise();
+}
+
+/// Of several reports of one finding the worst is kept, and one that counts before a waived one.
+fn rank(finding: &Finding) -> (String, std::cmp::Reverse<crate::checks::Severity>, bool) {
+    (
+        finding.fingerprint.clone(),
+        std::cmp::Reverse(finding.severity),
+        finding.waiver.is_some(),
+    )
+}
+
+/// The order of a run: by CRD, place and check.
+fn order(finding: &Finding) -> impl Ord + use<> {
+    let place = finding
+        .location
+        .as_ref()
+        .map(|location| (location.file.clone(), location.line, location.column));
+    (
+        finding.crd.clone(),
+        place,
+        finding.check.clone(),
+        finding.version.clone(),
+        finding.path.clone(),
+        finding.message.clone(),
+        finding.fingerprint.clone(),
+    )
+}
+
+/// One verdict for each case: what one shard found broken is broken.
+fn verdicts(results: Vec<Verdict>, findings: &[Finding]) -> Vec<Verdict> {
+    let mut by_case: BTreeMap<(String, String, Option<String>), Verdict> = BTreeMap::new();
+    for result in results {
+        let case = (
+            result.crd.clone(),
+            result.check.clone(),
+            result.kubernetes.clone(),
+        );
+        match by_case.entry(case) {
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert(result);
+            }
+            std::collections::btree_map::Entry::Occupied(mut entry) => {
+                if weight(&result) > weight(entry.get()) {
+                    entry.insert(result);
+                }
+            }
+        }
+    }
+    let mut results: Vec<Verdict> = by_case.into_values().collect();
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for finding in findings {
+        *counts.entry((&finding.crd, &finding.check)).or_default() += 1;
+    }
+    for result in &mut results {
+        if result.outcome == Outcome::Broken {
+            let count = counts.get(&(result.crd.as_str(), result.check.as_str()));
+            result.findings = count.copied().unwrap_or(result.findings);
+        }
+    }
+    results
+}
+
+fn weight(result: &Verdict) -> (u8, usize, &Option<String>) {
+    let outcome = match result.outcome {
+        Outcome::Held => 0,
+        Outcome::ServerFact => 1,
+        Outcome::Undecided => 2,
+        Outcome::Broken => 3,
+    };
+    (outcome, result.examined, &result.reason)
+}
+
+/// The waivers of all reports. Findings name theirs by index, so the indexes change with the list.
+#[derive(Default)]
+struct Waivers(Vec<WaiverInfo>);
+
+impl Waivers {
+    fn adopt(&mut self, report: &mut Report) {
+        let index: Vec<usize> = std::mem::take(&mut report.waivers)
+            .into_iter()
+            .map(|waiver| self.place(waiver))
+            .collect();
+        for finding in &mut report.findings {
+            finding.waiver = finding.waiver.and_then(|at| index.get(at).copied());
+        }
+    }
+
+    fn place(&mut self, waiver: WaiverInfo) -> usize {
+        let same = |known: &WaiverInfo| {
+            (&known.names, &known.reason, &known.owner, &known.expires)
+                == (
+                    &waiver.names,
+                    &waiver.reason,
+                    &waiver.owner,
+                    &waiver.expires,
+                )
+        };
+        let Some(at) = self.0.iter().position(same) else {
+            self.0.push(waiver);
+            return self.0.len() - 1;
+        };
+        let known = &mut self.0[at].state;
+        *known = match (*known, waiver.state) {
+            (WaiverState::Used, _) | (_, WaiverState::Used) => WaiverState::Used,
+            (WaiverState::Expired, _) | (_, WaiverState::Expired) => WaiverState::Expired,
+            (WaiverState::Unused, WaiverState::Unused) => WaiverState::Unused,
+        };
+        at
+    }
+
+    /// A waiver that is idle in one shard may do its work in another; the complaint about it goes.
+    fn settle(mut self, merged: &mut Report) {
+        let idle = |finding: &Finding| {
+            finding.check == WAIVERS_CURRENT
+                && self.0.iter().any(|waiver| {
+                    waiver.state == WaiverState::Used
+                        && finding
+                            .message
+                            .ends_with(&format!(" waiver of {}", waiver.names))
+                })
+        };
+        merged.findings.retain(|finding| !idle(finding));
+        self.sort(merged);
+        merged.waivers = self.0;
+    }
+
+    fn sort(&mut self, merged: &mut Report) {
+        let key = |waiver: &WaiverInfo| {
+            (
+                waiver.names.clone(),
+                waiver.expires.clone(),
+                waiver.reason.clone(),
+                waiver.owner.clone(),
+            )
+        };
+        let mut order: Vec<usize> = (0..self.0.len()).collect();
+        order.sort_by_key(|at| key(&self.0[*at]));
+        for finding in &mut merged.findings {
+            finding.waiver = finding
+                .waiver
+                .and_then(|old| order.iter().position(|at| *at == old));
+        }
+        self.0.sort_by_cached_key(key);
+    }
+}

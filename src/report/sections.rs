@@ -1,0 +1,256 @@
+//! What several writers need: the report cut by CRD, the headline, and small pieces of wording.
+
+use indexmap::IndexMap;
+
+use super::{CheckInfo, CrdInfo, Excerpt, Finding, Location, Outcome, Report, Result, Skipped};
+use crate::checks::Severity;
+
+/// Everything a report says about one CRD.
+pub(super) struct Section<'a> {
+    /// The CRD's name; empty for what concerns the subject as a whole.
+    pub(super) name: &'a str,
+    /// The CRD, unless it is gone or nothing but the subject itself is meant.
+    pub(super) crd: Option<&'a CrdInfo>,
+    /// Verdicts.
+    pub(super) results: Vec<&'a Result>,
+    /// Findings, waived ones included.
+    pub(super) findings: Vec<&'a Finding>,
+    /// Cases that were not run.
+    pub(super) skipped: Vec<&'a Skipped>,
+}
+
+impl Section<'_> {
+    /// What to call it in a heading.
+    pub(super) fn title(&self) -> &str {
+        if self.name.is_empty() {
+            "the subject itself"
+        } else {
+            self.name
+        }
+    }
+
+    /// Findings that no waiver accepts.
+    pub(super) fn counting(&self) -> impl Iterator<Item = &Finding> {
+        self.findings
+            .iter()
+            .copied()
+            .filter(|finding| finding.waiver.is_none())
+    }
+}
+
+/// The report by CRD: those on trial in their order, then any others that something is said about.
+pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
+    let empty = |name, crd| Section {
+        name,
+        crd,
+        results: Vec::new(),
+        findings: Vec::new(),
+        skipped: Vec::new(),
+    };
+    let mut by_name: IndexMap<&str, Section<'_>> = report
+        .crds
+        .iter()
+        .map(|crd| (crd.name.as_str(), empty(&crd.name, Some(crd))))
+        .collect();
+    for result in &report.results {
+        let section = by_name.entry(&result.crd);
+        let section = section.or_insert_with(|| empty(&result.crd, None));
+        section.results.push(result);
+    }
+    for finding in &report.findings {
+        let section = by_name.entry(&finding.crd);
+        let section = section.or_insert_with(|| empty(&finding.crd, None));
+        section.findings.push(finding);
+    }
+    for skipped in &report.skipped {
+        let section = by_name.entry(&skipped.crd);
+        let section = section.or_insert_with(|| empty(&skipped.crd, None));
+        section.skipped.push(skipped);
+    }
+    by_name.into_values().collect()
+}
+
+/// The whole report in a word and a clause.
+pub(super) struct Headline {
+    /// `broken`, `held` or `not judged`.
+    pub(super) word: &'static str,
+    /// What stands behind the word.
+    pub(super) clause: String,
+}
+
+/// What a reader wants to know first.
+pub(super) fn headline(report: &Report) -> Headline {
+    let summary = &report.summary;
+    let (word, clause) = if report.counting().next().is_some() {
+        ("broken", severities(report))
+    } else if !report.problems.is_empty() {
+        (
+            "not judged",
+            format!(
+                "{} kept us from judging",
+                plural(report.problems.len(), "problem")
+            ),
+        )
+    } else if summary.held == 0 {
+        ("not judged", "no case reached a verdict".to_owned())
+    } else {
+        (
+            "held",
+            format!(
+                "{} on {}",
+                plural(summary.held, "case"),
+                plural(report.crds.len(), "CRD")
+            ),
+        )
+    };
+    Headline { word, clause }
+}
+
+/// Findings that count, such as `2 errors, 1 warning, 1 waived`.
+pub(super) fn severities(report: &Report) -> String {
+    let summary = &report.summary;
+    let mut parts: Vec<String> = [
+        (summary.errors, "error"),
+        (summary.warnings, "warning"),
+        (summary.notes, "note"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, noun)| plural(count, noun))
+    .collect();
+    if parts.is_empty() {
+        parts.push("no findings".to_owned());
+    }
+    if summary.waived > 0 {
+        parts.push(format!("{} waived", summary.waived));
+    }
+    parts.join(", ")
+}
+
+/// All cases by verdict; verdicts that nothing has are left out.
+pub(super) fn cases(report: &Report) -> String {
+    let summary = &report.summary;
+    let parts = [
+        (summary.held, "held"),
+        (summary.broken, "broken"),
+        (summary.server_facts, "server fact"),
+        (summary.undecided, "undecided"),
+        (summary.skipped, "skipped"),
+    ];
+    let total = parts.iter().map(|(count, _)| count).sum();
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    if parts.is_empty() {
+        return "0 cases".to_owned();
+    }
+    format!("{}: {}", plural(total, "case"), parts.join(", "))
+}
+
+/// A count and its noun.
+pub(super) fn plural(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
+/// The word for a verdict.
+pub(super) fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Held => "held",
+        Outcome::Broken => "broken",
+        Outcome::ServerFact => "server fact",
+        Outcome::Undecided => "undecided",
+    }
+}
+
+/// The family of a check id.
+pub(super) fn family(id: &str) -> &str {
+    id.split_once('/').map_or(id, |(family, _)| family)
+}
+
+/// `file:line:column`.
+pub(super) fn place(location: &Location) -> String {
+    format!("{}:{}:{}", location.file, location.line, location.column)
+}
+
+/// Version and field of a finding, such as `v1 .spec.host`.
+pub(super) fn aim(finding: &Finding) -> Option<String> {
+    match (&finding.version, &finding.path) {
+        (Some(version), Some(path)) => Some(format!("{version} {path}")),
+        (Some(one), None) | (None, Some(one)) => Some(one.clone()),
+        (None, None) => None,
+    }
+}
+
+/// Why a finding does not count: the waiver's reason, its owner and its last day.
+pub(super) fn waived(report: &Report, finding: &Finding) -> Option<String> {
+    let index = finding.waiver?;
+    let Some(waiver) = report.waivers.get(index) else {
+        return Some("a waiver that the report does not list".to_owned());
+    };
+    let owner = waiver
+        .owner
+        .as_ref()
+        .map_or(String::new(), |owner| format!("{owner}, "));
+    Some(format!(
+        "{} ({owner}until {})",
+        waiver.reason, waiver.expires
+    ))
+}
+
+/// Worst first.
+pub(super) const WORST_FIRST: [Severity; 3] = [Severity::Error, Severity::Warning, Severity::Note];
+
+/// The planned checks, then those that only findings name, with what is known of them.
+pub(super) fn checks(report: &Report) -> IndexMap<&str, Option<&CheckInfo>> {
+    let mut checks: IndexMap<&str, Option<&CheckInfo>> = report
+        .checks
+        .iter()
+        .map(|check| (check.id.as_str(), Some(check)))
+        .collect();
+    for finding in &report.findings {
+        checks.entry(&finding.check).or_insert(None);
+    }
+    checks
+}
+
+/// The marked bytes of an excerpt. A report read from a file may claim anything, so the range is cut
+/// to the text and to character boundaries.
+pub(super) fn marked(excerpt: &Excerpt) -> std::ops::Range<usize> {
+    let text = &excerpt.text;
+    let boundary = |at: usize| {
+        let at = at.min(text.len());
+        (0..=at)
+            .rev()
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or(0)
+    };
+    let start = boundary(excerpt.start);
+    start..boundary(excerpt.end).max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_stay_inside_the_text() {
+        let excerpt = |start, end| Excerpt {
+            line: 1,
+            text: "k: ü".into(),
+            start,
+            end,
+        };
+        assert_eq!(marked(&excerpt(3, 5)), 3..5);
+        assert_eq!(marked(&excerpt(4, 99)), 3..5);
+        assert_eq!(marked(&excerpt(5, 1)), 5..5);
+    }
+
+    #[test]
+    fn counts_have_their_noun() {
+        assert_eq!(plural(1, "CRD"), "1 CRD");
+        assert_eq!(plural(0, "error"), "0 errors");
+    }
+}

@@ -1,0 +1,320 @@
+//! The report for people: a section for each CRD that has something to tell, then what was not
+//! judged, then the counts.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+
+use super::excerpt::Excerpts;
+use super::paint::{Paint, clean, wrap};
+use super::sections::{self, Section, aim, plural};
+use super::{Finding, Outcome, Report};
+
+/// How terminal output looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether escape codes may be written.
+    pub colour: bool,
+    /// Whether to show everything that was examined, and every finding.
+    pub verbose: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+}
+
+impl Style {
+    /// For files and pipes.
+    pub const PLAIN: Self = Self {
+        colour: false,
+        verbose: false,
+        width: 120,
+    };
+}
+
+/// How many findings of a check are shown on one CRD unless all are asked for.
+const SHOWN: usize = 8;
+
+/// Writes the report for a terminal.
+pub fn terminal(report: &Report, style: Style) -> String {
+    let mut writer = Writer {
+        report,
+        style,
+        paint: Paint::new(style.colour),
+        explained: BTreeSet::new(),
+        out: String::new(),
+    };
+    let mut quiet = Vec::new();
+    for section in sections::sections(report) {
+        if style.verbose || !section.findings.is_empty() {
+            writer.section(&section);
+        } else {
+            quiet.push(section);
+        }
+    }
+    writer.quiet(&quiet);
+    writer.not_judged();
+    writer.summary();
+    writer.out
+}
+
+struct Writer<'a> {
+    report: &'a Report,
+    style: Style,
+    paint: Paint,
+    /// Checks whose reason has been told; it is the same for all their findings.
+    explained: BTreeSet<&'a str>,
+    out: String,
+}
+
+impl<'a> Writer<'a> {
+    fn line(&mut self, line: &str) {
+        self.out.push_str(line.trim_end());
+        self.out.push('\n');
+    }
+
+    fn section(&mut self, section: &Section<'a>) {
+        let title = self.paint.bold(&clean(section.title()));
+        let mark = self.paint.section("►");
+        let about = section.crd.map_or(String::new(), |crd| {
+            format!(" ({}) {}", clean(&crd.file), versions(crd))
+        });
+        self.line(&format!("{mark} {title}{about}"));
+        self.findings(section);
+        self.held(section);
+        self.waived(section);
+        if self.style.verbose {
+            let cases = cases(section);
+            self.reasons(&cases);
+        }
+        self.line("");
+    }
+
+    fn findings(&mut self, section: &Section<'a>) {
+        let mut by_check: IndexMap<&str, usize> = IndexMap::new();
+        for finding in section.findings.iter().copied() {
+            if finding.waiver.is_some() {
+                continue;
+            }
+            let count = by_check.entry(&finding.check).or_default();
+            *count += 1;
+            if self.style.verbose || *count <= SHOWN {
+                self.finding(finding);
+            }
+        }
+        for (check, count) in by_check {
+            let cross = self.paint.broken("✗");
+            let more = match count.saturating_sub(SHOWN) {
+                more if more > 0 && !self.style.verbose => {
+                    format!(", {more} more not shown (--verbose shows all)")
+                }
+                _ => String::new(),
+            };
+            let count = plural(count, "finding");
+            self.line(&format!("{cross} {}: {count}{more}", clean(check)));
+        }
+    }
+
+    fn finding(&mut self, finding: &'a Finding) {
+        let why = self
+            .report
+            .check(&finding.check)
+            .filter(|_| self.explained.insert(&finding.check))
+            .map(|check| check.why.as_str());
+        let text = Excerpts::new(self.style).finding(finding, why);
+        self.line(&text);
+        self.line("");
+    }
+
+    fn held(&mut self, section: &Section<'a>) {
+        let tick = self.paint.held("✔");
+        let count = held(section).count();
+        if self.style.verbose {
+            for result in held(section) {
+                let server = result.kubernetes.as_ref();
+                let server = server.map_or(String::new(), |server| format!(" on {server}"));
+                let check = clean(&result.check);
+                self.line(&format!(
+                    "{tick} {check}{server}: {} examined",
+                    result.examined
+                ));
+            }
+        } else if count > 0 {
+            self.line(&format!("{tick} {} held", plural(count, "case")));
+        }
+    }
+
+    fn waived(&mut self, section: &Section<'a>) {
+        for finding in &section.findings {
+            if let Some(why) = sections::waived(self.report, finding) {
+                let circle = self.paint.dim("○");
+                let aim = aim(finding).map_or(String::new(), |aim| format!(" at {aim}"));
+                let message = &finding.message;
+                let line = format!("{}{aim} waived: {message}; {why}", finding.check);
+                self.line(&format!("{circle} {}", one_line(&line)));
+            }
+        }
+    }
+
+    /// CRDs that have nothing to tell, in one line.
+    fn quiet(&mut self, quiet: &[Section<'a>]) {
+        let cases = |section: &Section<'_>| held(section).count();
+        let with_verdict: Vec<_> = quiet.iter().filter(|one| cases(one) > 0).collect();
+        let who = match with_verdict.as_slice() {
+            [] => return,
+            [only] => clean(only.title()),
+            many => plural(many.len(), "CRD"),
+        };
+        let count = plural(quiet.iter().map(cases).sum(), "case");
+        let tick = self.paint.held("✔");
+        self.line(&format!("{tick} {who} without findings: {count} held"));
+    }
+
+    fn not_judged(&mut self) {
+        if !self.style.verbose {
+            let all = sections::sections(self.report);
+            let cases: Vec<_> = all.iter().flat_map(cases).collect();
+            self.reasons(&cases);
+        }
+        if !self.report.passed_over.is_empty() {
+            let kinds = self.report.passed_over.iter();
+            let kinds: Vec<String> = kinds
+                .map(|(kind, count)| format!("{count} {}", clean(kind)))
+                .collect();
+            let count = plural(self.report.passed_over.values().sum(), "document");
+            let circle = self.paint.dim("○");
+            self.line(&format!(
+                "{circle} {count} passed over: {}",
+                kinds.join(", ")
+            ));
+        }
+        for problem in &self.report.problems {
+            let cross = self.paint.broken("✗");
+            self.line(&format!(
+                "{cross} could not judge: {}",
+                one_line(&problem.message)
+            ));
+            if let Some(help) = &problem.help {
+                self.line(&format!("  = help: {}", one_line(help)));
+            }
+        }
+    }
+
+    /// Cases without a verdict on the subject, one line for each reason.
+    fn reasons(&mut self, cases: &[(&'static str, &str, &str, &str)]) {
+        let mut groups: IndexMap<(&str, &str), Vec<(&str, &str)>> = IndexMap::new();
+        for (state, reason, check, crd) in cases {
+            groups
+                .entry((state, reason))
+                .or_default()
+                .push((check, crd));
+        }
+        groups.sort_by(|(left, _), _, (right, _), _| left.cmp(right));
+        for ((state, reason), cases) in groups {
+            let checks: BTreeSet<&str> = cases.iter().map(|(check, _)| *check).collect();
+            let crds: BTreeSet<&str> = cases.iter().map(|(_, crd)| *crd).collect();
+            let who = match (checks.first(), checks.len()) {
+                (Some(only), 1) => (*only).to_owned(),
+                (_, count) => plural(count, "check"),
+            };
+            let place = match (crds.first(), crds.len()) {
+                _ if self.style.verbose => String::new(),
+                (Some(only), 1) => format!(" on {only}"),
+                (_, count) => format!(" on {}", plural(count, "CRD")),
+            };
+            let circle = self.paint.dim("○");
+            let text = one_line(&format!("{who} {state}{place}: {reason}"));
+            self.line(&format!("{circle} {text}"));
+            if self.style.verbose && checks.len() > 1 {
+                let names: Vec<&str> = checks.into_iter().collect();
+                for line in wrap(&names.join(", "), self.style.width.saturating_sub(4)) {
+                    self.line(&format!("    {line}"));
+                }
+            }
+        }
+    }
+
+    fn summary(&mut self) {
+        let report = self.report;
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.line("");
+        }
+        let mark = self.paint.section("►");
+        let subject = self.paint.bold(&clean(&report.subject));
+        let crds = plural(report.crds.len(), "CRD");
+        self.line(&format!("{mark} {subject}: {crds}, seed {}", report.seed));
+        let by_check = &report.summary.findings_by_check;
+        let width = by_check.keys().map(|check| check.chars().count()).max();
+        let digits = by_check
+            .values()
+            .map(|counts| counts.findings.to_string().len())
+            .max()
+            .unwrap_or(1);
+        for (check, counts) in by_check {
+            let check = clean(check);
+            let width = width.unwrap_or(0);
+            let findings = counts.findings;
+            let crds = plural(counts.crds, "CRD");
+            self.line(&format!("  {check:width$}  {findings:>digits$} on {crds}"));
+        }
+        let headline = sections::headline(report);
+        let glyph = match headline.word {
+            "held" => self.paint.held("✔"),
+            "broken" => self.paint.broken("✗"),
+            _ => self.paint.dim("○"),
+        };
+        let severities = sections::severities(report);
+        let cases = sections::cases(report);
+        let word = self.paint.bold(headline.word);
+        self.line(&format!("{glyph} {word}: {severities}; {cases}"));
+    }
+}
+
+fn held<'s>(section: &'s Section<'_>) -> impl Iterator<Item = &'s super::Result> {
+    let results = section.results.iter().copied();
+    results.filter(|result| result.outcome == Outcome::Held)
+}
+
+/// State, reason, check and CRD of every case that says nothing about the subject.
+fn cases<'s>(section: &'s Section<'_>) -> Vec<(&'static str, &'s str, &'s str, &'s str)> {
+    let results = section
+        .results
+        .iter()
+        .filter(|result| matches!(result.outcome, Outcome::ServerFact | Outcome::Undecided));
+    let results = results.map(|result| {
+        let reason = result.reason.as_deref().unwrap_or("no reason given");
+        let state = match result.outcome {
+            Outcome::ServerFact => "met a server fact",
+            _ => "undecided",
+        };
+        (state, reason, result.check.as_str(), result.crd.as_str())
+    });
+    let skipped = section.skipped.iter().map(|skipped| {
+        let (check, crd) = (skipped.check.as_str(), skipped.crd.as_str());
+        ("skipped", skipped.reason.as_str(), check, crd)
+    });
+    results.chain(skipped).collect()
+}
+
+fn versions(crd: &super::CrdInfo) -> String {
+    let versions = crd.versions.iter().map(|version| {
+        let marks: Vec<&str> = [
+            (version.storage, "storage"),
+            (!version.served, "not served"),
+            (version.deprecated, "deprecated"),
+        ]
+        .into_iter()
+        .filter_map(|(is, word)| is.then_some(word))
+        .collect();
+        let name = clean(&version.name);
+        if marks.is_empty() {
+            name
+        } else {
+            format!("{name} ({})", marks.join(", "))
+        }
+    });
+    versions.collect::<Vec<_>>().join(", ")
+}
+
+/// Reasons and messages may run over lines; in a list each has one.
+fn one_line(text: &str) -> String {
+    clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
