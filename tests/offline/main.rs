@@ -3,3 +3,4 @@
 mod checks;
 mod fixture;
 mod registry;
+mod reports;

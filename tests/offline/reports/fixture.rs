@@ -1,0 +1,325 @@
+//! A report that has one of everything.
+
+use crdproof::checks::Severity;
+use crdproof::report::{
+    CheckInfo, CrdInfo, Excerpt, Finding, Location, Outcome, Problem, Related, Report, Result,
+    Skipped, Summary, VersionInfo, WaiverInfo, WaiverState,
+};
+
+pub(crate) const DATABASES: &str = "databases.example.com";
+pub(crate) const CACHES: &str = "caches.example.com";
+pub(crate) const QUEUES: &str = "queues.example.com";
+
+/// All cases: broken, waived, undecided, a server fact, skipped, problems, odd characters.
+pub(crate) fn report() -> Report {
+    let mut report = Report {
+        api_version: "crdproof/v1alpha1".into(),
+        kind: "Report".into(),
+        tool_version: "0.1.0".into(),
+        subject: "data-services".into(),
+        seed: 20_260_901,
+        crds: vec![
+            crd(DATABASES, "Database", &["v1alpha1", "v1"]),
+            crd(CACHES, "Cache", &["v1"]),
+            crd(QUEUES, "Queue", &["v1"]),
+        ],
+        passed_over: [("Deployment".to_owned(), 2), ("Service".to_owned(), 1)].into(),
+        checks: checks(),
+        results: results(),
+        findings: findings(),
+        skipped: skipped(),
+        waivers: vec![
+            waiver(
+                "upgrade/served-version-kept caches.example.com",
+                WaiverState::Used,
+            ),
+            waiver("manifest/* gone.example.com", WaiverState::Unused),
+        ],
+        problems: vec![Problem {
+            message: "the converter at https://127.0.0.1:9443/convert did not answer".into(),
+            help: Some("start it, or give --timeout".into()),
+        }],
+        summary: Summary::default(),
+    };
+    report.summarise();
+    report
+}
+
+fn crd(name: &str, kind: &str, versions: &[&str]) -> CrdInfo {
+    let last = versions.len() - 1;
+    CrdInfo {
+        name: name.into(),
+        file: format!("config/crd/{}.yaml", kind.to_lowercase()),
+        object_kind: kind.into(),
+        strategy: "Webhook".into(),
+        versions: versions
+            .iter()
+            .enumerate()
+            .map(|(index, version)| VersionInfo {
+                name: (*version).into(),
+                served: true,
+                storage: index == last,
+                deprecated: index < last,
+            })
+            .collect(),
+    }
+}
+
+fn check(id: &str, title: &str, severity: Severity) -> CheckInfo {
+    CheckInfo {
+        id: id.into(),
+        title: title.into(),
+        why: format!("Without it, clients that rely on this guarantee break: {title}. They notice only after an upgrade, when going back is no longer possible."),
+        source: vec![
+            "Kubernetes documentation, versions in CustomResourceDefinitions".into(),
+            "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/".into(),
+        ],
+        severity,
+        since: (severity == Severity::Warning).then(|| "1.30".into()),
+        help: "see the documentation".into(),
+    }
+}
+
+fn checks() -> Vec<CheckInfo> {
+    let check = |(id, title, severity)| check(id, title, severity);
+    [
+        (
+            "converter/round-trip-lossless",
+            "a round trip loses nothing",
+            Severity::Error,
+        ),
+        (
+            "manifest/one-storage-version",
+            "exactly one version is stored",
+            Severity::Error,
+        ),
+        (
+            "manifest/short-names-unique",
+            "short names are unique",
+            Severity::Note,
+        ),
+        (
+            "serving/list-pages-stable",
+            "pages of a list fit together",
+            Severity::Error,
+        ),
+        (
+            "storage/migration-complete",
+            "migration leaves nothing behind",
+            Severity::Error,
+        ),
+        (
+            "upgrade/served-version-kept",
+            "served versions stay served",
+            Severity::Warning,
+        ),
+    ]
+    .map(check)
+    .into()
+}
+
+fn result(check: &str, crd: &str, outcome: Outcome) -> Result {
+    Result {
+        check: check.into(),
+        crd: crd.into(),
+        kubernetes: None,
+        outcome,
+        examined: usize::from(outcome == Outcome::Held) * 4,
+        findings: usize::from(outcome == Outcome::Broken),
+        reason: None,
+    }
+}
+
+fn results() -> Vec<Result> {
+    let on = |server: &str, result: Result| Result {
+        kubernetes: Some(server.into()),
+        ..result
+    };
+    let because = |reason: &str, result: Result| Result {
+        reason: Some(reason.into()),
+        ..result
+    };
+    let lossless = "converter/round-trip-lossless";
+    let one = "manifest/one-storage-version";
+    let pages = "serving/list-pages-stable";
+    vec![
+        result(lossless, DATABASES, Outcome::Broken),
+        result(one, DATABASES, Outcome::Broken),
+        result("manifest/short-names-unique", DATABASES, Outcome::Broken),
+        on(
+            "1.31.4",
+            because(
+                "kube-apiserver before 1.32 repeats an item",
+                result(pages, DATABASES, Outcome::ServerFact),
+            ),
+        ),
+        on("1.36.0", result(pages, DATABASES, Outcome::Held)),
+        because(
+            "no sample has <every> field",
+            result(lossless, CACHES, Outcome::Undecided),
+        ),
+        result(one, CACHES, Outcome::Held),
+        result("upgrade/served-version-kept", CACHES, Outcome::Broken),
+        result(one, QUEUES, Outcome::Held),
+        result("manifest/short-names-unique", QUEUES, Outcome::Held),
+    ]
+}
+
+fn skipped() -> Vec<Skipped> {
+    let skip = |check: &str, crd: &str, reason: &str| Skipped {
+        check: check.into(),
+        crd: crd.into(),
+        reason: reason.into(),
+    };
+    vec![
+        skip(
+            "storage/migration-complete",
+            DATABASES,
+            "no API server was asked for",
+        ),
+        skip(
+            "storage/migration-complete",
+            CACHES,
+            "no API server was asked for",
+        ),
+        skip(
+            "upgrade/served-version-kept",
+            QUEUES,
+            "no baseline to compare with",
+        ),
+    ]
+}
+
+fn waiver(names: &str, state: WaiverState) -> WaiverInfo {
+    WaiverInfo {
+        names: names.into(),
+        reason: "v1beta1 had no users".into(),
+        owner: Some("team-data".into()),
+        expires: "2027-01-31".into(),
+        state,
+    }
+}
+
+/// A place in an excerpt, found by its text.
+pub(crate) fn at(file: &str, line: u32, text: &str, part: &str) -> Location {
+    let start = text.find(part).unwrap();
+    let column = |byte: usize| {
+        let before = &text[..byte];
+        let line = before.rsplit('\n').next().unwrap();
+        u32::try_from(line.chars().count() + 1).unwrap()
+    };
+    let down = |byte: usize| line + u32::try_from(text[..byte].matches('\n').count()).unwrap();
+    Location {
+        file: file.into(),
+        line: down(start),
+        column: column(start),
+        end_line: down(start + part.len()),
+        end_column: column(start + part.len()),
+        excerpt: Excerpt {
+            line,
+            text: text.into(),
+            start,
+            end: start + part.len(),
+        },
+    }
+}
+
+/// A finding with nothing but what it must have.
+pub(crate) fn finding(check: &str, crd: &str, severity: Severity, message: &str) -> Finding {
+    let hash = message.bytes().fold(7_u64, |hash, byte| {
+        hash.wrapping_mul(1_099_511_628_211)
+            .wrapping_add(byte.into())
+    });
+    Finding {
+        check: check.into(),
+        severity,
+        crd: crd.into(),
+        version: None,
+        path: None,
+        message: message.into(),
+        evidence: None,
+        help: "keep the field, or declare the loss in a field map".into(),
+        location: None,
+        related: Vec::new(),
+        fingerprint: format!("{:012x}", hash & 0xffff_ffff_ffff),
+        reproduce: None,
+        waiver: None,
+    }
+}
+
+fn findings() -> Vec<Finding> {
+    let file = "config/crd/database.yaml";
+    let lossless = "converter/round-trip-lossless";
+    let mut all = vec![
+        Finding {
+            location: Some(at(
+                file,
+                14,
+                "  - name: v1alpha1\n    storage: true",
+                "storage: true",
+            )),
+            related: vec![Related {
+                message: "and this one too".into(),
+                location: at(file, 41, "    storage: true", "true"),
+            }],
+            help: "set `storage: true` on one version only".into(),
+            ..finding(
+                "manifest/one-storage-version",
+                DATABASES,
+                Severity::Error,
+                "two versions are stored: v1alpha1 and v1",
+            )
+        },
+        Finding {
+            version: Some("v1".into()),
+            path: Some(".spec.größe".into()),
+            location: Some(at(
+                "config/crd/data base ü.yaml",
+                60,
+                "    größe: {type: 文字列} # ←",
+                "{type: 文字列}",
+            )),
+            evidence: Some("- größe: 10Gi\n+ größe: null".into()),
+            reproduce: Some("crdproof replay c-4f2a9e".into()),
+            ..finding(
+                lossless,
+                DATABASES,
+                Severity::Error,
+                "the field is lost on the way v1 → v1alpha1 → v1",
+            )
+        },
+        finding(
+            "manifest/short-names-unique",
+            DATABASES,
+            Severity::Note,
+            "the short name <script>alert(1)</script> | `db` is taken, 100%, by @other",
+        ),
+        Finding {
+            version: Some("v1beta1".into()),
+            location: Some(at("config/crd/cache.yaml", 9, "  versions:", "versions")),
+            waiver: Some(0),
+            ..finding(
+                "upgrade/served-version-kept",
+                CACHES,
+                Severity::Warning,
+                "v1beta1 is no longer served",
+            )
+        },
+        finding(
+            "subject/waivers-current",
+            "",
+            Severity::Warning,
+            "no finding matches the waiver of manifest/* gone.example.com",
+        ),
+    ];
+    all.extend((1..=9).map(|number| Finding {
+        path: Some(format!(".spec.items[{number}]")),
+        ..finding(
+            lossless,
+            DATABASES,
+            Severity::Error,
+            &format!("item {number} is lost"),
+        )
+    }));
+    all
+}
