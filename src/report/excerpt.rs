@@ -7,10 +7,13 @@ use super::sections::{aim, marked};
 use super::{Finding, Location, Style};
 use crate::checks::Severity;
 
+/// How many lines of evidence are shown unless all are asked for.
+const EVIDENCE: usize = 24;
+
 /// Renders findings in one style.
 pub(super) struct Excerpts {
     renderer: Renderer,
-    width: usize,
+    style: Style,
 }
 
 impl Excerpts {
@@ -22,7 +25,7 @@ impl Excerpts {
         };
         Self {
             renderer: renderer.term_width(style.width),
-            width: style.width,
+            style,
         }
     }
 
@@ -55,10 +58,26 @@ impl Excerpts {
     fn fit(&self, name: &str, text: &str) -> String {
         let text = clean(text);
         match name {
+            "evidence" if !self.style.verbose => cut(&text),
             "evidence" | "reproduce" => text.trim_end().to_owned(),
-            _ => wrap(&text, self.width.saturating_sub(name.len() + 9).max(40)).join("\n"),
+            _ => wrap(
+                &text,
+                self.style.width.saturating_sub(name.len() + 9).max(40),
+            )
+            .join("\n"),
         }
     }
+}
+
+fn cut(evidence: &str) -> String {
+    let mut lines: Vec<&str> = evidence.trim_end().lines().collect();
+    let more = lines.len().saturating_sub(EVIDENCE);
+    let rest = format!("… {more} more lines (--verbose shows all)");
+    if more > 1 {
+        lines.truncate(EVIDENCE);
+        lines.push(&rest);
+    }
+    lines.join("\n")
 }
 
 /// The lines below the excerpts.
@@ -97,6 +116,14 @@ fn same_length(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_evidence_is_cut() {
+        assert_eq!(cut("a\nb\n"), "a\nb");
+        let long = cut(&"line\n".repeat(30));
+        assert_eq!(long.lines().count(), EVIDENCE + 1);
+        assert!(long.ends_with("… 6 more lines (--verbose shows all)"));
+    }
 
     #[test]
     fn replacements_do_not_move_bytes() {

@@ -228,6 +228,7 @@ fn reasons(report: &Report) -> Vec<Reason> {
         let key = ("skipped", skipped.reason.as_str());
         groups.entry(key).or_default().push(case);
     }
+    groups.sort_by(|(left, _), _, (right, _), _| left.cmp(right));
     groups
         .into_iter()
         .map(|((state, reason), cases)| Reason {

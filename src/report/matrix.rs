@@ -84,42 +84,52 @@ impl Kind {
 
 impl Matrix {
     pub(super) fn of(report: &Report, all: &[Section<'_>]) -> Self {
-        let judged: BTreeSet<&str> = report
-            .results
-            .iter()
-            .map(|result| result.check.as_str())
-            .chain(report.findings.iter().map(|f| f.check.as_str()))
+        // What concerns the subject as a whole is among the findings; a row for it would be empty.
+        let all = || all.iter().filter(|section| !section.name.is_empty());
+        let judged: BTreeSet<&str> = all()
+            .flat_map(|section| {
+                let results = section.results.iter().map(|result| result.check.as_str());
+                results.chain(section.findings.iter().map(|f| f.check.as_str()))
+            })
             .collect();
         let checks = sections::checks(report);
         let mut ids: Vec<&str> = checks.keys().copied().collect();
         ids.retain(|id| judged.contains(id));
         ids.sort_by_key(|id| (family(id), *id));
-        let mut families: Vec<Family> = Vec::new();
-        let mut columns = Vec::new();
-        for id in &ids {
-            let first = families.last().is_none_or(|last| last.name != family(id));
-            if first {
-                let name = family(id).to_owned();
-                families.push(Family { name, span: 0 });
-            }
-            if let Some(last) = families.last_mut() {
-                last.span += 1;
-            }
-            let title = checks.get(id).copied().flatten();
-            columns.push(Column {
+        let columns: Vec<Column> = ids
+            .iter()
+            .enumerate()
+            .map(|(at, id)| Column {
                 id: (*id).to_owned(),
                 name: id.split_once('/').map_or(*id, |(_, name)| name).to_owned(),
-                title: title.map_or(String::new(), |check| check.title.clone()),
-                first,
-            });
-        }
+                title: checks[id].map_or(String::new(), |check| check.title.clone()),
+                first: at == 0 || family(ids[at - 1]) != family(id),
+            })
+            .collect();
+        let planned = report.checks.iter();
         Self {
-            families,
+            families: families(&ids),
             columns,
-            rows: all.iter().map(|section| Row::of(section, &ids)).collect(),
-            left_out: checks.len() - ids.len(),
+            rows: all().map(|section| Row::of(section, &ids)).collect(),
+            left_out: planned
+                .filter(|check| !judged.contains(check.id.as_str()))
+                .count(),
         }
     }
+}
+
+fn families(ids: &[&str]) -> Vec<Family> {
+    let mut families: Vec<Family> = Vec::new();
+    for id in ids {
+        match families.last_mut() {
+            Some(last) if last.name == family(id) => last.span += 1,
+            _ => families.push(Family {
+                name: family(id).to_owned(),
+                span: 1,
+            }),
+        }
+    }
+    families
 }
 
 impl Row {

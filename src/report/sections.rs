@@ -131,17 +131,23 @@ pub(super) fn severities(report: &Report) -> String {
 pub(super) fn cases(report: &Report) -> String {
     let summary = &report.summary;
     let parts = [
-        (summary.held, "held"),
-        (summary.broken, "broken"),
-        (summary.server_facts, "server fact"),
-        (summary.undecided, "undecided"),
-        (summary.skipped, "skipped"),
+        (summary.held, format!("{} held", summary.held)),
+        (summary.broken, format!("{} broken", summary.broken)),
+        (
+            summary.server_facts,
+            plural(summary.server_facts, "server fact"),
+        ),
+        (
+            summary.undecided,
+            format!("{} undecided", summary.undecided),
+        ),
+        (summary.skipped, format!("{} skipped", summary.skipped)),
     ];
     let total = parts.iter().map(|(count, _)| count).sum();
-    let parts: Vec<String> = parts
+    let parts: Vec<&str> = parts
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
+        .map(|(_, text)| text.as_str())
         .collect();
     if parts.is_empty() {
         return "0 cases".to_owned();

@@ -26,6 +26,11 @@ fn find_program(names: &[&str]) -> Option<String> {
 
 #[test]
 fn every_format_looks_as_reviewed() {
+    let mut settings = insta::Settings::clone_current();
+    // The looks and the script of the page are tested in a browser.
+    settings.add_filter("(?s)<style>.*?</style>", "<style>…</style>");
+    settings.add_filter(r"(?s)<script>\n.*?</script>", "<script>…</script>");
+    let _guard = settings.bind_to_scope();
     for format in Format::ALL {
         insta::assert_snapshot!(format.as_str(), render(&report(), format));
     }

@@ -248,78 +248,84 @@ pub(crate) fn finding(check: &str, crd: &str, severity: Severity, message: &str)
 }
 
 fn findings() -> Vec<Finding> {
-    let file = "config/crd/database.yaml";
-    let lossless = "converter/round-trip-lossless";
+    let markup = "the short name <script>alert(1)</script> | `db` is taken, 100%, by @other";
+    let idle = "no finding matches the waiver of manifest/* gone.example.com";
     let mut all = vec![
-        Finding {
-            location: Some(at(
-                file,
-                14,
-                "  - name: v1alpha1\n    storage: true",
-                "storage: true",
-            )),
-            related: vec![Related {
-                message: "and this one too".into(),
-                location: at(file, 41, "    storage: true", "true"),
-            }],
-            help: "set `storage: true` on one version only".into(),
-            ..finding(
-                "manifest/one-storage-version",
-                DATABASES,
-                Severity::Error,
-                "two versions are stored: v1alpha1 and v1",
-            )
-        },
-        Finding {
-            version: Some("v1".into()),
-            path: Some(".spec.größe".into()),
-            location: Some(at(
-                "config/crd/data base ü.yaml",
-                60,
-                "    größe: {type: 文字列} # ←",
-                "{type: 文字列}",
-            )),
-            evidence: Some("- größe: 10Gi\n+ größe: null".into()),
-            reproduce: Some("crdproof replay c-4f2a9e".into()),
-            ..finding(
-                lossless,
-                DATABASES,
-                Severity::Error,
-                "the field is lost on the way v1 → v1alpha1 → v1",
-            )
-        },
+        two_stored(),
+        lost_field(),
         finding(
             "manifest/short-names-unique",
             DATABASES,
             Severity::Note,
-            "the short name <script>alert(1)</script> | `db` is taken, 100%, by @other",
+            markup,
         ),
-        Finding {
-            version: Some("v1beta1".into()),
-            location: Some(at("config/crd/cache.yaml", 9, "  versions:", "versions")),
-            waiver: Some(0),
-            ..finding(
-                "upgrade/served-version-kept",
-                CACHES,
-                Severity::Warning,
-                "v1beta1 is no longer served",
-            )
-        },
-        finding(
-            "subject/waivers-current",
-            "",
-            Severity::Warning,
-            "no finding matches the waiver of manifest/* gone.example.com",
-        ),
+        no_longer_served(),
+        finding("subject/waivers-current", "", Severity::Warning, idle),
     ];
-    all.extend((1..=9).map(|number| Finding {
-        path: Some(format!(".spec.items[{number}]")),
-        ..finding(
-            lossless,
-            DATABASES,
-            Severity::Error,
-            &format!("item {number} is lost"),
-        )
+    all.extend((1..=9).map(|number| {
+        let message = format!("item {number} is lost");
+        let check = "converter/round-trip-lossless";
+        Finding {
+            path: Some(format!(".spec.items[{number}]")),
+            ..finding(check, DATABASES, Severity::Error, &message)
+        }
     }));
     all
+}
+
+/// With a related place.
+fn two_stored() -> Finding {
+    let file = "config/crd/database.yaml";
+    let text = "  - name: v1alpha1\n    storage: true";
+    let message = "two versions are stored: v1alpha1 and v1";
+    Finding {
+        location: Some(at(file, 14, text, "storage: true")),
+        related: vec![Related {
+            message: "and this one too".into(),
+            location: at(file, 41, "    storage: true", "true"),
+        }],
+        help: "set `storage: true` on one version only".into(),
+        ..finding(
+            "manifest/one-storage-version",
+            DATABASES,
+            Severity::Error,
+            message,
+        )
+    }
+}
+
+/// With all that is optional, in letters of several scripts.
+fn lost_field() -> Finding {
+    let file = "config/crd/data base ü.yaml";
+    let text = "    größe: {type: 文字列} # ←";
+    let message = "the field is lost on the way v1 → v1alpha1 → v1";
+    Finding {
+        version: Some("v1".into()),
+        path: Some(".spec.größe".into()),
+        location: Some(at(file, 60, text, "{type: 文字列}")),
+        evidence: Some("- größe: 10Gi\n+ größe: null".into()),
+        reproduce: Some("crdproof replay c-4f2a9e".into()),
+        ..finding(
+            "converter/round-trip-lossless",
+            DATABASES,
+            Severity::Error,
+            message,
+        )
+    }
+}
+
+/// Waived.
+fn no_longer_served() -> Finding {
+    let message = "v1beta1 is no longer served";
+    Finding {
+        version: Some("v1beta1".into()),
+        location: Some(at("config/crd/cache.yaml", 9, "  versions:", "versions")),
+        waiver: Some(0),
+        ..finding(
+            "upgrade/served-version-kept",
+            CACHES,
+            Severity::Warning,
+            message,
+        )
+    }
 }

@@ -47,15 +47,20 @@ fn open(browser: &str, page: &Path, profile: &Path) -> (String, String) {
     (dom.join().unwrap().unwrap(), log.join().unwrap().unwrap())
 }
 
-#[test]
-fn the_page_works_in_a_browser() {
-    let Some(browser) = find_program(&["chromium", "chromium-browser", "google-chrome"]) else {
-        return;
-    };
+/// Opens a page, unless there is no browser.
+fn browse(page: &str) -> Option<(String, String)> {
+    let browser = find_program(&["chromium", "chromium-browser", "google-chrome"])?;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("report.html");
-    std::fs::write(&file, html(&report())).unwrap();
-    let (dom, log) = open(&browser, &file, &folder.path().join("profile"));
+    std::fs::write(&file, page).unwrap();
+    Some(open(&browser, &file, &folder.path().join("profile")))
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let Some((dom, log)) = browse(&html(&report())) else {
+        return;
+    };
     let root = dom.lines().find(|line| line.starts_with("<html")).unwrap();
     assert!(root.contains(r#"data-ready="true""#), "{root}");
     assert!(!root.contains("data-error"), "{root}");
@@ -68,6 +73,33 @@ fn the_page_works_in_a_browser() {
         dom.contains("13 of 14 shown"),
         "the waived finding is hidden"
     );
+}
+
+/// What a reader would do, and what is shown after each step.
+const READER: &str = r#"<script>
+const steps = [];
+const step = (act) => { act(); steps.push(document.getElementById("shown").textContent.split(" ")[0]); };
+const box = (selector, on) => { const it = document.querySelector(selector); it.checked = on; it.dispatchEvent(new Event("input", { bubbles: true })); };
+const type = (words) => { const it = document.getElementById("text"); it.value = words; it.dispatchEvent(new Event("input", { bubbles: true })); };
+step(() => document.querySelector('.matrix a[data-check="converter/round-trip-lossless"]').click());
+step(() => document.getElementById("aim").click());
+step(() => type("größe LOST"));
+step(() => type(""));
+step(() => box('.severity[value="error"]', false));
+step(() => box("[id=waived]", true));
+document.getElementById("theme").click();
+document.documentElement.dataset.steps = steps.join(" ");
+</script>"#;
+
+#[test]
+fn cells_words_and_switches_narrow_what_is_shown() {
+    let page = html(&report()).replace("</body>", &format!("{READER}</body>"));
+    let Some((dom, _)) = browse(&page) else {
+        return;
+    };
+    let root = dom.lines().find(|line| line.starts_with("<html")).unwrap();
+    assert!(root.contains(r#"data-steps="10 13 1 13 2 3""#), "{root}");
+    assert!(root.contains("data-theme="), "{root}");
 }
 
 #[test]
