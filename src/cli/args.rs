@@ -37,6 +37,15 @@ pub(crate) enum Command {
     /// Explain a check: what it guarantees, why, and what to do.
     #[command(after_help = "Example:\n  crdproof explain manifest/none-strategy-lossless")]
     Explain(ExplainArgs),
+    /// Write a commented subject file for the CRDs found in a folder.
+    #[command(after_help = "Example:\n  crdproof init --stdout config")]
+    Init(InitArgs),
+    /// Render a saved JSON report again, or merge several into one.
+    #[command(after_help = "Example:\n  crdproof report render crdproof.json --report html=crdproof.html")]
+    Report(ReportCommandArgs),
+    /// Print completions for a shell.
+    #[command(after_help = "Example:\n  crdproof completions bash")]
+    Completions(CompletionsArgs),
     /// Print the JSON Schema of a file that crdproof reads or writes.
     #[command(after_help = "Example:\n  crdproof schema subject")]
     Schema(SchemaArgs),
@@ -132,6 +141,62 @@ pub(crate) struct ExplainArgs {
     /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The folder to look through; the subject file is written there.
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Replace a subject file that exists.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the subject file instead of writing it.
+    #[arg(long)]
+    pub(crate) stdout: bool,
+    /// Output format of what was done.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportCommandArgs {
+    #[command(subcommand)]
+    pub(crate) action: ReportAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReportAction {
+    /// Render one saved report in other formats; the exit code is that of the run.
+    #[command(after_help = "Example:\n  crdproof report render crdproof.json --report markdown")]
+    Render(RenderArgs),
+    /// Merge the reports of several runs over one subject, such as shards.
+    #[command(after_help = "Example:\n  crdproof report merge a.json b.json --report json=all.json")]
+    Merge(MergeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RenderArgs {
+    /// A JSON report, or - for standard input.
+    pub(crate) source: String,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// JSON reports.
+    #[arg(required = true, num_args = 1..)]
+    pub(crate) sources: Vec<String>,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]

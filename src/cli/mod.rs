@@ -3,16 +3,19 @@
 mod args;
 mod console;
 mod exit;
+mod init;
 mod list;
 mod output;
+mod report;
 mod run;
 mod schema;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
-use args::{Cli, Command};
+use args::{Cli, Command, CompletionsArgs};
+use console::Console;
 use exit::Exit;
 
 /// Runs the command line of this process.
@@ -25,16 +28,26 @@ pub(crate) fn main() -> ExitCode {
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
         }
     };
-    let console = console::Console::new(cli.color);
+    let console = Console::new(cli.color);
     let result = match cli.command {
         Command::Run(args) => run::run(&args, &console),
         Command::Plan(args) => run::plan(&args, &console),
         Command::List(args) => list::list(&args, &console),
         Command::Explain(args) => list::explain(&args, &console),
+        Command::Init(args) => init::init(&args, &console),
+        Command::Report(args) => report::report(&args, &console),
+        Command::Completions(args) => completions(&args, &console),
         Command::Schema(args) => schema::schema(&args, &console),
     };
     match result {
         Ok(exit) => exit.into(),
         Err(error) => console.failure(&error).into(),
     }
+}
+
+fn completions(args: &CompletionsArgs, console: &Console) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "crdproof", &mut script);
+    console.print(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Success)
 }

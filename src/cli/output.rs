@@ -7,49 +7,53 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use crdproof::checks::Severity;
 use crdproof::input::{InputError, Trouble};
-use crdproof::report::{Outcome, Report};
+use crdproof::report::{Format, FormatError, Outcome, Report, Style, render, terminal};
 
 use super::args::{FailOn, ReportArgs};
 use super::console::Console;
 use super::exit::Exit;
 
+/// Where a report goes: stdout without a path.
+type Request = (Format, Option<PathBuf>);
+
 /// Writes all reports that were asked for and says how the command ends.
 pub(crate) fn finish(report: &Report, args: &ReportArgs, console: &Console) -> Result<Exit> {
-    for request in &args.reports {
-        let (format, path) = match request.split_once('=') {
-            Some((format, path)) => (format, Some(PathBuf::from(path))),
-            None => (request.as_str(), None),
-        };
-        let text = match format {
-            "json" => format!("{}\n", serde_json::to_string_pretty(report)?),
-            other => {
-                return Err(InputError::new(Trouble::Wrong, format!("unknown report format {other:?}")).into());
-            }
-        };
+    for (format, path) in requests(args)? {
+        let text = render(report, format);
         match path {
             Some(path) => write_file(&path, &text)?,
             None => console.print(&text)?,
         }
     }
     if !args.quiet {
-        for finding in report.counting() {
-            let place =
-                finding.location.as_ref().map(|l| format!("{}:{}:{}: ", l.file, l.line, l.column)).unwrap_or_default();
-            console.say(&format!("{place}{}[{}]: {}", finding.severity.as_str(), finding.check, finding.message));
-        }
-        let summary = &report.summary;
-        console.say(&format!(
-            "{} errors, {} warnings, {} notes; {} held, {} undecided, {} skipped; seed {}",
-            summary.errors,
-            summary.warnings,
-            summary.notes,
-            summary.held,
-            summary.undecided,
-            summary.skipped,
-            report.seed
-        ));
+        let style = Style { colour: console.colour(), verbose: args.verbose, width: terminal_width() };
+        console.say(terminal(report, style).trim_end());
     }
     Ok(verdict(report, args))
+}
+
+/// Reads the `--report` flags, so that a wrong one is told before anything is judged.
+pub(crate) fn requests(args: &ReportArgs) -> Result<Vec<Request>> {
+    let mut requests: Vec<Request> = Vec::new();
+    for request in &args.reports {
+        let (name, path) = match request.split_once('=') {
+            Some((name, path)) => (name, Some(PathBuf::from(path))),
+            None => (request.as_str(), None),
+        };
+        let format: Format =
+            name.parse().map_err(|error: FormatError| InputError::new(Trouble::Wrong, error.to_string()))?;
+        if path.is_none() && requests.iter().any(|(_, path)| path.is_none()) {
+            let error = InputError::new(Trouble::Wrong, "two reports cannot both go to stdout");
+            return Err(error.help(format!("give one of them a file: --report {name}=FILE")).into());
+        }
+        requests.push((format, path));
+    }
+    Ok(requests)
+}
+
+/// The width that the terminal announces, else what reads well.
+fn terminal_width() -> usize {
+    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(120)
 }
 
 /// The exit code that a report stands for.

@@ -20,6 +20,7 @@ use super::output;
 
 /// Judges a subject and reports.
 pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<Exit> {
+    output::requests(&args.report)?;
     let subject = load(&args.subject)?;
     let settings = settings(&args.selection, &subject)?;
     let plan = engine::plan(&subject, &settings);

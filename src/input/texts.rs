@@ -53,6 +53,11 @@ impl Texts {
         if metadata.is_dir() { directory(&path) } else { file(&path).map(|text| vec![text]) }
     }
 
+    /// Reads every manifest below a folder that is text; what is not is left out.
+    pub fn scan(&self, folder: &Path) -> Result<Vec<Text>, InputError> {
+        Ok(manifests_below(&self.base.join(folder))?.iter().filter_map(|path| file(path).ok()).collect())
+    }
+
     fn stdin() -> Result<Text, InputError> {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map_err(|error| {
@@ -137,8 +142,12 @@ fn file(path: &Path) -> Result<Text, InputError> {
     Ok(Text { text: utf8(&name, bytes)?, name })
 }
 
-/// All manifests below a directory, by path. Hidden folders and files are not entered.
 fn directory(path: &Path) -> Result<Vec<Text>, InputError> {
+    manifests_below(path)?.iter().map(|path| file(path)).collect()
+}
+
+/// All manifests below a directory, by path. Hidden folders and files are not entered.
+fn manifests_below(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     let mut pending = vec![path.to_owned()];
     let mut files = Vec::new();
     while let Some(folder) = pending.pop() {
@@ -159,7 +168,7 @@ fn directory(path: &Path) -> Result<Vec<Text>, InputError> {
         }
     }
     files.sort();
-    files.iter().map(|path| file(path)).collect()
+    Ok(files)
 }
 
 fn has_ending(path: &Path) -> bool {

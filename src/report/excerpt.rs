@@ -18,15 +18,8 @@ pub(super) struct Excerpts {
 
 impl Excerpts {
     pub(super) fn new(style: Style) -> Self {
-        let renderer = if style.colour {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
-        Self {
-            renderer: renderer.term_width(style.width),
-            style,
-        }
+        let renderer = if style.colour { Renderer::styled() } else { Renderer::plain() };
+        Self { renderer: renderer.term_width(style.width), style }
     }
 
     /// A finding; with the reason for the check where it has not been told yet.
@@ -36,9 +29,7 @@ impl Excerpts {
             Severity::Warning => Level::WARNING,
             Severity::Note => Level::NOTE,
         };
-        let title = level
-            .primary_title(clean(&finding.message))
-            .id(clean(&finding.check));
+        let title = level.primary_title(clean(&finding.message)).id(clean(&finding.check));
         let mut group = Group::with_title(title);
         if let Some(location) = &finding.location {
             group = group.element(snippet(location, AnnotationKind::Primary, None));
@@ -60,11 +51,7 @@ impl Excerpts {
         match name {
             "evidence" if !self.style.verbose => cut(&text),
             "evidence" | "reproduce" => text.trim_end().to_owned(),
-            _ => wrap(
-                &text,
-                self.style.width.saturating_sub(name.len() + 9).max(40),
-            )
-            .join("\n"),
+            _ => wrap(&text, self.style.width.saturating_sub(name.len() + 9).max(40)).join("\n"),
         }
     }
 }
@@ -90,16 +77,10 @@ fn details<'a>(finding: &'a Finding, why: Option<&'a str>) -> Vec<(&'static str,
         ("fingerprint", Some(finding.fingerprint.clone())),
         ("reproduce", finding.reproduce.clone()),
     ];
-    all.into_iter()
-        .filter_map(|(name, text)| Some((name, text.filter(|text| !text.is_empty())?)))
-        .collect()
+    all.into_iter().filter_map(|(name, text)| Some((name, text.filter(|text| !text.is_empty())?))).collect()
 }
 
-fn snippet(
-    location: &Location,
-    kind: AnnotationKind,
-    label: Option<String>,
-) -> Snippet<'_, Annotation<'_>> {
+fn snippet(location: &Location, kind: AnnotationKind, label: Option<String>) -> Snippet<'_, Annotation<'_>> {
     let excerpt = &location.excerpt;
     Snippet::source(same_length(&excerpt.text))
         .line_start(excerpt.line.max(1) as usize)

@@ -37,15 +37,8 @@ pub struct FormatError {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] = [
-        Self::Terminal,
-        Self::Json,
-        Self::Junit,
-        Self::Sarif,
-        Self::Html,
-        Self::Markdown,
-        Self::Github,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Terminal, Self::Json, Self::Junit, Self::Sarif, Self::Html, Self::Markdown, Self::Github];
 
     /// The name by which it is asked for.
     pub fn as_str(self) -> &'static str {
@@ -75,12 +68,8 @@ impl FromStr for Format {
             return Ok(format);
         }
         let all = Self::ALL.map(Self::as_str);
-        let near = names::closest(name, all)
-            .map_or(String::new(), |near| format!("did you mean `{near}`? "));
-        Err(FormatError {
-            name: name.to_owned(),
-            help: format!("{near}there are {}", all.join(", ")),
-        })
+        let near = names::closest(name, all).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        Err(FormatError { name: name.to_owned(), help: format!("{near}there are {}", all.join(", ")) })
     }
 }
 
@@ -120,10 +109,7 @@ mod tests {
     fn unknown_names_are_answered_with_the_known_ones() {
         let error = "htlm".parse::<Format>().unwrap_err();
         assert_eq!(error.to_string(), "no report format is called \"htlm\"");
-        assert_eq!(
-            error.help,
-            "did you mean `html`? there are terminal, json, junit, sarif, html, markdown, github"
-        );
+        assert_eq!(error.help, "did you mean `html`? there are terminal, json, junit, sarif, html, markdown, github");
         let error = "xyz".parse::<Format>().unwrap_err();
         assert!(error.help.starts_with("there are terminal"));
     }

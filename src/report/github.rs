@@ -13,18 +13,12 @@ use crate::checks::Severity;
 pub fn github(report: &Report) -> String {
     let mut out = String::new();
     for problem in &report.problems {
-        let help = problem
-            .help
-            .as_ref()
-            .map_or(String::new(), |help| format!("\nhelp: {help}"));
+        let help = problem.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
         let message = message(&format!("{}{help}", problem.message));
         let _ = writeln!(out, "::error title=crdproof could not judge::{message}");
     }
     for severity in WORST_FIRST {
-        for finding in report
-            .counting()
-            .filter(|finding| finding.severity == severity)
-        {
+        for finding in report.counting().filter(|finding| finding.severity == severity) {
             out.push_str(&command(report, finding));
             out.push('\n');
         }
@@ -47,30 +41,14 @@ fn command(report: &Report, finding: &Finding) -> String {
         properties.push(("file", path(&crd.file)));
     }
     properties.push(("title", finding.check.clone()));
-    let properties: Vec<String> = properties
-        .iter()
-        .map(|(name, value)| format!("{name}={}", property(value)))
-        .collect();
-    let text = format!(
-        "{}: {}\nhelp: {}",
-        crd(finding),
-        finding.message,
-        finding.help
-    );
-    format!(
-        "::{} {}::{}",
-        command_name(finding.severity),
-        properties.join(","),
-        message(&text)
-    )
+    let properties: Vec<String> =
+        properties.iter().map(|(name, value)| format!("{name}={}", property(value))).collect();
+    let text = format!("{}: {}\nhelp: {}", crd(finding), finding.message, finding.help);
+    format!("::{} {}::{}", command_name(finding.severity), properties.join(","), message(&text))
 }
 
 fn crd(finding: &Finding) -> &str {
-    if finding.crd.is_empty() {
-        "subject"
-    } else {
-        &finding.crd
-    }
+    if finding.crd.is_empty() { "subject" } else { &finding.crd }
 }
 
 fn command_name(severity: Severity) -> &'static str {
@@ -88,9 +66,7 @@ fn path(file: &str) -> String {
 }
 
 fn message(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 fn property(text: &str) -> String {

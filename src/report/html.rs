@@ -177,11 +177,7 @@ struct Line {
 
 impl Figure {
     fn of(location: &Location, label: &str) -> Self {
-        Self {
-            place: place(location),
-            label: label.to_owned(),
-            lines: lines(&location.excerpt),
-        }
+        Self { place: place(location), label: label.to_owned(), lines: lines(&location.excerpt) }
     }
 }
 
@@ -246,25 +242,13 @@ mod tests {
 
     #[test]
     fn marks_are_cut_at_line_ends() {
-        let excerpt = Excerpt {
-            line: 7,
-            text: "ä: 1\nb: 2\nc".into(),
-            start: 4,
-            end: 8,
-        };
+        let excerpt = Excerpt { line: 7, text: "ä: 1\nb: 2\nc".into(), start: 4, end: 8 };
         let line = |number, before: &str, marked: &str, after: &str| Line {
             number,
             before: before.into(),
             marked: marked.into(),
             after: after.into(),
         };
-        assert_eq!(
-            lines(&excerpt),
-            [
-                line(7, "ä: ", "1", ""),
-                line(8, "", "b:", " 2"),
-                line(9, "", "", "c")
-            ]
-        );
+        assert_eq!(lines(&excerpt), [line(7, "ä: ", "1", ""), line(8, "", "b:", " 2"), line(9, "", "", "c")]);
     }
 }

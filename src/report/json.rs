@@ -48,9 +48,7 @@ pub fn read(text: &str) -> Result<Report, ReadError> {
         return Err(ReadError::Kind { kind: header.kind });
     }
     if header.api_version != API_VERSION {
-        return Err(ReadError::ApiVersion {
-            found: header.api_version,
-        });
+        return Err(ReadError::ApiVersion { found: header.api_version });
     }
     serde_json::from_str(text).map_err(ReadError::Shape)
 }

@@ -24,9 +24,7 @@ pub fn junit(report: &Report) -> String {
 }
 
 fn write(run: &quick_junit::Report) -> String {
-    let xml = run
-        .to_string()
-        .expect("writing to memory cannot fail, and all text is UTF-8");
+    let xml = run.to_string().expect("writing to memory cannot fail, and all text is UTF-8");
     // Jenkins validates against a schema that has no such attribute here, only on each suite.
     xml.replacen(&format!(" skipped=\"{}\"", run.skipped), "", 1)
 }
@@ -104,15 +102,8 @@ fn broken(report: &Report, check: &str, findings: &[&Finding]) -> TestCase {
         .filter_map(|finding| Some((finding, sections::waived(report, finding)?)))
         .map(|(finding, why)| format!("{}\nwaived: {why}\n", describe(finding)))
         .collect();
-    let counting: Vec<&Finding> = findings
-        .iter()
-        .copied()
-        .filter(|finding| finding.waiver.is_none())
-        .collect();
-    let status = match counting
-        .iter()
-        .min_by_key(|finding| Reverse(finding.severity))
-    {
+    let counting: Vec<&Finding> = findings.iter().copied().filter(|finding| finding.waiver.is_none()).collect();
+    let status = match counting.iter().min_by_key(|finding| Reverse(finding.severity)) {
         None if !waived.is_empty() => TestCaseStatus::success(),
         worst => failure(worst.copied(), &counting),
     };
@@ -142,11 +133,7 @@ fn failure(worst: Option<&Finding>, counting: &[&Finding]) -> TestCaseStatus {
 }
 
 fn describe(finding: &Finding) -> String {
-    let mut lines = vec![format!(
-        "{}: {}",
-        finding.severity.as_str(),
-        finding.message
-    )];
+    let mut lines = vec![format!("{}: {}", finding.severity.as_str(), finding.message)];
     if let Some(location) = &finding.location {
         lines.push(format!("  at {}", place(location)));
     }

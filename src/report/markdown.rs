@@ -53,11 +53,7 @@ fn head(report: &Report) -> String {
         summary.skipped
     );
     for problem in report.problems.iter().take(OPEN) {
-        let _ = write!(
-            text,
-            "\n**Could not judge:** {}\n",
-            escape(&problem.message)
-        );
+        let _ = write!(text, "\n**Could not judge:** {}\n", escape(&problem.message));
         if let Some(help) = &problem.help {
             let _ = writeln!(text, "Help: {}", escape(help));
         }
@@ -67,17 +63,11 @@ fn head(report: &Report) -> String {
 
 /// CRDs with the worst findings come first, because a long report is cut at its end.
 fn worst_first(report: &Report) -> Vec<Section<'_>> {
-    let mut sections: Vec<_> = sections::sections(report)
-        .into_iter()
-        .filter(|section| section.counting().next().is_some())
-        .collect();
-    sections.sort_by_key(|section| {
-        std::cmp::Reverse(section.counting().map(|finding| finding.severity).max())
-    });
+    let mut sections: Vec<_> =
+        sections::sections(report).into_iter().filter(|section| section.counting().next().is_some()).collect();
+    sections.sort_by_key(|section| std::cmp::Reverse(section.counting().map(|finding| finding.severity).max()));
     for section in &mut sections {
-        section
-            .findings
-            .sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        section.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     }
     sections
 }
@@ -103,10 +93,7 @@ impl Page {
         let count = section.counting().count();
         let folded = count > OPEN;
         let title = format!("\n### {}\n\n", escape(section.title()));
-        let fold = format!(
-            "<details><summary>{}</summary>\n\n",
-            plural(count, "finding")
-        );
+        let fold = format!("<details><summary>{}</summary>\n\n", plural(count, "finding"));
         if !self.fits(&format!("{title}{fold}")) {
             self.left_out += count;
             return;
@@ -134,10 +121,7 @@ impl Page {
             let why = sections::waived(report, finding)?;
             let crd = escape(&finding.crd);
             let (check, message) = (code(&finding.check), escape(&finding.message));
-            Some(format!(
-                "- {check} on {crd}: {message} – {}\n",
-                escape(&why)
-            ))
+            Some(format!("- {check} on {crd}: {message} – {}\n", escape(&why)))
         });
         self.list("waived", "finding", waived.collect());
         let open = report.results.iter().filter_map(|result| {
@@ -172,9 +156,10 @@ impl Page {
 }
 
 fn item(finding: &Finding) -> String {
-    let place = finding.location.as_ref().map_or(String::new(), |location| {
-        format!(" {}", code(&format!("{}:{}", location.file, location.line)))
-    });
+    let place = finding
+        .location
+        .as_ref()
+        .map_or(String::new(), |location| format!(" {}", code(&format!("{}:{}", location.file, location.line))));
     let aim = aim(finding).map_or(String::new(), |aim| format!(" {}", code(&aim)));
     format!(
         "- **{}** {}{place}{aim}: {}<br>Help: {}\n",
@@ -194,11 +179,7 @@ fn tail(report: &Report, left_out: usize) -> String {
     } else {
         String::new()
     };
-    format!(
-        "{missing}\n<sub>crdproof {}, seed {}</sub>\n",
-        escape(&report.tool_version),
-        report.seed
-    )
+    format!("{missing}\n<sub>crdproof {}, seed {}</sub>\n", escape(&report.tool_version), report.seed)
 }
 
 /// Text from manifests, so that it is shown and never read as Markdown or HTML, on one line.
@@ -235,11 +216,7 @@ fn code(text: &str) -> String {
         longest = longest.max(run);
     }
     let fence = "`".repeat(longest + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') {
-        " "
-    } else {
-        ""
-    };
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
@@ -249,10 +226,7 @@ mod tests {
 
     #[test]
     fn text_of_manifests_stays_text() {
-        assert_eq!(
-            escape("a|b `c`\n<script> @team"),
-            "a\\|b \\`c\\` &lt;script&gt; &#64;team"
-        );
+        assert_eq!(escape("a|b `c`\n<script> @team"), "a\\|b \\`c\\` &lt;script&gt; &#64;team");
         assert!(escape(&"x".repeat(9_000)).chars().count() <= MESSAGE + 1);
     }
 

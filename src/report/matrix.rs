@@ -111,9 +111,7 @@ impl Matrix {
             families: families(&ids),
             columns,
             rows: all().map(|section| Row::of(section, &ids)).collect(),
-            left_out: planned
-                .filter(|check| !judged.contains(check.id.as_str()))
-                .count(),
+            left_out: planned.filter(|check| !judged.contains(check.id.as_str())).count(),
         }
     }
 }
@@ -123,10 +121,7 @@ fn families(ids: &[&str]) -> Vec<Family> {
     for id in ids {
         match families.last_mut() {
             Some(last) if last.name == family(id) => last.span += 1,
-            _ => families.push(Family {
-                name: family(id).to_owned(),
-                span: 1,
-            }),
+            _ => families.push(Family { name: family(id).to_owned(), span: 1 }),
         }
     }
     families
@@ -142,11 +137,8 @@ impl Row {
         for finding in &section.findings {
             findings.entry(&finding.check).or_default().push(finding);
         }
-        let skipped: BTreeMap<&str, &str> = section
-            .skipped
-            .iter()
-            .map(|skipped| (skipped.check.as_str(), skipped.reason.as_str()))
-            .collect();
+        let skipped: BTreeMap<&str, &str> =
+            section.skipped.iter().map(|skipped| (skipped.check.as_str(), skipped.reason.as_str())).collect();
         let cell = |(column, id): (usize, &&str)| {
             let results = results.get(id).map_or(&[][..], Vec::as_slice);
             let findings = findings.get(id).map_or(&[][..], Vec::as_slice);
@@ -184,9 +176,7 @@ fn cell(column: usize, results: &[&Result], findings: &[&Finding], skip: Option<
         kind,
         glyph: kind.glyph(),
         title: title(results, findings, skip),
-        target: counting
-            .or(findings.first())
-            .map(|finding| finding.fingerprint.clone()),
+        target: counting.or(findings.first()).map(|finding| finding.fingerprint.clone()),
         column,
     }
 }

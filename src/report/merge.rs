@@ -14,9 +14,7 @@ pub enum MergeError {
     #[error("there is no report to merge")]
     Empty,
     /// Something that must be the same is not.
-    #[error(
-        "reports of different runs cannot be merged: {what} is {left} in one and {right} in another"
-    )]
+    #[error("reports of different runs cannot be merged: {what} is {left} in one and {right} in another")]
     Different {
         /// What differs.
         what: &'static str,
@@ -46,9 +44,7 @@ pub fn merge(reports: Vec<Report>) -> Result<Report, MergeError> {
         waivers.adopt(&mut report);
         absorb(&mut merged, report);
     }
-    merged
-        .crds
-        .sort_by(|left, right| left.name.cmp(&right.name));
+    merged.crds.sort_by(|left, right| left.name.cmp(&right.name));
     merged.crds.dedup();
     merged.checks.sort_by(|left, right| left.id.cmp(&right.id));
     merged.checks.dedup();
@@ -62,25 +58,16 @@ pub fn merge(reports: Vec<Report>) -> Result<Report, MergeError> {
 fn compatible(left: &Report, right: &Report) -> Result<(), MergeError> {
     let same = [
         ("the subject", left.subject.clone(), right.subject.clone()),
-        (
-            "the version of crdproof",
-            left.tool_version.clone(),
-            right.tool_version.clone(),
-        ),
+        ("the version of crdproof", left.tool_version.clone(), right.tool_version.clone()),
         ("the seed", left.seed.to_string(), right.seed.to_string()),
     ];
     same.into_iter()
         .find(|(_, left, right)| left != right)
-        .map_or(Ok(()), |(what, left, right)| {
-            Err(MergeError::Different { what, left, right })
-        })
+        .map_or(Ok(()), |(what, left, right)| Err(MergeError::Different { what, left, right }))
 }
 
 /// Names are sorted and equal entries are one, so two of a name are two descriptions.
-fn unambiguous<'a>(
-    what: &'static str,
-    names: impl Iterator<Item = &'a str>,
-) -> Result<(), MergeError> {
+fn unambiguous<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), MergeError> {
     let mut last = None;
     for name in names {
         if last == Some(name) {
@@ -109,43 +96,27 @@ fn absorb(merged: &mut Report, report: Report) {
 fn settle(merged: &mut Report) {
     merged.findings.sort_by_cached_key(rank);
     let mut seen = BTreeSet::new();
-    merged
-        .findings
-        .retain(|finding| seen.insert(finding.fingerprint.clone()));
+    merged.findings.retain(|finding| seen.insert(finding.fingerprint.clone()));
     merged.findings.sort_by_cached_key(order);
     merged.results = verdicts(std::mem::take(&mut merged.results), &merged.findings);
-    let judged: BTreeSet<(&str, &str)> = merged
-        .results
-        .iter()
-        .map(|result| (result.check.as_str(), result.crd.as_str()))
-        .collect();
-    merged
-        .skipped
-        .retain(|skipped| !judged.contains(&(skipped.check.as_str(), skipped.crd.as_str())));
+    let judged: BTreeSet<(&str, &str)> =
+        merged.results.iter().map(|result| (result.check.as_str(), result.crd.as_str())).collect();
+    merged.skipped.retain(|skipped| !judged.contains(&(skipped.check.as_str(), skipped.crd.as_str())));
     merged.skipped.sort();
     merged.skipped.dedup();
-    merged
-        .problems
-        .sort_by(|left, right| (&left.message, &left.help).cmp(&(&right.message, &right.help)));
+    merged.problems.sort_by(|left, right| (&left.message, &left.help).cmp(&(&right.message, &right.help)));
     merged.problems.dedup();
     merged.summarise();
 }
 
 /// Of several reports of one finding the worst is kept, and one that counts before a waived one.
 fn rank(finding: &Finding) -> (String, std::cmp::Reverse<crate::checks::Severity>, bool) {
-    (
-        finding.fingerprint.clone(),
-        std::cmp::Reverse(finding.severity),
-        finding.waiver.is_some(),
-    )
+    (finding.fingerprint.clone(), std::cmp::Reverse(finding.severity), finding.waiver.is_some())
 }
 
 /// The order of a run: by CRD, place and check.
 fn order(finding: &Finding) -> impl Ord + use<> {
-    let place = finding
-        .location
-        .as_ref()
-        .map(|location| (location.file.clone(), location.line, location.column));
+    let place = finding.location.as_ref().map(|location| (location.file.clone(), location.line, location.column));
     (
         finding.crd.clone(),
         place,
@@ -161,11 +132,7 @@ fn order(finding: &Finding) -> impl Ord + use<> {
 fn verdicts(results: Vec<Verdict>, findings: &[Finding]) -> Vec<Verdict> {
     let mut by_case: BTreeMap<(String, String, Option<String>), Verdict> = BTreeMap::new();
     for result in results {
-        let case = (
-            result.crd.clone(),
-            result.check.clone(),
-            result.kubernetes.clone(),
-        );
+        let case = (result.crd.clone(), result.check.clone(), result.kubernetes.clone());
         match by_case.entry(case) {
             std::collections::btree_map::Entry::Vacant(entry) => {
                 entry.insert(result);
@@ -207,10 +174,8 @@ struct Waivers(Vec<WaiverInfo>);
 
 impl Waivers {
     fn adopt(&mut self, report: &mut Report) {
-        let index: Vec<usize> = std::mem::take(&mut report.waivers)
-            .into_iter()
-            .map(|waiver| self.place(waiver))
-            .collect();
+        let index: Vec<usize> =
+            std::mem::take(&mut report.waivers).into_iter().map(|waiver| self.place(waiver)).collect();
         for finding in &mut report.findings {
             finding.waiver = finding.waiver.and_then(|at| index.get(at).copied());
         }
@@ -219,12 +184,7 @@ impl Waivers {
     fn place(&mut self, waiver: WaiverInfo) -> usize {
         let same = |known: &WaiverInfo| {
             (&known.names, &known.reason, &known.owner, &known.expires)
-                == (
-                    &waiver.names,
-                    &waiver.reason,
-                    &waiver.owner,
-                    &waiver.expires,
-                )
+                == (&waiver.names, &waiver.reason, &waiver.owner, &waiver.expires)
         };
         let Some(at) = self.0.iter().position(same) else {
             self.0.push(waiver);
@@ -245,9 +205,7 @@ impl Waivers {
             finding.check == WAIVERS_CURRENT
                 && self.0.iter().any(|waiver| {
                     waiver.state == WaiverState::Used
-                        && finding
-                            .message
-                            .ends_with(&format!(" waiver of {}", waiver.names))
+                        && finding.message.ends_with(&format!(" waiver of {}", waiver.names))
                 })
         };
         merged.findings.retain(|finding| !idle(finding));
@@ -257,19 +215,12 @@ impl Waivers {
 
     fn sort(&mut self, merged: &mut Report) {
         let key = |waiver: &WaiverInfo| {
-            (
-                waiver.names.clone(),
-                waiver.expires.clone(),
-                waiver.reason.clone(),
-                waiver.owner.clone(),
-            )
+            (waiver.names.clone(), waiver.expires.clone(), waiver.reason.clone(), waiver.owner.clone())
         };
         let mut order: Vec<usize> = (0..self.0.len()).collect();
         order.sort_by_key(|at| key(&self.0[*at]));
         for finding in &mut merged.findings {
-            finding.waiver = finding
-                .waiver
-                .and_then(|old| order.iter().position(|at| *at == old));
+            finding.waiver = finding.waiver.and_then(|old| order.iter().position(|at| *at == old));
         }
         self.0.sort_by_cached_key(key);
     }

@@ -14,11 +14,7 @@ impl Paint {
     }
 
     fn with(self, style: Style, text: &str) -> String {
-        if self.colour {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
+        if self.colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
     pub(super) fn bold(self, text: &str) -> String {
@@ -84,10 +80,7 @@ mod tests {
 
     #[test]
     fn escape_codes_are_shown_rather_than_obeyed() {
-        assert_eq!(
-            clean("a\u{1b}[31mb\u{9b}c\u{202e}\n"),
-            "a␛[31mb\u{fffd}c\u{fffd}\n"
-        );
+        assert_eq!(clean("a\u{1b}[31mb\u{9b}c\u{202e}\n"), "a␛[31mb\u{fffd}c\u{fffd}\n");
     }
 
     #[test]

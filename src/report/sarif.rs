@@ -16,10 +16,7 @@ const ROOT: &str = "%SRCROOT%";
 /// Writes the report as SARIF.
 pub fn sarif(report: &Report) -> String {
     let checks = sections::checks(report);
-    let rules = checks
-        .iter()
-        .map(|(id, check)| Rule::of(id, *check))
-        .collect();
+    let rules = checks.iter().map(|(id, check)| Rule::of(id, *check)).collect();
     let results = report
         .findings
         .iter()
@@ -117,9 +114,8 @@ impl<'a> Rule<'a> {
 }
 
 fn help(check: &CheckInfo) -> Text {
-    let since = check.since.as_ref().map_or(String::new(), |since| {
-        format!("\n\nCan be expected from Kubernetes {since} on.")
-    });
+    let since =
+        check.since.as_ref().map_or(String::new(), |since| format!("\n\nCan be expected from Kubernetes {since} on."));
     let sources = check.source.join("\n- ");
     Text {
         text: format!("{}{since}\n\nSources:\n- {sources}", check.help),
@@ -139,10 +135,7 @@ struct Text {
 
 impl Text {
     fn plain(text: &str) -> Self {
-        Self {
-            text: text.to_owned(),
-            markdown: None,
-        }
+        Self { text: text.to_owned(), markdown: None }
     }
 }
 
@@ -181,9 +174,7 @@ impl<'a> Outcome<'a> {
             partial_fingerprints: [("crdproof/v1", finding.fingerprint.as_str())].into(),
             // The standard wants the property on all results of a run or on none.
             suppressions: sections::waived(report, finding)
-                .map(
-                    |why| json!({ "kind": "external", "status": "accepted", "justification": why }),
-                )
+                .map(|why| json!({ "kind": "external", "status": "accepted", "justification": why }))
                 .into_iter()
                 .collect(),
             properties: optional
@@ -228,12 +219,7 @@ impl Place {
             let region = json!({ "startLine": 1 });
             crd.map(|crd| json!({ "artifactLocation": artifact(&crd.file), "region": region }))
         });
-        Self {
-            id: None,
-            physical_location: physical,
-            logical_locations: logical(finding),
-            message: None,
-        }
+        Self { id: None, physical_location: physical, logical_locations: logical(finding), message: None }
     }
 
     fn related(related: &Related, id: usize) -> Self {

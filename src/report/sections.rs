@@ -22,36 +22,20 @@ pub(super) struct Section<'a> {
 impl Section<'_> {
     /// What to call it in a heading.
     pub(super) fn title(&self) -> &str {
-        if self.name.is_empty() {
-            "the subject itself"
-        } else {
-            self.name
-        }
+        if self.name.is_empty() { "the subject itself" } else { self.name }
     }
 
     /// Findings that no waiver accepts.
     pub(super) fn counting(&self) -> impl Iterator<Item = &Finding> {
-        self.findings
-            .iter()
-            .copied()
-            .filter(|finding| finding.waiver.is_none())
+        self.findings.iter().copied().filter(|finding| finding.waiver.is_none())
     }
 }
 
 /// The report by CRD: those on trial in their order, then any others that something is said about.
 pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
-    let empty = |name, crd| Section {
-        name,
-        crd,
-        results: Vec::new(),
-        findings: Vec::new(),
-        skipped: Vec::new(),
-    };
-    let mut by_name: IndexMap<&str, Section<'_>> = report
-        .crds
-        .iter()
-        .map(|crd| (crd.name.as_str(), empty(&crd.name, Some(crd))))
-        .collect();
+    let empty = |name, crd| Section { name, crd, results: Vec::new(), findings: Vec::new(), skipped: Vec::new() };
+    let mut by_name: IndexMap<&str, Section<'_>> =
+        report.crds.iter().map(|crd| (crd.name.as_str(), empty(&crd.name, Some(crd)))).collect();
     for result in &report.results {
         let section = by_name.entry(&result.crd);
         let section = section.or_insert_with(|| empty(&result.crd, None));
@@ -84,24 +68,11 @@ pub(super) fn headline(report: &Report) -> Headline {
     let (word, clause) = if report.counting().next().is_some() {
         ("broken", severities(report))
     } else if !report.problems.is_empty() {
-        (
-            "not judged",
-            format!(
-                "{} kept us from judging",
-                plural(report.problems.len(), "problem")
-            ),
-        )
+        ("not judged", format!("{} kept us from judging", plural(report.problems.len(), "problem")))
     } else if summary.held == 0 {
         ("not judged", "no case reached a verdict".to_owned())
     } else {
-        (
-            "held",
-            format!(
-                "{} on {}",
-                plural(summary.held, "case"),
-                plural(report.crds.len(), "CRD")
-            ),
-        )
+        ("held", format!("{} on {}", plural(summary.held, "case"), plural(report.crds.len(), "CRD")))
     };
     Headline { word, clause }
 }
@@ -109,15 +80,11 @@ pub(super) fn headline(report: &Report) -> Headline {
 /// Findings that count, such as `2 errors, 1 warning, 1 waived`.
 pub(super) fn severities(report: &Report) -> String {
     let summary = &report.summary;
-    let mut parts: Vec<String> = [
-        (summary.errors, "error"),
-        (summary.warnings, "warning"),
-        (summary.notes, "note"),
-    ]
-    .into_iter()
-    .filter(|(count, _)| *count > 0)
-    .map(|(count, noun)| plural(count, noun))
-    .collect();
+    let mut parts: Vec<String> = [(summary.errors, "error"), (summary.warnings, "warning"), (summary.notes, "note")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, noun)| plural(count, noun))
+        .collect();
     if parts.is_empty() {
         parts.push("no findings".to_owned());
     }
@@ -133,22 +100,12 @@ pub(super) fn cases(report: &Report) -> String {
     let parts = [
         (summary.held, format!("{} held", summary.held)),
         (summary.broken, format!("{} broken", summary.broken)),
-        (
-            summary.server_facts,
-            plural(summary.server_facts, "server fact"),
-        ),
-        (
-            summary.undecided,
-            format!("{} undecided", summary.undecided),
-        ),
+        (summary.server_facts, plural(summary.server_facts, "server fact")),
+        (summary.undecided, format!("{} undecided", summary.undecided)),
         (summary.skipped, format!("{} skipped", summary.skipped)),
     ];
     let total = parts.iter().map(|(count, _)| count).sum();
-    let parts: Vec<&str> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(_, text)| text.as_str())
-        .collect();
+    let parts: Vec<&str> = parts.iter().filter(|(count, _)| *count > 0).map(|(_, text)| text.as_str()).collect();
     if parts.is_empty() {
         return "0 cases".to_owned();
     }
@@ -196,14 +153,8 @@ pub(super) fn waived(report: &Report, finding: &Finding) -> Option<String> {
     let Some(waiver) = report.waivers.get(index) else {
         return Some("a waiver that the report does not list".to_owned());
     };
-    let owner = waiver
-        .owner
-        .as_ref()
-        .map_or(String::new(), |owner| format!("{owner}, "));
-    Some(format!(
-        "{} ({owner}until {})",
-        waiver.reason, waiver.expires
-    ))
+    let owner = waiver.owner.as_ref().map_or(String::new(), |owner| format!("{owner}, "));
+    Some(format!("{} ({owner}until {})", waiver.reason, waiver.expires))
 }
 
 /// Worst first.
@@ -211,11 +162,8 @@ pub(super) const WORST_FIRST: [Severity; 3] = [Severity::Error, Severity::Warnin
 
 /// The planned checks, then those that only findings name, with what is known of them.
 pub(super) fn checks(report: &Report) -> IndexMap<&str, Option<&CheckInfo>> {
-    let mut checks: IndexMap<&str, Option<&CheckInfo>> = report
-        .checks
-        .iter()
-        .map(|check| (check.id.as_str(), Some(check)))
-        .collect();
+    let mut checks: IndexMap<&str, Option<&CheckInfo>> =
+        report.checks.iter().map(|check| (check.id.as_str(), Some(check))).collect();
     for finding in &report.findings {
         checks.entry(&finding.check).or_insert(None);
     }
@@ -228,10 +176,7 @@ pub(super) fn marked(excerpt: &Excerpt) -> std::ops::Range<usize> {
     let text = &excerpt.text;
     let boundary = |at: usize| {
         let at = at.min(text.len());
-        (0..=at)
-            .rev()
-            .find(|at| text.is_char_boundary(*at))
-            .unwrap_or(0)
+        (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
     };
     let start = boundary(excerpt.start);
     start..boundary(excerpt.end).max(start)
@@ -243,12 +188,7 @@ mod tests {
 
     #[test]
     fn marks_stay_inside_the_text() {
-        let excerpt = |start, end| Excerpt {
-            line: 1,
-            text: "k: ü".into(),
-            start,
-            end,
-        };
+        let excerpt = |start, end| Excerpt { line: 1, text: "k: ü".into(), start, end };
         assert_eq!(marked(&excerpt(3, 5)), 3..5);
         assert_eq!(marked(&excerpt(4, 99)), 3..5);
         assert_eq!(marked(&excerpt(5, 1)), 5..5);

@@ -23,11 +23,7 @@ pub struct Style {
 
 impl Style {
     /// For files and pipes.
-    pub const PLAIN: Self = Self {
-        colour: false,
-        verbose: false,
-        width: 120,
-    };
+    pub const PLAIN: Self = Self { colour: false, verbose: false, width: 120 };
 }
 
 /// How many findings of a check are shown on one CRD unless all are asked for.
@@ -35,13 +31,8 @@ const SHOWN: usize = 8;
 
 /// Writes the report for a terminal.
 pub fn terminal(report: &Report, style: Style) -> String {
-    let mut writer = Writer {
-        report,
-        style,
-        paint: Paint::new(style.colour),
-        explained: BTreeSet::new(),
-        out: String::new(),
-    };
+    let mut writer =
+        Writer { report, style, paint: Paint::new(style.colour), explained: BTreeSet::new(), out: String::new() };
     let mut quiet = Vec::new();
     for section in sections::sections(report) {
         if style.verbose || !section.findings.is_empty() {
@@ -74,9 +65,7 @@ impl<'a> Writer<'a> {
     fn section(&mut self, section: &Section<'a>) {
         let title = self.paint.bold(&clean(section.title()));
         let mark = self.paint.section("►");
-        let about = section.crd.map_or(String::new(), |crd| {
-            format!(" ({}) {}", clean(&crd.file), versions(crd))
-        });
+        let about = section.crd.map_or(String::new(), |crd| format!(" ({}) {}", clean(&crd.file), versions(crd)));
         self.line(&format!("{mark} {title}{about}"));
         self.findings(section);
         self.held(section);
@@ -132,10 +121,7 @@ impl<'a> Writer<'a> {
                 let server = result.kubernetes.as_ref();
                 let server = server.map_or(String::new(), |server| format!(" on {server}"));
                 let check = clean(&result.check);
-                self.line(&format!(
-                    "{tick} {check}{server}: {} examined",
-                    result.examined
-                ));
+                self.line(&format!("{tick} {check}{server}: {} examined", result.examined));
             }
         } else if count > 0 {
             self.line(&format!("{tick} {} held", plural(count, "case")));
@@ -176,22 +162,14 @@ impl<'a> Writer<'a> {
         }
         if !self.report.passed_over.is_empty() {
             let kinds = self.report.passed_over.iter();
-            let kinds: Vec<String> = kinds
-                .map(|(kind, count)| format!("{count} {}", clean(kind)))
-                .collect();
+            let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{count} {}", clean(kind))).collect();
             let count = plural(self.report.passed_over.values().sum(), "document");
             let circle = self.paint.dim("○");
-            self.line(&format!(
-                "{circle} {count} passed over: {}",
-                kinds.join(", ")
-            ));
+            self.line(&format!("{circle} {count} passed over: {}", kinds.join(", ")));
         }
         for problem in &self.report.problems {
             let cross = self.paint.broken("✗");
-            self.line(&format!(
-                "{cross} could not judge: {}",
-                one_line(&problem.message)
-            ));
+            self.line(&format!("{cross} could not judge: {}", one_line(&problem.message)));
             if let Some(help) = &problem.help {
                 self.line(&format!("  = help: {}", one_line(help)));
             }
@@ -202,10 +180,7 @@ impl<'a> Writer<'a> {
     fn reasons(&mut self, cases: &[(&'static str, &str, &str, &str)]) {
         let mut groups: IndexMap<(&str, &str), Vec<(&str, &str)>> = IndexMap::new();
         for (state, reason, check, crd) in cases {
-            groups
-                .entry((state, reason))
-                .or_default()
-                .push((check, crd));
+            groups.entry((state, reason)).or_default().push((check, crd));
         }
         groups.sort_by(|(left, _), _, (right, _), _| left.cmp(right));
         for ((state, reason), cases) in groups {
@@ -243,11 +218,7 @@ impl<'a> Writer<'a> {
         self.line(&format!("{mark} {subject}: {crds}, seed {}", report.seed));
         let by_check = &report.summary.findings_by_check;
         let width = by_check.keys().map(|check| check.chars().count()).max();
-        let digits = by_check
-            .values()
-            .map(|counts| counts.findings.to_string().len())
-            .max()
-            .unwrap_or(1);
+        let digits = by_check.values().map(|counts| counts.findings.to_string().len()).max().unwrap_or(1);
         for (check, counts) in by_check {
             let check = clean(check);
             let width = width.unwrap_or(0);
@@ -275,10 +246,8 @@ fn held<'s>(section: &'s Section<'_>) -> impl Iterator<Item = &'s super::Result>
 
 /// State, reason, check and CRD of every case that says nothing about the subject.
 fn cases<'s>(section: &'s Section<'_>) -> Vec<(&'static str, &'s str, &'s str, &'s str)> {
-    let results = section
-        .results
-        .iter()
-        .filter(|result| matches!(result.outcome, Outcome::ServerFact | Outcome::Undecided));
+    let results =
+        section.results.iter().filter(|result| matches!(result.outcome, Outcome::ServerFact | Outcome::Undecided));
     let results = results.map(|result| {
         let reason = result.reason.as_deref().unwrap_or("no reason given");
         let state = match result.outcome {
@@ -296,20 +265,13 @@ fn cases<'s>(section: &'s Section<'_>) -> Vec<(&'static str, &'s str, &'s str, &
 
 fn versions(crd: &super::CrdInfo) -> String {
     let versions = crd.versions.iter().map(|version| {
-        let marks: Vec<&str> = [
-            (version.storage, "storage"),
-            (!version.served, "not served"),
-            (version.deprecated, "deprecated"),
-        ]
-        .into_iter()
-        .filter_map(|(is, word)| is.then_some(word))
-        .collect();
+        let marks: Vec<&str> =
+            [(version.storage, "storage"), (!version.served, "not served"), (version.deprecated, "deprecated")]
+                .into_iter()
+                .filter_map(|(is, word)| is.then_some(word))
+                .collect();
         let name = clean(&version.name);
-        if marks.is_empty() {
-            name
-        } else {
-            format!("{name} ({})", marks.join(", "))
-        }
+        if marks.is_empty() { name } else { format!("{name} ({})", marks.join(", ")) }
     });
     versions.collect::<Vec<_>>().join(", ")
 }

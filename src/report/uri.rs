@@ -44,10 +44,7 @@ mod tests {
         assert_eq!(of(r"config\crd.yaml"), relative("config/crd.yaml"));
         assert_eq!(of("a b/ü%.yaml"), relative("a%20b/%C3%BC%25.yaml"));
         assert_eq!(of("git:v1:a.yaml"), relative("git%3Av1%3Aa.yaml"));
-        assert_eq!(
-            of("/srv/a#b.yaml"),
-            ("file:///srv/a%23b.yaml".into(), false)
-        );
+        assert_eq!(of("/srv/a#b.yaml"), ("file:///srv/a%23b.yaml".into(), false));
         assert_eq!(of(r"C:\crd.yaml"), ("file:///C:/crd.yaml".into(), false));
     }
 }

@@ -9,8 +9,10 @@ mod path;
 mod pattern;
 mod prune;
 mod read;
+mod secret;
 
 pub use model::{Additional, Keyword, Malformed, Rule, Schema, Type};
 pub use path::{Path, Step};
 pub use pattern::Pattern;
 pub use prune::{prune, prune_value};
+pub use secret::{is_secret, mask};

@@ -12,14 +12,9 @@ use fixture::report;
 
 /// A program that a test needs but that need not be there.
 fn find_program(names: &[&str]) -> Option<String> {
-    let found = names
-        .iter()
-        .find(|name| Command::new(name).arg("--version").output().is_ok());
+    let found = names.iter().find(|name| Command::new(name).arg("--version").output().is_ok());
     if found.is_none() {
-        eprintln!(
-            "skipped: none of these programs is on PATH: {}",
-            names.join(", ")
-        );
+        eprintln!("skipped: none of these programs is on PATH: {}", names.join(", "));
     }
     found.map(ToString::to_string)
 }
@@ -34,10 +29,7 @@ fn every_format_looks_as_reviewed() {
     for format in Format::ALL {
         insta::assert_snapshot!(format.as_str(), render(&report(), format));
     }
-    let verbose = Style {
-        verbose: true,
-        ..Style::PLAIN
-    };
+    let verbose = Style { verbose: true, ..Style::PLAIN };
     insta::assert_snapshot!("terminal_verbose", terminal(&report(), verbose));
 }
 
@@ -67,10 +59,7 @@ fn an_empty_report_can_be_written_in_every_format() {
 fn terminal_output_has_escape_codes_only_when_asked_for() {
     let mut report = report();
     report.findings[0].message = "red \u{1b}[31m herring".into();
-    let colour = Style {
-        colour: true,
-        ..Style::PLAIN
-    };
+    let colour = Style { colour: true, ..Style::PLAIN };
     assert!(!terminal(&report, Style::PLAIN).contains('\u{1b}'));
     assert!(terminal(&report, colour).contains('\u{1b}'));
     assert!(!terminal(&report, colour).contains("\u{1b}[31m herring"));
@@ -108,10 +97,8 @@ fn sarif_fits_the_published_schema() {
     let schema = serde_json::from_str(&schema).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
     let value = serde_json::from_str(&render(&report(), Format::Sarif)).unwrap();
-    let errors: Vec<String> = schema
-        .iter_errors(&value)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
+    let errors: Vec<String> =
+        schema.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert_eq!(errors, Vec::<String>::new());
 }
 
@@ -124,16 +111,8 @@ fn junit_fits_the_schema_of_jenkins() {
     let file = folder.path().join("junit.xml");
     std::fs::write(&file, junit(&report())).unwrap();
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas/junit-10.xsd");
-    let output = Command::new(xmllint)
-        .args(["--noout", "--schema", schema])
-        .arg(&file)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let output = Command::new(xmllint).args(["--noout", "--schema", schema]).arg(&file).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -144,10 +123,7 @@ fn markdown_stays_within_what_hosts_accept() {
     report.summarise();
     let text = render(&report, Format::Markdown);
     assert!(text.chars().count() <= 60_000);
-    assert_eq!(
-        text.matches("<details>").count(),
-        text.matches("</details>").count()
-    );
+    assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
     let shown = text.matches("\n- **error**").count();
     assert!(text.contains(&format!("**{} findings left out**", 2_000 - shown)));
 }
@@ -155,16 +131,9 @@ fn markdown_stays_within_what_hosts_accept() {
 #[test]
 fn github_shows_errors_first_and_nothing_waived() {
     let text = render(&report(), Format::Github);
-    let commands: Vec<&str> = text
-        .lines()
-        .map(|line| line.split(' ').next().unwrap())
-        .collect();
+    let commands: Vec<&str> = text.lines().map(|line| line.split(' ').next().unwrap()).collect();
     let mut sorted = commands.clone();
-    sorted.sort_by_key(|command| {
-        ["::error", "::warning", "::notice"]
-            .iter()
-            .position(|c| c == command)
-    });
+    sorted.sort_by_key(|command| ["::error", "::warning", "::notice"].iter().position(|c| c == command));
     assert_eq!(commands, sorted);
     assert!(!text.contains("v1beta1 is no longer served"));
 }

@@ -1,9 +1,11 @@
 //! An object that goes to another version and comes back must be the same object.
 
-use serde_json::Value;
-
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::document::Span;
 use crate::observe::{Leg, Origin, Reply, Trial};
+use crate::schema::mask;
+
+use super::shared_changes::{changes, field};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/round-trip-lossless",
@@ -19,31 +21,37 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let mut breaches = Vec::new();
-    for trial in evidence.trials {
-        if let Some(Leg { to, reply: Reply::Refused(message) }) = trial.legs.last() {
-            let breach = Breach::new(format!("the conversion to {to} was refused: {message}"));
-            breaches.push(place(breach, evidence, trial, "refused").key(format!("refused {}", trial.route())));
-            continue;
-        }
-        let Some(output) = trial.output() else { continue };
-        for (pointer, change) in changes(&trial.input, output) {
-            if declared(evidence, trial, &field(&pointer)) {
-                continue;
-            }
-            let message = format!("{} {change} on the way {}", field(&pointer), trial.route());
-            let mut breach =
-                place(Breach::new(message), evidence, trial, &pointer).key(format!("{} {pointer}", trial.route()));
-            breach.path = Some(field(&pointer));
-            breaches.push(breach.evidence(format!("in:  {}\nout: {}", trial.input, output)));
-        }
-    }
-    breaches.sort_by(|left, right| left.key.cmp(&right.key));
-    breaches.dedup_by(|left, right| left.key == right.key);
     if evidence.trials.is_empty() {
         return Verdict::Undecided("no object was converted; give samples".into());
     }
+    let mut breaches: Vec<_> = evidence.trials.iter().flat_map(|trial| judge_trial(evidence, trial)).collect();
+    breaches.sort_by(|left, right| left.key.cmp(&right.key));
+    breaches.dedup_by(|left, right| left.key == right.key);
     Verdict::from_breaches(breaches, evidence.trials.len())
+}
+
+fn judge_trial(evidence: &Evidence<'_>, trial: &Trial) -> Vec<Breach> {
+    let breach = |message: String, pointer: &str, key: String| {
+        let breach = Breach::new(message).version(&trial.version).key(key);
+        Breach { span: span(evidence, trial, pointer), ..breach }
+    };
+    if let Some(Leg { to, reply: Reply::Refused(message) }) = trial.legs.last() {
+        let route = trial.route();
+        return vec![breach(format!("the conversion to {to} was refused: {message}"), "", format!("refused {route}"))];
+    }
+    let Some(output) = trial.output() else { return Vec::new() };
+    let schema = evidence.crd.version(&trial.version).and_then(|version| version.schema.as_ref());
+    let found = changes(schema, &trial.input, output).into_iter();
+    found
+        .filter(|change| !declared(evidence, trial, &field(&change.pointer)))
+        .map(|change| {
+            let name = field(&change.pointer);
+            let message = format!("{name} {} on the way {}", change.what, trial.route());
+            let breach = breach(message, &change.pointer, format!("{} {}", trial.route(), change.pointer));
+            let breach = breach.evidence(format!("in:  {}\nout: {}", mask(schema, &trial.input), mask(schema, output)));
+            Breach { path: Some(name), ..breach }
+        })
+        .collect()
 }
 
 /// Whether a field map declares the loss on any leg of the trial.
@@ -54,54 +62,12 @@ fn declared(evidence: &Evidence<'_>, trial: &Trial, field: &str) -> bool {
     maps.any(|(_, map)| pairs.iter().any(|(from, to)| map.declares_lost(from, to, field)))
 }
 
-/// Points at the field of the sample that the trial began with.
-fn place(breach: Breach, evidence: &Evidence<'_>, trial: &Trial, pointer: &str) -> Breach {
-    let breach = breach.version(&trial.version);
-    let Origin::Sample(name) = &trial.origin else { return breach };
+/// The field of the sample that the trial began with: its name, not its value, which may be secret.
+fn span(evidence: &Evidence<'_>, trial: &Trial, pointer: &str) -> Option<Span> {
+    let Origin::Sample(name) = &trial.origin else { return None };
     let mut samples = evidence.subject.samples_of(evidence.crd);
-    match samples.find(|sample| sample.name() == name && sample.object == trial.input) {
-        Some(sample) => breach.at(sample.node.nearest(pointer).span),
-        None => breach,
-    }
-}
-
-/// The topmost places where two objects differ, as JSON pointer and what became of it.
-fn changes(input: &Value, output: &Value) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    compare(input, output, "", &mut found);
-    found
-}
-
-fn compare(input: &Value, output: &Value, at: &str, found: &mut Vec<(String, String)>) {
-    match (input, output) {
-        (Value::Object(left), Value::Object(right)) => {
-            for (name, value) in left {
-                let at = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
-                match right.get(name) {
-                    Some(other) => compare(value, other, &at, found),
-                    None => found.push((at, format!("({}) is lost", brief(value)))),
-                }
-            }
-            for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
-                found.push((format!("{at}/{name}"), format!("({}) is invented", brief(value))));
-            }
-        }
-        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
-            for (index, (left, right)) in left.iter().zip(right).enumerate() {
-                compare(left, right, &format!("{at}/{index}"), found);
-            }
-        }
-        (left, right) if left == right => {}
-        (left, right) => found.push((at.to_owned(), format!("changes from {} to {}", brief(left), brief(right)))),
-    }
-}
-
-fn brief(value: &Value) -> String {
-    let text = value.to_string();
-    if text.chars().count() <= 60 { text } else { text.chars().take(57).collect::<String>() + "…" }
-}
-
-fn field(pointer: &str) -> String {
-    let parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
-    parts.map(|part| if part.parse::<usize>().is_ok() { format!("[{part}]") } else { format!(".{part}") }).collect()
+    let sample = samples.find(|sample| sample.name() == name && sample.object == trial.input)?;
+    let (parent, last) = pointer.rsplit_once('/').unwrap_or(("", ""));
+    let parent = sample.node.nearest(parent);
+    Some(parent.entry(last).map_or(parent.span, |entry| entry.key_span))
 }

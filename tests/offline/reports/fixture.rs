@@ -2,8 +2,8 @@
 
 use crdproof::checks::Severity;
 use crdproof::report::{
-    CheckInfo, CrdInfo, Excerpt, Finding, Location, Outcome, Problem, Related, Report, Result,
-    Skipped, Summary, VersionInfo, WaiverInfo, WaiverState,
+    CheckInfo, CrdInfo, Excerpt, Finding, Location, Outcome, Problem, Related, Report, Result, Skipped, Summary,
+    VersionInfo, WaiverInfo, WaiverState,
 };
 
 pub(crate) const DATABASES: &str = "databases.example.com";
@@ -29,10 +29,7 @@ pub(crate) fn report() -> Report {
         findings: findings(),
         skipped: skipped(),
         waivers: vec![
-            waiver(
-                "upgrade/served-version-kept caches.example.com",
-                WaiverState::Used,
-            ),
+            waiver("upgrade/served-version-kept caches.example.com", WaiverState::Used),
             waiver("manifest/* gone.example.com", WaiverState::Unused),
         ],
         problems: vec![Problem {
@@ -83,36 +80,12 @@ fn check(id: &str, title: &str, severity: Severity) -> CheckInfo {
 fn checks() -> Vec<CheckInfo> {
     let check = |(id, title, severity)| check(id, title, severity);
     [
-        (
-            "converter/round-trip-lossless",
-            "a round trip loses nothing",
-            Severity::Error,
-        ),
-        (
-            "manifest/one-storage-version",
-            "exactly one version is stored",
-            Severity::Error,
-        ),
-        (
-            "manifest/short-names-unique",
-            "short names are unique",
-            Severity::Note,
-        ),
-        (
-            "serving/list-pages-stable",
-            "pages of a list fit together",
-            Severity::Error,
-        ),
-        (
-            "storage/migration-complete",
-            "migration leaves nothing behind",
-            Severity::Error,
-        ),
-        (
-            "upgrade/served-version-kept",
-            "served versions stay served",
-            Severity::Warning,
-        ),
+        ("converter/round-trip-lossless", "a round trip loses nothing", Severity::Error),
+        ("manifest/one-storage-version", "exactly one version is stored", Severity::Error),
+        ("manifest/short-names-unique", "short names are unique", Severity::Note),
+        ("serving/list-pages-stable", "pages of a list fit together", Severity::Error),
+        ("storage/migration-complete", "migration leaves nothing behind", Severity::Error),
+        ("upgrade/served-version-kept", "served versions stay served", Severity::Warning),
     ]
     .map(check)
     .into()
@@ -131,14 +104,8 @@ fn result(check: &str, crd: &str, outcome: Outcome) -> Result {
 }
 
 fn results() -> Vec<Result> {
-    let on = |server: &str, result: Result| Result {
-        kubernetes: Some(server.into()),
-        ..result
-    };
-    let because = |reason: &str, result: Result| Result {
-        reason: Some(reason.into()),
-        ..result
-    };
+    let on = |server: &str, result: Result| Result { kubernetes: Some(server.into()), ..result };
+    let because = |reason: &str, result: Result| Result { reason: Some(reason.into()), ..result };
     let lossless = "converter/round-trip-lossless";
     let one = "manifest/one-storage-version";
     let pages = "serving/list-pages-stable";
@@ -148,16 +115,10 @@ fn results() -> Vec<Result> {
         result("manifest/short-names-unique", DATABASES, Outcome::Broken),
         on(
             "1.31.4",
-            because(
-                "kube-apiserver before 1.32 repeats an item",
-                result(pages, DATABASES, Outcome::ServerFact),
-            ),
+            because("kube-apiserver before 1.32 repeats an item", result(pages, DATABASES, Outcome::ServerFact)),
         ),
         on("1.36.0", result(pages, DATABASES, Outcome::Held)),
-        because(
-            "no sample has <every> field",
-            result(lossless, CACHES, Outcome::Undecided),
-        ),
+        because("no sample has <every> field", result(lossless, CACHES, Outcome::Undecided)),
         result(one, CACHES, Outcome::Held),
         result("upgrade/served-version-kept", CACHES, Outcome::Broken),
         result(one, QUEUES, Outcome::Held),
@@ -166,27 +127,12 @@ fn results() -> Vec<Result> {
 }
 
 fn skipped() -> Vec<Skipped> {
-    let skip = |check: &str, crd: &str, reason: &str| Skipped {
-        check: check.into(),
-        crd: crd.into(),
-        reason: reason.into(),
-    };
+    let skip =
+        |check: &str, crd: &str, reason: &str| Skipped { check: check.into(), crd: crd.into(), reason: reason.into() };
     vec![
-        skip(
-            "storage/migration-complete",
-            DATABASES,
-            "no API server was asked for",
-        ),
-        skip(
-            "storage/migration-complete",
-            CACHES,
-            "no API server was asked for",
-        ),
-        skip(
-            "upgrade/served-version-kept",
-            QUEUES,
-            "no baseline to compare with",
-        ),
+        skip("storage/migration-complete", DATABASES, "no API server was asked for"),
+        skip("storage/migration-complete", CACHES, "no API server was asked for"),
+        skip("upgrade/served-version-kept", QUEUES, "no baseline to compare with"),
     ]
 }
 
@@ -215,21 +161,13 @@ pub(crate) fn at(file: &str, line: u32, text: &str, part: &str) -> Location {
         column: column(start),
         end_line: down(start + part.len()),
         end_column: column(start + part.len()),
-        excerpt: Excerpt {
-            line,
-            text: text.into(),
-            start,
-            end: start + part.len(),
-        },
+        excerpt: Excerpt { line, text: text.into(), start, end: start + part.len() },
     }
 }
 
 /// A finding with nothing but what it must have.
 pub(crate) fn finding(check: &str, crd: &str, severity: Severity, message: &str) -> Finding {
-    let hash = message.bytes().fold(7_u64, |hash, byte| {
-        hash.wrapping_mul(1_099_511_628_211)
-            .wrapping_add(byte.into())
-    });
+    let hash = message.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(1_099_511_628_211).wrapping_add(byte.into()));
     Finding {
         check: check.into(),
         severity,
@@ -253,22 +191,14 @@ fn findings() -> Vec<Finding> {
     let mut all = vec![
         two_stored(),
         lost_field(),
-        finding(
-            "manifest/short-names-unique",
-            DATABASES,
-            Severity::Note,
-            markup,
-        ),
+        finding("manifest/short-names-unique", DATABASES, Severity::Note, markup),
         no_longer_served(),
         finding("subject/waivers-current", "", Severity::Warning, idle),
     ];
     all.extend((1..=9).map(|number| {
         let message = format!("item {number} is lost");
         let check = "converter/round-trip-lossless";
-        Finding {
-            path: Some(format!(".spec.items[{number}]")),
-            ..finding(check, DATABASES, Severity::Error, &message)
-        }
+        Finding { path: Some(format!(".spec.items[{number}]")), ..finding(check, DATABASES, Severity::Error, &message) }
     }));
     all
 }
@@ -285,12 +215,7 @@ fn two_stored() -> Finding {
             location: at(file, 41, "    storage: true", "true"),
         }],
         help: "set `storage: true` on one version only".into(),
-        ..finding(
-            "manifest/one-storage-version",
-            DATABASES,
-            Severity::Error,
-            message,
-        )
+        ..finding("manifest/one-storage-version", DATABASES, Severity::Error, message)
     }
 }
 
@@ -305,12 +230,7 @@ fn lost_field() -> Finding {
         location: Some(at(file, 60, text, "{type: 文字列}")),
         evidence: Some("- größe: 10Gi\n+ größe: null".into()),
         reproduce: Some("crdproof replay c-4f2a9e".into()),
-        ..finding(
-            "converter/round-trip-lossless",
-            DATABASES,
-            Severity::Error,
-            message,
-        )
+        ..finding("converter/round-trip-lossless", DATABASES, Severity::Error, message)
     }
 }
 
@@ -321,11 +241,6 @@ fn no_longer_served() -> Finding {
         version: Some("v1beta1".into()),
         location: Some(at("config/crd/cache.yaml", 9, "  versions:", "versions")),
         waiver: Some(0),
-        ..finding(
-            "upgrade/served-version-kept",
-            CACHES,
-            Severity::Warning,
-            message,
-        )
+        ..finding("upgrade/served-version-kept", CACHES, Severity::Warning, message)
     }
 }

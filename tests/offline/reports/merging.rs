@@ -42,19 +42,13 @@ fn reports_of_different_runs_are_refused() {
         merge(vec![report(), other]).unwrap_err()
     };
     let said = other(|report| report.seed = 7).to_string();
-    assert_eq!(
-        said,
-        "reports of different runs cannot be merged: the seed is 20260901 in one and 7 in another"
-    );
+    assert_eq!(said, "reports of different runs cannot be merged: the seed is 20260901 in one and 7 in another");
     let said = other(|report| report.subject = "x".into()).to_string();
     assert!(said.contains("the subject is data-services in one and x in another"));
     let said = other(|report| report.tool_version = "9".into()).to_string();
     assert!(said.contains("the version of crdproof is 0.1.0 in one and 9 in another"));
     let said = other(|report| report.crds[0].strategy = "None".into()).to_string();
-    assert_eq!(
-        said,
-        format!("the reports disagree about the CRD {DATABASES}")
-    );
+    assert_eq!(said, format!("the reports disagree about the CRD {DATABASES}"));
     assert_eq!(merge(Vec::new()), Err(MergeError::Empty));
 }
 

@@ -64,15 +64,9 @@ fn the_page_works_in_a_browser() {
     let root = dom.lines().find(|line| line.starts_with("<html")).unwrap();
     assert!(root.contains(r#"data-ready="true""#), "{root}");
     assert!(!root.contains("data-error"), "{root}");
-    let complaints: Vec<&str> = log
-        .lines()
-        .filter(|line| line.contains("CONSOLE"))
-        .collect();
+    let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert_eq!(complaints, Vec::<&str>::new());
-    assert!(
-        dom.contains("13 of 14 shown"),
-        "the waived finding is hidden"
-    );
+    assert!(dom.contains("13 of 14 shown"), "the waived finding is hidden");
 }
 
 /// What a reader would do, and what is shown after each step.
