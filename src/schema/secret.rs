@@ -16,7 +16,8 @@ pub fn is_secret(name: &str, schema: Option<&Schema>) -> bool {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
     // `secretName` and `tokenRef` only say where a secret is.
     let refers = ["name", "ref", "refs", "namespace", "key"].iter().any(|suffix| plain.ends_with(suffix));
-    let named = WORDS.iter().any(|word| plain.contains(word)) && (!refers || plain.ends_with("apikey") || plain.ends_with("privatekey"));
+    let named = WORDS.iter().any(|word| plain.contains(word))
+        && (!refers || plain.ends_with("apikey") || plain.ends_with("privatekey"));
     schema.is_some_and(|schema| schema.format.as_deref() == Some("password")) || named
 }
 

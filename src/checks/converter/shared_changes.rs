@@ -34,7 +34,10 @@ fn compare(schema: Option<&Schema>, input: &Value, output: &Value, at: &str, sec
             }
             for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
                 let secret = secret || is_secret(name, None);
-                found.push(Change { pointer: format!("{at}/{name}"), what: format!("({}) is invented", brief(value, secret)) });
+                found.push(Change {
+                    pointer: format!("{at}/{name}"),
+                    what: format!("({}) is invented", brief(value, secret)),
+                });
             }
         }
         (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
@@ -44,7 +47,9 @@ fn compare(schema: Option<&Schema>, input: &Value, output: &Value, at: &str, sec
             }
         }
         (left, right) if left == right => {}
-        (left, right) => tell(at.to_owned(), format!("changes from {} to {}", brief(left, secret), brief(right, secret))),
+        (left, right) => {
+            tell(at.to_owned(), format!("changes from {} to {}", brief(left, secret), brief(right, secret)))
+        }
     }
 }
 
