@@ -4,15 +4,29 @@
 //! The model carries every keyword as it was written, known or not, with its place. It is our own
 //! because a typed struct would silently drop the keyword that nobody judged.
 
+mod admit;
+mod default;
+mod format;
+mod lists;
 mod model;
 mod path;
 mod pattern;
+mod place;
+mod print;
 mod prune;
+mod ratchet;
 mod read;
 mod secret;
+mod resource;
+mod rules;
+mod validate;
+mod verdict;
 
+pub use admit::{Request, Validator, admit, validate};
+pub use default::{default, drop_nulls};
 pub use model::{Additional, Keyword, Malformed, Rule, Schema, Type};
 pub use path::{Path, Step};
 pub use pattern::Pattern;
 pub use prune::{prune, prune_value};
 pub use secret::{is_secret, mask};
+pub use verdict::{Admission, Findings, Outcome, Reason, Undecided, Violation};

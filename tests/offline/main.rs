@@ -4,3 +4,4 @@ mod checks;
 mod fixture;
 mod registry;
 mod reports;
+mod verdicts;

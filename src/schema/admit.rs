@@ -1,0 +1,328 @@
+//! A request to create or update an object, from the first reading to the answer.
+
+use serde_json::{Map, Value};
+
+use super::Schema;
+use super::default::{default, default_keeping_nulls, drop_nulls};
+use super::lists::duplicates;
+use super::place::{DEPTH_LIMIT, Place};
+use super::print::print;
+use super::prune;
+use super::ratchet::Correlation;
+use super::resource::{
+    Naming, Strictness, judge_created, judge_embedded, judge_updated, read_embedded, read_metadata,
+};
+use super::rules::Rules;
+use super::validate::Check;
+use super::verdict::{Admission, Findings, Outcome, Reason, Violation};
+use crate::kubernetes::KubeVersion;
+
+/// Metadata that a server sets itself, whatever a request says.
+const SERVER_SET: [&str; 8] = [
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "managedFields",
+    "selfLink",
+];
+
+/// An object on its way into the cluster.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The object as sent.
+    pub object: &'a Value,
+    /// The object as stored, in the version of the request; `None` on creation.
+    pub old: Option<&'a Value>,
+    /// The API group of the endpoint.
+    pub group: &'a str,
+    /// The API version of the endpoint.
+    pub version: &'a str,
+    /// The kind that the endpoint serves.
+    pub kind: &'a str,
+    /// Whether objects live in namespaces.
+    pub namespaced: bool,
+    /// Whether the version has the status subresource, so that the endpoint ignores status.
+    pub status_subresource: bool,
+}
+
+/// A schema made ready to judge many objects: its rules are compiled.
+#[derive(Debug)]
+pub struct Validator<'a> {
+    schema: &'a Schema,
+    kubernetes: KubeVersion,
+    rules: Option<Rules<'a>>,
+}
+
+/// Answers one request. To answer several against one schema, keep a [`Validator`].
+pub fn admit(schema: &Schema, kubernetes: KubeVersion, request: &Request<'_>) -> Admission {
+    Validator::new(schema, kubernetes).admit(request)
+}
+
+/// Judges one value as it is. To judge several against one schema, keep a [`Validator`].
+pub fn validate(schema: &Schema, value: &Value, kubernetes: KubeVersion) -> Findings {
+    Validator::new(schema, kubernetes).validate(value)
+}
+
+impl<'a> Validator<'a> {
+    /// Prepares a schema for a release. Rules are in force from 1.25.
+    pub fn new(schema: &'a Schema, kubernetes: KubeVersion) -> Self {
+        let rules = kubernetes
+            .at_least(25)
+            .then(|| Rules::compile(schema, kubernetes));
+        Self {
+            schema,
+            kubernetes,
+            rules: rules.flatten(),
+        }
+    }
+
+    /// Judges a value without pruning or defaulting it: schema keywords, list types, embedded
+    /// resources, and rules as on creation. For defaults and for what a converter returns.
+    pub fn validate(&self, value: &Value) -> Findings {
+        let mut findings = Findings::default();
+        self.judge(value, None, &mut findings);
+        findings
+    }
+
+    /// Answers a request as an API server does. Names, resource versions and uids are not compared
+    /// with those of the old object, since they belong to the request and not to the schema.
+    pub fn admit(&self, request: &Request<'_>) -> Admission {
+        let mut admission = Admission {
+            object: request.object.clone(),
+            pruned: Vec::new(),
+            outcome: Outcome::Admitted,
+            undecided: Vec::new(),
+        };
+        let old = request.old.map(|old| self.stored(old));
+        match self.read(request, old.as_ref(), &mut admission) {
+            Ok(()) => self.decide(request, old.as_ref(), &mut admission),
+            Err(fault) => admission.outcome = Outcome::Malformed(fault),
+        }
+        admission
+    }
+
+    /// Reads the object and brings it into the form that is judged.
+    fn read(
+        &self,
+        request: &Request<'_>,
+        old: Option<&Value>,
+        admission: &mut Admission,
+    ) -> Result<(), String> {
+        if is_deeper_than(&admission.object, DEPTH_LIMIT) {
+            return Err(format!("nested deeper than {DEPTH_LIMIT} levels"));
+        }
+        let Value::Object(map) = &mut admission.object else {
+            return Err("an object must be a map".to_owned());
+        };
+        read_type(map, request)?;
+        let metadata = match map.get("metadata") {
+            Some(metadata) => {
+                let metadata = read_metadata(metadata, Strictness::Refuse);
+                Some(metadata.map_err(|fault| format!("metadata: {fault}"))?)
+            }
+            None => None,
+        };
+        if map.get("kind").and_then(Value::as_str) == Some(request.kind) {
+            admission.pruned = self.shape(&mut admission.object, Strictness::Refuse)?;
+        }
+        if let Value::Object(map) = &mut admission.object {
+            map.insert(
+                "metadata".to_owned(),
+                Value::Object(settle(metadata.unwrap_or_default(), request)),
+            );
+            if request.status_subresource {
+                match old.and_then(|old| old.get("status")) {
+                    Some(status) => drop(map.insert("status".to_owned(), status.clone())),
+                    None => drop(map.remove("status")),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prunes, drops nulls, reads embedded resources and fills in defaults; gives what was pruned.
+    fn shape(&self, object: &mut Value, strictness: Strictness) -> Result<Vec<String>, String> {
+        let pruned = prune(self.schema, object);
+        if self.drops_nulls() {
+            drop_nulls(self.schema, object);
+        }
+        read_embedded(self.schema, object, strictness)?;
+        self.fill(object);
+        Ok(pruned)
+    }
+
+    fn drops_nulls(&self) -> bool {
+        self.kubernetes.at_least(20)
+    }
+
+    fn fill(&self, object: &mut Value) {
+        if self.drops_nulls() {
+            default(self.schema, object);
+        } else {
+            default_keeping_nulls(self.schema, object);
+        }
+    }
+
+    fn decide(&self, request: &Request<'_>, old: Option<&Value>, admission: &mut Admission) {
+        let mut findings = Findings::default();
+        if let Some(violation) = wrong_kind(&admission.object, request) {
+            findings.violations.push(violation);
+        } else {
+            judge_metadata(&admission.object, old.is_some(), &mut findings.violations);
+            self.judge(&admission.object, old, &mut findings);
+            // The status that was taken away gets its defaults in the answer.
+            self.fill(&mut admission.object);
+        }
+        print(&mut admission.object);
+        admission.undecided = findings.undecided;
+        if !findings.violations.is_empty() {
+            admission.outcome = Outcome::Refused(findings.violations);
+        }
+    }
+
+    /// The old object as it comes from storage: under the schema of today, and always readable.
+    fn stored(&self, old: &Value) -> Value {
+        if is_deeper_than(old, DEPTH_LIMIT) {
+            return Value::Null;
+        }
+        let mut old = old.clone();
+        // Nothing is refused here, so that there is nothing to report.
+        let _pruned = self.shape(&mut old, Strictness::Drop);
+        if let Some(metadata) = old.get_mut("metadata")
+            && let Ok(read) = read_metadata(metadata, Strictness::Drop)
+        {
+            *metadata = Value::Object(read);
+        }
+        old
+    }
+
+    fn judge(&self, value: &Value, old: Option<&Value>, findings: &mut Findings) {
+        let root = Place::root();
+        let ratchets = self.kubernetes.at_least(30);
+        let correlation = old
+            .filter(|_| ratchets)
+            .map(|old| Correlation::new(self.schema, value, old));
+        let check = Check {
+            schema: self.schema,
+            value,
+            kubernetes: self.kubernetes,
+            nesting: 0,
+        };
+        let violations = &mut findings.violations;
+        violations.extend(check.run(&root, correlation.as_ref()).violations);
+        judge_embedded(self.schema, value, &root, violations);
+        self.judge_lists(value, old, violations);
+        if let Some(rules) = &self.rules {
+            if violations
+                .iter()
+                .any(|violation| blocks_rules(violation.reason))
+            {
+                let message = "rules were not checked because of other violations".to_owned();
+                violations.push(root.broken_as_a_whole("x-kubernetes-validations", message));
+            } else {
+                rules.judge(value, old, correlation, findings);
+            }
+        }
+    }
+
+    /// Duplicates are forgiven where there were some before.
+    fn judge_lists(&self, value: &Value, old: Option<&Value>, violations: &mut Vec<Violation>) {
+        if !self.kubernetes.at_least(18) {
+            return;
+        }
+        let root = Place::root();
+        let mut before = Vec::new();
+        if let Some(old) = old {
+            duplicates(self.schema, old, &root, &mut before);
+        }
+        if before.is_empty() {
+            duplicates(self.schema, value, &root, violations);
+        }
+    }
+}
+
+/// Rules may rely on types, sizes and required fields, so they do not run where those are wrong.
+fn blocks_rules(reason: Reason) -> bool {
+    match reason {
+        Reason::NotSupported
+        | Reason::Required
+        | Reason::TooLong
+        | Reason::TooMany
+        | Reason::TypeInvalid => true,
+        Reason::Duplicate | Reason::Forbidden | Reason::Invalid => false,
+    }
+}
+
+fn read_type(map: &Map<String, Value>, request: &Request<'_>) -> Result<(), String> {
+    let expected = format!("{}/{}", request.group, request.version);
+    match map.get("apiVersion") {
+        Some(Value::String(text)) if *text == expected => {}
+        Some(Value::String(text)) => {
+            return Err(format!("apiVersion is {text:?}, must be {expected:?}"));
+        }
+        Some(_) => return Err("apiVersion must be a string".to_owned()),
+        None => return Err(format!("apiVersion is missing, must be {expected:?}")),
+    }
+    match map.get("kind") {
+        Some(Value::String(text)) if !text.is_empty() => Ok(()),
+        Some(Value::String(_) | Value::Null) | None => Err("kind is missing".to_owned()),
+        Some(_) => Err("kind must be a string".to_owned()),
+    }
+}
+
+fn wrong_kind(object: &Value, request: &Request<'_>) -> Option<Violation> {
+    let kind = object
+        .get("kind")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    (kind != request.kind).then(|| {
+        let message = format!("is {kind:?}, must be {:?}", request.kind);
+        Place::root()
+            .field("kind")
+            .refused(Reason::Invalid, "kind", message)
+    })
+}
+
+/// Takes away what the server sets itself, and generates a name where one is asked for.
+fn settle(mut metadata: Map<String, Value>, request: &Request<'_>) -> Map<String, Value> {
+    for name in SERVER_SET {
+        metadata.remove(name);
+    }
+    if !request.namespaced {
+        metadata.remove("namespace");
+    }
+    if let Some(prefix) = metadata.get("generateName").and_then(Value::as_str)
+        && !metadata.contains_key("name")
+    {
+        // The generated part is random; five letters stand for it.
+        let prefix: String = prefix.chars().take(58).collect();
+        metadata.insert("name".to_owned(), format!("{prefix}xxxxx").into());
+    }
+    metadata
+}
+
+fn judge_metadata(object: &Value, update: bool, found: &mut Vec<Violation>) {
+    let root = Place::root();
+    let place = root.field("metadata");
+    if let Some(Value::Object(metadata)) = object.get("metadata") {
+        if update {
+            judge_updated(metadata, &place, found);
+        } else {
+            judge_created(metadata, Naming::Subdomain, &place, found);
+        }
+    }
+}
+
+fn is_deeper_than(value: &Value, levels: usize) -> bool {
+    let Some(left) = levels.checked_sub(1) else {
+        return true;
+    };
+    match value {
+        Value::Array(items) => items.iter().any(|item| is_deeper_than(item, left)),
+        Value::Object(map) => map.values().any(|value| is_deeper_than(value, left)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}

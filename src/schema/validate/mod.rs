@@ -1,0 +1,242 @@
+//! The schema keywords, judged as the server's validator judges them.
+//!
+//! Two of its habits shape this code. It counts how many checks of an alternative succeeded, because
+//! of several failing alternatives it shows the one that came furthest. And it reports each message
+//! once, so that two parts of a schema which say the same give one violation.
+
+mod logic;
+mod number;
+mod object;
+mod scalar;
+
+use serde_json::Value;
+
+use super::format::{Format, enforces_width};
+use super::place::Place;
+use super::ratchet::Correlation;
+use super::verdict::{Reason, Violation};
+use super::{Schema, Type};
+use crate::kubernetes::KubeVersion;
+
+/// The outcome of some checks.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// What failed.
+    pub(super) violations: Vec<Violation>,
+    /// How many checks succeeded.
+    matches: usize,
+}
+
+impl Tally {
+    fn of(violation: Option<Violation>) -> Self {
+        Self {
+            violations: violation.into_iter().collect(),
+            matches: 0,
+        }
+    }
+
+    fn is_valid(&self) -> bool {
+        self.violations.is_empty()
+    }
+
+    fn count(&mut self) {
+        self.matches += 1;
+    }
+
+    fn add(&mut self, violation: Violation) {
+        if !self.violations.contains(&violation) {
+            self.violations.push(violation);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.matches += other.matches;
+        for violation in other.violations {
+            self.add(violation);
+        }
+    }
+}
+
+/// A value under the schema validator.
+pub(super) struct Check<'a> {
+    /// The schema node.
+    pub(super) schema: &'a Schema,
+    /// The value.
+    pub(super) value: &'a Value,
+    /// The release whose server judges.
+    pub(super) kubernetes: KubeVersion,
+    /// How many compositions this node stands in; they do not deepen the place.
+    pub(super) nesting: usize,
+}
+
+/// A number as Go holds it: whole if it was written so and fits, else floating.
+#[derive(Clone, Copy)]
+enum Numeric {
+    Whole(i64),
+    Floating(f64),
+}
+
+impl Numeric {
+    fn of(value: &Value) -> Option<Self> {
+        let number = value.as_number()?;
+        match number.as_i64() {
+            Some(whole) => Some(Self::Whole(whole)),
+            None => number.as_f64().map(Self::Floating),
+        }
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the server compares in this precision"
+    )]
+    fn to_f64(self) -> f64 {
+        match self {
+            Self::Whole(whole) => whole as f64,
+            Self::Floating(floating) => floating,
+        }
+    }
+}
+
+impl<'a> Check<'a> {
+    /// Runs the check, forgiving what an update leaves as it was.
+    pub(super) fn run(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Tally {
+        let mut tally = self.all(place, correlation);
+        if !tally.is_valid() && correlation.is_some_and(Correlation::is_unchanged) {
+            tally.violations.clear();
+        }
+        tally
+    }
+
+    fn all(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Tally {
+        let mut tally = Tally::default();
+        if place.is_too_deep() || self.nesting > super::place::DEPTH_LIMIT {
+            let message = "nested too deeply to be judged".to_owned();
+            tally.add(place.broken(Reason::Invalid, "properties", message));
+            return tally;
+        }
+        if self.value.is_null() {
+            tally.merge(self.type_of_null(place));
+            tally.merge(Tally::of(self.enumeration(place)));
+            return tally;
+        }
+        let format = Format::of(self.schema, self.kubernetes);
+        if !self.types().is_empty() || format.is_some() {
+            tally.merge(self.types_and(format, place));
+            tally.count();
+        }
+        tally.merge(self.compositions(place));
+        tally.count();
+        match self.value {
+            Value::String(text) => self.text(text, format, place, &mut tally),
+            Value::Number(_) => {
+                tally.merge(self.number(format, place));
+                tally.count();
+            }
+            Value::Array(items) => {
+                tally.merge(self.items(items, place, correlation));
+                tally.count();
+            }
+            Value::Object(_) | Value::Null | Value::Bool(_) => {}
+        }
+        tally.merge(Tally::of(self.enumeration(place)));
+        tally.count();
+        if let Value::Object(map) = self.value {
+            tally.merge(self.properties(map, place, correlation));
+            tally.count();
+        }
+        tally.count();
+        tally
+    }
+
+    /// The same value against another schema node, which stands in a composition of this one.
+    fn alternative(&self, schema: &'a Schema) -> Check<'a> {
+        Check {
+            schema,
+            nesting: self.nesting + 1,
+            ..*self
+        }
+    }
+
+    /// A part of the value against the schema of that part.
+    fn part(&self, schema: &'a Schema, value: &'a Value) -> Check<'a> {
+        Check {
+            schema,
+            value,
+            ..*self
+        }
+    }
+
+    /// The types that the schema allows.
+    fn types(&self) -> &'a [Type] {
+        if self.schema.int_or_string {
+            &[Type::Integer, Type::String]
+        } else {
+            self.schema.ty.as_slice()
+        }
+    }
+
+    /// The only type, where there is one and values are checked against its width.
+    fn numeric_type(&self) -> Option<Type> {
+        match self.types() {
+            [only] if enforces_width(self.kubernetes) => Some(*only),
+            _ => None,
+        }
+    }
+
+    fn type_of_null(&self, place: &Place<'_>) -> Tally {
+        if self.types().is_empty() || self.schema.nullable {
+            return Tally {
+                matches: 1,
+                ..Tally::default()
+            };
+        }
+        Tally::of(Some(self.wrong_type("null", place)))
+    }
+
+    fn types_and(&self, format: Option<Format>, place: &Place<'_>) -> Tally {
+        let types = self.types();
+        let numeric = types.contains(&Type::Integer) || types.contains(&Type::Number);
+        let fits = types.contains(&self.actual_type()) || self.passes_as_number();
+        let composed = self.value.is_string() || self.value.is_array();
+        // A format without a numeric type says that strings are meant, and lists slip through.
+        if fits || (format.is_some() && composed && !numeric) {
+            return Tally {
+                matches: 1,
+                ..Tally::default()
+            };
+        }
+        Tally::of(Some(self.wrong_type(self.actual_type().as_str(), place)))
+    }
+
+    fn wrong_type(&self, actual: &str, place: &Place<'_>) -> Violation {
+        let types: Vec<_> = self.types().iter().map(|ty| ty.as_str()).collect();
+        let wanted = match &self.schema.format {
+            Some(format) if types.is_empty() => format!("a string of format {format}"),
+            _ => format!("of type {}", types.join(" or ")),
+        };
+        let message = format!("must be {wanted}, is of type {actual}");
+        place.broken(Reason::TypeInvalid, "type", message)
+    }
+
+    fn actual_type(&self) -> Type {
+        match self.value {
+            Value::Bool(_) => Type::Boolean,
+            Value::Number(number) if number.is_i64() => Type::Integer,
+            Value::Number(_) => Type::Number,
+            Value::String(_) | Value::Null => Type::String,
+            Value::Array(_) => Type::Array,
+            Value::Object(_) => Type::Object,
+        }
+    }
+
+    /// A number without a fraction passes as whole, and a whole one as any number.
+    fn passes_as_number(&self) -> bool {
+        match Numeric::of(self.value) {
+            Some(Numeric::Whole(_)) => self.types().contains(&Type::Number),
+            Some(Numeric::Floating(floating)) => {
+                self.types().contains(&Type::Integer) && number::is_whole(floating)
+            }
+            None => false,
+        }
+    }
+}

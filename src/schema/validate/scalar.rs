@@ -1,0 +1,84 @@
+//! `enum`, and the keywords of strings.
+
+use serde_json::Value;
+
+use super::super::format::Format;
+use super::super::place::Place;
+use super::super::verdict::{Reason, Violation};
+use super::number::cut;
+use super::{Check, Numeric, Tally};
+
+impl Check<'_> {
+    pub(super) fn text(
+        &self,
+        text: &str,
+        format: Option<Format>,
+        place: &Place<'_>,
+        tally: &mut Tally,
+    ) {
+        tally.merge(Tally::of(self.length_or_pattern(text, place)));
+        tally.count();
+        if let Some(Format::Text(test)) = format {
+            if !test(text) {
+                let name = self.schema.format.as_deref().unwrap_or_default();
+                let message = format!("{text:?} is not of format {name}");
+                tally.add(place.broken(Reason::TypeInvalid, "format", message));
+            }
+            tally.count();
+        }
+    }
+
+    /// Only the first of them that fails is reported.
+    fn length_or_pattern(&self, text: &str, place: &Place<'_>) -> Option<Violation> {
+        let schema = self.schema;
+        let length = || i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+        if let Some(most) = schema.max_length.filter(|most| length() > *most) {
+            let message = format!("has {} characters, may have at most {most}", length());
+            return Some(place.broken(Reason::TooLong, "maxLength", message));
+        }
+        if let Some(least) = schema.min_length.filter(|least| length() < *least) {
+            let message = format!("{text:?} has {} characters, must have {least}", length());
+            return Some(place.broken(Reason::Invalid, "minLength", message));
+        }
+        let pattern = schema
+            .pattern
+            .as_ref()
+            .filter(|pattern| !pattern.text.is_empty() && !pattern.matches(text))?;
+        let message = format!("{text:?} does not match {}", pattern.text);
+        Some(place.broken(Reason::Invalid, "pattern", message))
+    }
+
+    pub(super) fn enumeration(&self, place: &Place<'_>) -> Option<Violation> {
+        let allowed = self.schema.enumeration.as_ref()?;
+        if allowed.iter().any(|allowed| is_same(self.value, allowed)) {
+            return None;
+        }
+        let allowed: Vec<_> = allowed.iter().map(Value::to_string).collect();
+        let message = format!("{} is not one of {}", self.value, allowed.join(", "));
+        Some(place.broken(Reason::NotSupported, "enum", message))
+    }
+}
+
+/// The server converts the value to the type of the enumerated one and compares then. Hence 1.5 is
+/// among the whole numbers if 1 is, and 65 is `A`. Null is never among the values.
+fn is_same(value: &Value, allowed: &Value) -> bool {
+    match (value, allowed) {
+        (Value::Null, _) | (_, Value::Null) => false,
+        (Value::Number(_), Value::Number(_)) => match (Numeric::of(value), Numeric::of(allowed)) {
+            (Some(Numeric::Whole(value)), Some(Numeric::Whole(allowed))) => value == allowed,
+            (Some(Numeric::Floating(value)), Some(Numeric::Whole(allowed))) => {
+                cut(value) == allowed
+            }
+            (Some(value), Some(Numeric::Floating(allowed))) => {
+                value.to_f64().total_cmp(&allowed).is_eq()
+            }
+            _ => false,
+        },
+        (Value::Number(number), Value::String(allowed)) => number.as_i64().is_some_and(|number| {
+            let c = u32::try_from(number).ok().and_then(char::from_u32);
+            let c = c.unwrap_or(char::REPLACEMENT_CHARACTER);
+            allowed.chars().eq([c])
+        }),
+        _ => value == allowed,
+    }
+}
