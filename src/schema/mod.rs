@@ -8,6 +8,7 @@ mod admit;
 mod default;
 mod format;
 mod lists;
+pub mod compare;
 mod model;
 mod path;
 mod pattern;

@@ -1,0 +1,141 @@
+//! What can change about a schema node.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::super::{Schema, Type};
+
+/// What kind of value a node takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Values of any type.
+    Any,
+    /// A whole number or text.
+    IntOrString,
+    /// Values of one type.
+    Of(Type),
+}
+
+impl Shape {
+    /// The shape of a schema.
+    pub fn of(schema: &Schema) -> Self {
+        match (schema.int_or_string, schema.ty) {
+            (true, _) => Self::IntOrString,
+            (false, Some(ty)) => Self::Of(ty),
+            (false, None) => Self::Any,
+        }
+    }
+
+    /// Whether values have no parts.
+    pub fn is_scalar(self) -> bool {
+        match self {
+            Self::Any => false,
+            Self::IntOrString => true,
+            Self::Of(ty) => ty.is_scalar(),
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Any => "any type",
+            Self::IntOrString => "int-or-string",
+            Self::Of(ty) => ty.as_str(),
+        })
+    }
+}
+
+/// What an object takes beside its named properties.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    /// Nothing.
+    None,
+    /// Values whose insides nobody describes.
+    Any,
+    /// Values of one schema.
+    Typed,
+}
+
+/// What changed about a node. The values are those of the old and the new state.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "old and new speak for themselves")]
+pub enum What {
+    /// The property at the path is new.
+    PropertyAdded,
+    /// The property at the path is gone.
+    PropertyRemoved { renamed_to: Option<String> },
+    /// `type` and `x-kubernetes-int-or-string`.
+    TypeChanged { old: Shape, new: Shape },
+    /// The property at the path became required.
+    RequiredAdded { defaulted: bool },
+    /// The property at the path may now be absent.
+    RequiredRemoved,
+    /// A bound on numbers, lengths or sizes.
+    BoundChanged {
+        keyword: &'static str,
+        old: Option<String>,
+        new: Option<String>,
+    },
+    /// Values of an `enum` that stays.
+    EnumChanged {
+        removed: Vec<Value>,
+        added: Vec<Value>,
+    },
+    /// Any value so far, now these.
+    EnumAdded { values: Vec<Value> },
+    /// These values so far, now any.
+    EnumRemoved { values: Vec<Value> },
+    /// `pattern`.
+    PatternChanged {
+        old: Option<String>,
+        new: Option<String>,
+    },
+    /// `format`.
+    FormatChanged {
+        old: Option<String>,
+        new: Option<String>,
+    },
+    /// `nullable`.
+    NullableChanged { nullable: bool },
+    /// `default`.
+    DefaultChanged {
+        old: Option<Value>,
+        new: Option<Value>,
+    },
+    /// `x-kubernetes-list-type`, with its default filled in.
+    ListTypeChanged { old: String, new: String },
+    /// `x-kubernetes-list-map-keys`.
+    ListKeysChanged { old: Vec<String>, new: Vec<String> },
+    /// `x-kubernetes-map-type`, with its default filled in.
+    MapTypeChanged { old: String, new: String },
+    /// `x-kubernetes-preserve-unknown-fields`.
+    PreserveUnknownChanged { preserved: bool },
+    /// `x-kubernetes-embedded-resource`.
+    EmbeddedResourceChanged { embedded: bool },
+    /// `additionalProperties` of another kind.
+    MapValuesChanged { old: Values, new: Values },
+    /// `items` came or went.
+    ItemsChanged { described: bool },
+    /// `allOf`, `anyOf`, `oneOf` or `not`.
+    JunctorChanged {
+        keyword: &'static str,
+        added: usize,
+        removed: usize,
+    },
+    /// A rule of `x-kubernetes-validations`.
+    RuleChanged {
+        old: Option<String>,
+        new: Option<String>,
+        transition: bool,
+    },
+    /// Something for readers only.
+    Annotated { keyword: String },
+    /// A keyword that nobody judged, or whose value cannot be read.
+    NotUnderstood {
+        keyword: String,
+        old: Option<Value>,
+        new: Option<Value>,
+    },
+}
