@@ -43,6 +43,20 @@ pub static ALL: &[&Check] = &[
     &manifest::subresources_agree::CHECK,
     &manifest::version_names_ordered::CHECK,
     &serving::writes_lose_nothing::CHECK,
+    &upgrade::change_understood::CHECK,
+    &upgrade::constraint_not_tightened::CHECK,
+    &upgrade::conversion_explicit::CHECK,
+    &upgrade::crd_kept::CHECK,
+    &upgrade::default_kept::CHECK,
+    &upgrade::field_kept::CHECK,
+    &upgrade::identity_kept::CHECK,
+    &upgrade::list_topology_kept::CHECK,
+    &upgrade::required_not_added::CHECK,
+    &upgrade::rules_not_tightened::CHECK,
+    &upgrade::served_before_stored::CHECK,
+    &upgrade::served_version_kept::CHECK,
+    &upgrade::stored_version_kept::CHECK,
+    &upgrade::type_kept::CHECK,
 ];
 
 /// One guarantee.

@@ -1,0 +1,80 @@
+//! A stored value outside the new limits makes every update of its object fail. From Kubernetes
+//! 1.30 on, values without parts are excused as long as the update leaves them alone; sizes of
+//! lists and maps, combined schemas and embedded resources are not.
+
+use super::shared::{self, Ratcheting};
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::schema::compare::{Delta, Direction, What};
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/constraint-not-tightened",
+    title: "what was valid in an existing version stays valid",
+    why: "Stored objects that no longer fit cannot be updated, scaled, finalised or migrated, and manifests that used to apply are refused.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting",
+        "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#on-compatibility",
+        "X-03",
+        "X-05",
+        "D-09",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "keep the old limit in this version and tighten it in a new one, or validate in an admission policy that excuses old objects",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::judge_schemas(evidence, |delta, breach| {
+        if !delta.is_breaking() {
+            return None;
+        }
+        match &delta.what {
+            What::BoundChanged { .. }
+            | What::EnumAdded { .. }
+            | What::EnumChanged { .. }
+            | What::PatternChanged { .. }
+            | What::FormatChanged { .. }
+            | What::JunctorChanged { .. } => Some(softened(evidence, delta, breach)),
+            What::EmbeddedResourceChanged { .. } if delta.direction == Direction::Narrower => {
+                Some(breach)
+            }
+            What::NullableChanged { .. } => Some(null(delta, breach)),
+            What::PropertyAdded | What::MapValuesChanged { .. }
+                if delta.direction == Direction::Narrower =>
+            {
+                Some(freed(breach))
+            }
+            _ => None,
+        }
+    })
+}
+
+/// What ratcheting makes of a constraint.
+fn softened(evidence: &Evidence<'_>, delta: &Delta, breach: Breach) -> Breach {
+    match shared::ratcheting(evidence, delta) {
+        Ratcheting::Useless => breach,
+        Ratcheting::Uncertain => breach.help(format!(
+            "{}; Kubernetes 1.30 and later excuse an old value that an update leaves alone: declare `kubernetes.minimum: \"1.30\"` if you need no older one",
+            CHECK.help
+        )),
+        Ratcheting::Softens => breach.severity(Severity::Warning).help(format!(
+            "{}; the declared Kubernetes versions excuse an old value until somebody changes it",
+            CHECK.help
+        )),
+    }
+}
+
+fn null(delta: &Delta, breach: Breach) -> Breach {
+    if delta.direction == Direction::Lossy {
+        let help = "keep `nullable: true`: the API server drops a null that the field may not hold";
+        return breach.severity(Severity::Warning).help(help);
+    }
+    breach
+}
+
+/// Values that nobody described so far may happen to fit.
+fn freed(breach: Breach) -> Breach {
+    let help = "make sure that stored values fit: so far any value was kept here, now it is validated and pruned";
+    breach.severity(Severity::Warning).help(help)
+}

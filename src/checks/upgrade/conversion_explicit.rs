@@ -1,0 +1,58 @@
+//! Server-side apply removes what its manager owned and no longer states. The injected `caBundle`
+//! belongs to somebody else, so a webhook stays behind without a strategy, and that is refused.
+
+use super::shared;
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/conversion-explicit",
+    title: "a removed conversion webhook is replaced by strategy None in words",
+    why: "Where a CA injector owns the caBundle, applying a CRD that merely omits `conversion` fails with \"spec.conversion.strategy: Required value\", and the upgrade stops half-way.",
+    source: &[
+        "https://github.com/kubernetes/kubernetes/issues/108081",
+        "https://github.com/cert-manager/cert-manager/issues/4831",
+        "https://github.com/knative/operator/issues/1131",
+        "V-17",
+        "H90",
+        "H91",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "write `conversion: {strategy: None}`",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let new = evidence.crd;
+    let old = match shared::old_state(evidence) {
+        Ok(old) => old,
+        Err(verdict) => return verdict,
+    };
+    let conversion = &new.conversion;
+    let webhook_before = old.conversion.strategy == "Webhook";
+    if !webhook_before || (conversion.stated && !conversion.strategy.is_empty()) {
+        return Verdict::Held { examined: 1 };
+    }
+    let (message, span) = if conversion.stated {
+        (
+            "the conversion webhook went, and `conversion` has no `strategy`",
+            conversion.span,
+        )
+    } else {
+        // The whole spec would be too large a place; its name is where the stanza is missing.
+        let span = new
+            .node
+            .entry("spec")
+            .map_or(new.node.span, |entry| entry.key_span);
+        (
+            "the conversion webhook went, and nothing says what takes its place",
+            span,
+        )
+    };
+    let breach = Breach::new(message)
+        .at(span)
+        .related(old.conversion.span, "the webhook stood here")
+        .key("unstated");
+    Verdict::Broken(vec![breach])
+}

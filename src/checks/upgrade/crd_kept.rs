@@ -1,0 +1,58 @@
+//! Deleting a CRD deletes every object of it. A bundle that no longer holds a CRD leads appliers
+//! that prune, Helm among them, to do just that.
+
+use std::collections::BTreeSet;
+
+use crate::checks::{Breach, Change, Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/crd-kept",
+    title: "no CRD vanishes",
+    why: "An applier that prunes deletes a CRD that left the bundle, and with it every object of that kind in the cluster.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition",
+        "https://github.com/ricoberger/vault-secrets-operator/issues/115",
+        "H94",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "keep the CRD in the bundle until nobody has objects of it; then announce its removal and waive this finding",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    match evidence.change {
+        Change::Unknown => Verdict::Undecided("no baseline to compare with".into()),
+        Change::Added | Change::Kept(_) => Verdict::Held { examined: 1 },
+        Change::Removed => Verdict::Broken(vec![gone(evidence)]),
+    }
+}
+
+fn gone(evidence: &Evidence<'_>) -> Breach {
+    let old = evidence.crd;
+    let breach = Breach::new(format!("the CRD {} is gone", old.name))
+        .at(old.span_at("/metadata/name"))
+        .key("gone");
+    let known: BTreeSet<_> = evidence
+        .subject
+        .baseline
+        .iter()
+        .flatten()
+        .map(|crd| &crd.name)
+        .collect();
+    let heir = evidence
+        .subject
+        .crds
+        .iter()
+        .find(|crd| !known.contains(&crd.name) && crd.names.kind == old.names.kind);
+    match heir {
+        Some(heir) => breach
+            .related(heir.span_at("/metadata/name"), "the same kind is now defined here")
+            .help(format!(
+                "keep {} beside {} and move the objects over: the API server takes them for different resources",
+                old.name, heir.name
+            )),
+        None => breach,
+    }
+}

@@ -1,0 +1,35 @@
+//! Defaults are filled in when an object is read. Changing one changes the meaning of every stored
+//! object that leaves the field out, at once and without a write.
+
+use super::shared;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::schema::compare::What;
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/default-kept",
+    title: "defaults of an existing version stay",
+    why: "Objects that leave the field out mean something else from one moment to the next, although nobody edited them.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting",
+        "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#defaults",
+        "X-03",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "keep the default in this version and change it in a new one, where a converter writes the old meaning out",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::judge_schemas(evidence, |delta, breach| {
+        match &delta.what {
+        // Objects that leave the field out gain a value when they are read.
+        What::DefaultChanged { old: None, .. } => Some(breach.severity(Severity::Warning).help(
+            "make sure that the default says what the controller did without it: old objects gain it when they are read",
+        )),
+        What::DefaultChanged { old: Some(_), .. } => Some(breach),
+        _ => None,
+    }
+    })
+}

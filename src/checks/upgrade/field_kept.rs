@@ -1,0 +1,45 @@
+//! The API server drops what the schema does not name, at the next write of each object. A field
+//! that leaves a version's schema therefore takes its values with it, and a rename is a removal.
+
+use super::shared;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::schema::compare::{Direction, What};
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/field-kept",
+    title: "no field disappears from an existing version",
+    why: "The values are dropped at the next write of each object, clients that set the field are ignored in silence, and server-side apply fails where managedFields still names it.",
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/deprecation-policy/#fields-of-rest-resources",
+        "https://github.com/prometheus-operator/prometheus-operator/issues/7114",
+        "https://github.com/fluxcd/kustomize-controller/pull/1635",
+        "H30",
+        "H41",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "keep the field and mark it deprecated in its description; remove it in a new version with a converter",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::judge_schemas(evidence, |delta, breach| {
+        if delta.direction != Direction::Lossy {
+            return None;
+        }
+        match &delta.what {
+            What::PropertyRemoved { renamed_to: Some(name) } => Some(breach.help(format!(
+                "keep both fields and let the controller read either; a rename to `{name}` inside a version erases the values"
+            ))),
+            What::PropertyRemoved { renamed_to: None } => Some(breach),
+            What::MapValuesChanged { .. } => {
+                Some(breach.help("keep `additionalProperties` with its schema, or the values are dropped"))
+            }
+            What::EmbeddedResourceChanged { .. } => {
+                Some(breach.help("keep `x-kubernetes-embedded-resource`, or apiVersion, kind and metadata are dropped"))
+            }
+            _ => None,
+        }
+    })
+}

@@ -1,0 +1,47 @@
+//! Scope, group, kind and plural are what clients, stored objects and ownership refer to.
+
+use super::shared;
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::subject::Crd;
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/identity-kept",
+    title: "scope, group, kind and plural stay",
+    why: "The API server refuses to change them on a CRD in use; deleting the CRD to get around that deletes every object.",
+    source: &[
+        "https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go",
+        "V-15",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "put it back, or introduce a new CRD beside this one and move the objects over",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+/// What must stay: its name, its place and how to read it.
+type Part = (&'static str, &'static str, fn(&Crd) -> &str);
+
+const PARTS: [Part; 4] = [
+    ("scope", "/spec/scope", |crd| &crd.scope),
+    ("group", "/spec/group", |crd| &crd.group),
+    ("kind", "/spec/names/kind", |crd| &crd.names.kind),
+    ("plural", "/spec/names/plural", |crd| &crd.names.plural),
+];
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let new = evidence.crd;
+    let old = match shared::old_state(evidence) {
+        Ok(old) => old,
+        Err(verdict) => return verdict,
+    };
+    let changed = PARTS.iter().filter(|(_, _, read)| read(old) != read(new));
+    let breaches = changed.map(|(part, pointer, read)| {
+        let (before, after) = (read(old), read(new));
+        Breach::new(format!("{part} changed from {before:?} to {after:?}"))
+            .at(new.span_at(pointer))
+            .related(old.span_at(pointer), "this was the old state")
+            .key(format!("{part} {before} {after}"))
+    });
+    Verdict::from_breaches(breaches.collect(), PARTS.len())
+}

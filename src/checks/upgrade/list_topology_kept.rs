@@ -1,0 +1,74 @@
+//! List type, keys and map type say who may own which part of a value. Changing them re-maps the
+//! ownership that server-side apply recorded, at the next write and without an error.
+
+use super::shared;
+use crate::checks::{Breach, Change, Check, Evidence, Need, Severity, Verdict};
+use crate::schema::compare::{Delta, Direction, What};
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/list-topology-kept",
+    title: "list type, keys, map type and what is kept unnamed stay in an existing version",
+    why: "Appliers that shared a list or map start to overwrite each other, or leave items behind that nobody removes; fields that were kept without a schema are dropped.",
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy",
+        "https://github.com/kubernetes-sigs/crdify/issues/50",
+        "A-13",
+        "X-03",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "keep it in this version and change it in a new one",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let verdict =
+        shared::judge_schemas(evidence, |delta, breach| Some(breach.help(effect(delta)?)));
+    match (pruning_begins(evidence), verdict) {
+        (Some(breach), Verdict::Broken(mut breaches)) => {
+            breaches.push(breach);
+            Verdict::Broken(breaches)
+        }
+        (Some(breach), _) => Verdict::Broken(vec![breach]),
+        (None, verdict) => verdict,
+    }
+}
+
+/// What the change does, or nothing where it does no harm.
+fn effect(delta: &Delta) -> Option<String> {
+    let effect = match &delta.what {
+        What::ListTypeChanged { old, new } => match (old.as_str(), new.as_str()) {
+            (_, "atomic") => "whoever applies last owns the whole list: items of other managers are dropped at their next apply".into(),
+            ("atomic", "map") => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and lists with a key twice are refused once they change".into(),
+            ("atomic", _) => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and lists with an item twice are at odds with the schema".into(),
+            _ => "items are told apart by something else, so recorded ownership no longer fits them".to_owned(),
+        },
+        What::ListKeysChanged { .. } => "items are told apart by other fields: recorded ownership no longer fits them, and items that now look alike are refused".into(),
+        What::MapTypeChanged { new, .. } if new == "atomic" => "whoever applies last owns the whole map: keys of other managers are dropped at their next apply".into(),
+        What::MapTypeChanged { .. } => "ownership of the whole map becomes ownership of keys: a key that a manager stops to apply may stay".into(),
+        What::PreserveUnknownChanged { .. } if delta.direction == Direction::Lossy => {
+            return Some("keep `x-kubernetes-preserve-unknown-fields: true`, or name every field that objects may hold: the rest is dropped at the next write".into());
+        }
+        _ => return None,
+    };
+    Some(format!("{}; otherwise {effect}", CHECK.help))
+}
+
+/// `spec.preserveUnknownFields` turned off: every version begins to prune.
+fn pruning_begins(evidence: &Evidence<'_>) -> Option<Breach> {
+    let Change::Kept(old) = evidence.change else {
+        return None;
+    };
+    if !old.preserve_unknown_fields || evidence.crd.preserve_unknown_fields {
+        return None;
+    }
+    let pointer = "/spec/preserveUnknownFields";
+    let breach = Breach::new("the API server begins to drop fields that the schemas do not name")
+        .at(evidence.crd.span_at(pointer))
+        .related(old.span_at(pointer), "unknown fields were kept")
+        .help("make sure that the schemas name every field that stored objects hold")
+        .severity(Severity::Warning)
+        .key("pruning");
+    Some(breach)
+}

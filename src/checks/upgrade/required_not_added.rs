@@ -1,0 +1,30 @@
+//! An object without a field that is now required is refused as soon as anything around the missing
+//! field changes. Ratcheting does not help: it looks at the object that lacks the field.
+
+use super::shared;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::schema::compare::What;
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/required-not-added",
+    title: "no field becomes required in an existing version without a default",
+    why: "Stored objects and manifests that lack the field are refused; controllers can no longer update the objects they look after.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting",
+        "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#on-compatibility",
+        "X-03",
+        "X-05",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "give the field a default, or leave it optional and let the controller treat its absence",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::judge_schemas(evidence, |delta, breach| {
+        let required = matches!(delta.what, What::RequiredAdded { .. });
+        (required && delta.is_breaking()).then_some(breach)
+    })
+}

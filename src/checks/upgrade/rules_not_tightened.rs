@@ -1,0 +1,50 @@
+//! A rule that stored objects break makes their updates fail. Rules are compared by meaning where
+//! their structure tells it; where it does not, one line shows both.
+
+use super::shared::{self, Ratcheting};
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::schema::compare::{Delta, Direction, What};
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/rules-not-tightened",
+    title: "rules of an existing version do not refuse what they allowed",
+    why: "Stored objects that break the new rule cannot be updated, and manifests that used to apply are refused.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules",
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting",
+        "https://github.com/kubernetes-sigs/crdify/issues/50",
+        "X-03",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "excuse what was valid so far, for example with `|| self == oldSelf` in a transition rule, or add the rule in a new version",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::judge_schemas(evidence, |delta, breach| match delta.what {
+        What::RuleChanged { transition, .. } if delta.is_breaking() => {
+            Some(weigh(evidence, delta, breach, transition))
+        }
+        _ => None,
+    })
+}
+
+fn weigh(evidence: &Evidence<'_>, delta: &Delta, breach: Breach, transition: bool) -> Breach {
+    if transition {
+        // It only runs on updates, so no stored object is in breach of it.
+        return breach.severity(Severity::Warning).help(
+            "tell clients which updates are refused from now on; no stored object is affected",
+        );
+    }
+    let breach = if delta.direction == Direction::Unknown {
+        breach.help("compare the rules by hand: their structure does not tell which one allows more; waive this finding if the new one does")
+    } else {
+        breach
+    };
+    match shared::ratcheting(evidence, delta) {
+        Ratcheting::Softens => breach.severity(Severity::Warning),
+        Ratcheting::Useless | Ratcheting::Uncertain => breach,
+    }
+}

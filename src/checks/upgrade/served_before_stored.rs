@@ -1,0 +1,48 @@
+//! Whoever rolls back gets the previous release's CRD. Objects written at a version that this
+//! release does not serve, or does not have, cannot be read by it.
+
+use super::shared;
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/served-before-stored",
+    title: "a version is served for a release before it becomes the stored one",
+    why: "A rollback meets objects stored at a version that the previous release does not know: reads fail and the API server refuses the old CRD.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version",
+        "https://github.com/aws/karpenter-provider-aws/pull/6560",
+        "H86",
+    ],
+    severity: Severity::Warning,
+    since: None,
+    help: "ship a release that serves the version and still stores the old one, and flip `storage` in the release after it",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let old = match shared::old_state(evidence) {
+        Ok(old) => old,
+        Err(verdict) => return verdict,
+    };
+    let (Some(before), Some(after)) = (old.storage(), evidence.crd.storage()) else {
+        return Verdict::Undecided("there is no stored version in both states".into());
+    };
+    let name = &after.name;
+    let lacks = match old.version(name) {
+        _ if *name == before.name => return Verdict::Held { examined: 1 },
+        Some(version) if version.served => return Verdict::Held { examined: 1 },
+        Some(_) => "did not serve",
+        None => "did not have",
+    };
+    let message = format!(
+        "{name} becomes the stored version in place of {}, and the old state {lacks} it",
+        before.name
+    );
+    let breach = Breach::new(message)
+        .at(after.node.nearest("/storage").span)
+        .version(name)
+        .related(before.node.nearest("/storage").span, "this was stored")
+        .key(format!("stored after {}", before.name));
+    Verdict::Broken(vec![breach])
+}

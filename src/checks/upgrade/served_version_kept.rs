@@ -1,0 +1,68 @@
+//! Clients pin versions. They need a release in which a version still works and warns, before it
+//! stops to be served, and only a version that is no longer served may be removed.
+
+use super::shared;
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::subject::{Crd, Version};
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/served-version-kept",
+    title: "a served version is deprecated, then unserved, then removed, never at once",
+    why: "Clients, GitOps tools and Helm releases that name the version fail from one moment to the next with \"no matches for kind\", and nobody warned them.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-deprecation",
+        "https://kubernetes.io/docs/reference/using-api/deprecation-policy/",
+        "https://github.com/external-secrets/external-secrets/issues/5141",
+        "https://github.com/linkerd/linkerd2/pull/15584",
+        "H67",
+        "H93",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "set `deprecated: true` with a `deprecationWarning` for a release, then `served: false` for a release, then remove the version",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let new = evidence.crd;
+    let old = match shared::old_state(evidence) {
+        Ok(old) => old,
+        Err(verdict) => return verdict,
+    };
+    let breaches = old
+        .versions
+        .iter()
+        .filter(|before| before.served)
+        .filter_map(|before| gone(before, new))
+        .collect();
+    Verdict::from_breaches(breaches, old.versions.len())
+}
+
+fn gone(before: &Version, new: &Crd) -> Option<Breach> {
+    let name = &before.name;
+    let breach = match new.version(name) {
+        Some(after) if after.served || before.deprecated => return None,
+        Some(after) => Breach::new(format!(
+            "{name} is no longer served, and was not deprecated before"
+        ))
+        .at(after.node.nearest("/served").span)
+        .help("serve it for one more release with `deprecated: true` and a `deprecationWarning`")
+        .key("unserved"),
+        None => {
+            let state = if before.deprecated {
+                ", deprecated or not"
+            } else {
+                " and not even deprecated"
+            };
+            Breach::new(format!(
+                "{name} is removed while it was still served{state}"
+            ))
+            .at(new.span_at("/spec/versions"))
+            .help("keep it for one release with `served: false`; bringing it back is then one word")
+            .key("removed")
+        }
+    };
+    let served = before.node.nearest("/served").span;
+    Some(breach.version(name).related(served, "it was served"))
+}

@@ -1,0 +1,83 @@
+//! What the checks of this family have in common: finding the old state, and turning differences
+//! of schemas into breaches.
+
+use crate::checks::{Breach, Change, Evidence, Verdict};
+use crate::kubernetes::KubeVersion;
+use crate::schema::compare::{Delta, compare};
+use crate::subject::Crd;
+
+/// From this minor on, an API server accepts an invalid value that an update does not touch.
+const RATCHETING: u32 = 30;
+
+/// The CRD's old state, or the verdict where there is nothing to compare.
+pub(super) fn old_state<'a>(evidence: &Evidence<'a>) -> Result<&'a Crd, Verdict> {
+    match evidence.change {
+        Change::Kept(old) => Ok(old),
+        // Nobody has objects of a CRD that did not exist.
+        Change::Added => Err(Verdict::Held { examined: 1 }),
+        Change::Removed => Err(Verdict::Undecided(
+            "the CRD is gone; upgrade/crd-kept says so".into(),
+        )),
+        Change::Unknown => Err(Verdict::Undecided("no baseline to compare with".into())),
+    }
+}
+
+/// Judges each difference between the schemas of the versions that are in both states. The judge
+/// gets a breach that says where and what; it returns it, amended, or nothing.
+pub(super) fn judge_schemas(
+    evidence: &Evidence<'_>,
+    judge: impl Fn(&Delta, Breach) -> Option<Breach>,
+) -> Verdict {
+    let old = match old_state(evidence) {
+        Ok(old) => old,
+        Err(verdict) => return verdict,
+    };
+    let mut breaches = Vec::new();
+    let mut examined = 0;
+    for version in &evidence.crd.versions {
+        let before = old.version(&version.name);
+        let schemas = before.and_then(|before| before.schema.as_ref());
+        let (Some(before), Some(after)) = (schemas, version.schema.as_ref()) else {
+            continue;
+        };
+        examined += 1;
+        for delta in compare(before, after) {
+            let breach = breach(&version.name, &delta);
+            breaches.extend(judge(&delta, breach));
+        }
+    }
+    if examined == 0 {
+        return Verdict::Undecided("no version has a schema in both states".into());
+    }
+    Verdict::from_breaches(breaches, examined)
+}
+
+fn breach(version: &str, delta: &Delta) -> Breach {
+    Breach::new(format!("{version} {}: {delta}", delta.path))
+        .at(delta.new)
+        .version(version)
+        .path(&delta.path)
+        .related(delta.old, "this was the old state")
+        .key(delta.key())
+}
+
+/// What validation ratcheting does for a difference on the releases that the subject claims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ratcheting {
+    /// It does not reach this place.
+    Useless,
+    /// It would help, but older releases are claimed, or none is.
+    Uncertain,
+    /// Every claimed release accepts an old value that is not touched.
+    Softens,
+}
+
+/// See [`Ratcheting`].
+pub(super) fn ratcheting(evidence: &Evidence<'_>, delta: &Delta) -> Ratcheting {
+    let new_enough = |minimum: KubeVersion| minimum.at_least(RATCHETING);
+    match (delta.ratchets, evidence.minimum().is_some_and(new_enough)) {
+        (false, _) => Ratcheting::Useless,
+        (true, false) => Ratcheting::Uncertain,
+        (true, true) => Ratcheting::Softens,
+    }
+}

@@ -1,0 +1,61 @@
+//! Objects in etcd carry the version they were written at. A version that may still be there
+//! cannot leave the CRD before its objects were rewritten and `status.storedVersions` was trimmed.
+
+use std::collections::BTreeMap;
+
+use super::shared;
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::document::{Node, Span};
+use crate::subject::Crd;
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/stored-version-kept",
+    title: "a version that may be stored stays in spec.versions",
+    why: "The API server refuses the new CRD as long as status.storedVersions names the version; where that was trimmed by hand without a migration, objects can no longer be read.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version",
+        "https://github.com/kubernetes-sigs/cluster-api/issues/6691",
+        "https://github.com/operator-framework/operator-lifecycle-manager/pull/1535",
+        "V-04",
+        "H70",
+        "H96",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "keep the version with `served: false`, migrate all objects, trim status.storedVersions, and remove it in a later release",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let new = evidence.crd;
+    let old = match shared::old_state(evidence) {
+        Ok(old) => old,
+        Err(verdict) => return verdict,
+    };
+    let stored = stored_versions(old);
+    let examined = stored.len();
+    let gone = stored
+        .into_iter()
+        .filter(|(name, _)| new.version(name).is_none());
+    let breaches = gone.map(|(name, span)| {
+        Breach::new(format!(
+            "{name} is gone from spec.versions, but objects may be stored at it"
+        ))
+        .at(new.span_at("/spec/versions"))
+        .version(name)
+        .related(span, "it was stored")
+        .key("gone")
+    });
+    Verdict::from_breaches(breaches.collect(), examined)
+}
+
+/// The versions that etcd may hold, and where the old state says so.
+fn stored_versions(old: &Crd) -> BTreeMap<&str, Span> {
+    let listed = old.node.at(&["status", "storedVersions"]);
+    let listed = listed.map(Node::items).unwrap_or_default().iter();
+    let listed = listed.filter_map(|item| Some((item.as_str()?, item.span)));
+    let marked = old.versions.iter().filter(|version| version.storage);
+    let marked = marked.map(|version| (version.name.as_str(), version.name_span));
+    listed.chain(marked).collect()
+}

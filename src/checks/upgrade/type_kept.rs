@@ -1,0 +1,31 @@
+//! A value of the wrong type is refused at every write, and clients cannot decode the new one.
+
+use super::shared;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::schema::compare::What;
+
+pub(crate) const CHECK: Check = Check {
+    id: "upgrade/type-kept",
+    title: "no field changes its type inside an existing version",
+    why: "Stored objects no longer fit the schema, so every update of them is refused, and clients built against the old type cannot decode the new one.",
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/deprecation-policy/#fields-of-rest-resources",
+        "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#on-compatibility",
+        "X-03",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "add a new field of the new type beside the old one, or change it in a new version with a converter",
+    needs: &[Need::Baseline],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::judge_schemas(evidence, |delta, breach| {
+        let about_types = matches!(
+            delta.what,
+            What::TypeChanged { .. } | What::ItemsChanged { .. }
+        );
+        (about_types && delta.is_breaking()).then_some(breach)
+    })
+}
