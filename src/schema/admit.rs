@@ -9,9 +9,7 @@ use super::place::{DEPTH_LIMIT, Place};
 use super::print::print;
 use super::prune;
 use super::ratchet::Correlation;
-use super::resource::{
-    Naming, Strictness, judge_created, judge_embedded, judge_updated, read_embedded, read_metadata,
-};
+use super::resource::{Naming, Strictness, judge_created, judge_embedded, judge_updated, read_embedded, read_metadata};
 use super::rules::Rules;
 use super::validate::Check;
 use super::verdict::{Admission, Findings, Outcome, Reason, Violation};
@@ -69,14 +67,8 @@ pub fn validate(schema: &Schema, value: &Value, kubernetes: KubeVersion) -> Find
 impl<'a> Validator<'a> {
     /// Prepares a schema for a release. Rules are in force from 1.25.
     pub fn new(schema: &'a Schema, kubernetes: KubeVersion) -> Self {
-        let rules = kubernetes
-            .at_least(25)
-            .then(|| Rules::compile(schema, kubernetes));
-        Self {
-            schema,
-            kubernetes,
-            rules: rules.flatten(),
-        }
+        let rules = kubernetes.at_least(25).then(|| Rules::compile(schema, kubernetes));
+        Self { schema, kubernetes, rules: rules.flatten() }
     }
 
     /// Judges a value without pruning or defaulting it: schema keywords, list types, embedded
@@ -105,12 +97,7 @@ impl<'a> Validator<'a> {
     }
 
     /// Reads the object and brings it into the form that is judged.
-    fn read(
-        &self,
-        request: &Request<'_>,
-        old: Option<&Value>,
-        admission: &mut Admission,
-    ) -> Result<(), String> {
+    fn read(&self, request: &Request<'_>, old: Option<&Value>, admission: &mut Admission) -> Result<(), String> {
         if is_deeper_than(&admission.object, DEPTH_LIMIT) {
             return Err(format!("nested deeper than {DEPTH_LIMIT} levels"));
         }
@@ -129,10 +116,7 @@ impl<'a> Validator<'a> {
             admission.pruned = self.shape(&mut admission.object, Strictness::Refuse)?;
         }
         if let Value::Object(map) = &mut admission.object {
-            map.insert(
-                "metadata".to_owned(),
-                Value::Object(settle(metadata.unwrap_or_default(), request)),
-            );
+            map.insert("metadata".to_owned(), Value::Object(settle(metadata.unwrap_or_default(), request)));
             if request.status_subresource {
                 match old.and_then(|old| old.get("status")) {
                     Some(status) => drop(map.insert("status".to_owned(), status.clone())),
@@ -202,24 +186,14 @@ impl<'a> Validator<'a> {
     fn judge(&self, value: &Value, old: Option<&Value>, findings: &mut Findings) {
         let root = Place::root();
         let ratchets = self.kubernetes.at_least(30);
-        let correlation = old
-            .filter(|_| ratchets)
-            .map(|old| Correlation::new(self.schema, value, old));
-        let check = Check {
-            schema: self.schema,
-            value,
-            kubernetes: self.kubernetes,
-            nesting: 0,
-        };
+        let correlation = old.filter(|_| ratchets).map(|old| Correlation::new(self.schema, value, old));
+        let check = Check { schema: self.schema, value, kubernetes: self.kubernetes, nesting: 0 };
         let violations = &mut findings.violations;
         violations.extend(check.run(&root, correlation.as_ref()).violations);
         judge_embedded(self.schema, value, &root, violations);
         self.judge_lists(value, old, violations);
         if let Some(rules) = &self.rules {
-            if violations
-                .iter()
-                .any(|violation| blocks_rules(violation.reason))
-            {
+            if violations.iter().any(|violation| blocks_rules(violation.reason)) {
                 let message = "rules were not checked because of other violations".to_owned();
                 violations.push(root.broken_as_a_whole("x-kubernetes-validations", message));
             } else {
@@ -247,11 +221,7 @@ impl<'a> Validator<'a> {
 /// Rules may rely on types, sizes and required fields, so they do not run where those are wrong.
 fn blocks_rules(reason: Reason) -> bool {
     match reason {
-        Reason::NotSupported
-        | Reason::Required
-        | Reason::TooLong
-        | Reason::TooMany
-        | Reason::TypeInvalid => true,
+        Reason::NotSupported | Reason::Required | Reason::TooLong | Reason::TooMany | Reason::TypeInvalid => true,
         Reason::Duplicate | Reason::Forbidden | Reason::Invalid => false,
     }
 }
@@ -274,15 +244,10 @@ fn read_type(map: &Map<String, Value>, request: &Request<'_>) -> Result<(), Stri
 }
 
 fn wrong_kind(object: &Value, request: &Request<'_>) -> Option<Violation> {
-    let kind = object
-        .get("kind")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
     (kind != request.kind).then(|| {
         let message = format!("is {kind:?}, must be {:?}", request.kind);
-        Place::root()
-            .field("kind")
-            .refused(Reason::Invalid, "kind", message)
+        Place::root().field("kind").refused(Reason::Invalid, "kind", message)
     })
 }
 

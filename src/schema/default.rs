@@ -15,8 +15,7 @@ fn drop_in(schema: Option<&Schema>, value: &mut Value) {
         Value::Object(map) => {
             map.retain(|name, value| {
                 let child = schema.and_then(|schema| schema.child(name));
-                let dropped = value.is_null()
-                    && child.is_some_and(|child| !child.nullable && child.default.is_none());
+                let dropped = value.is_null() && child.is_some_and(|child| !child.nullable && child.default.is_none());
                 if !dropped {
                     drop_in(child, value);
                 }

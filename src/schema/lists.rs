@@ -13,12 +13,7 @@ const LIST_TYPE: &str = "x-kubernetes-list-type";
 
 /// Adds a violation for the first repetition of each item. Below a list that is no list in the
 /// object, or an object that is none, there is nothing to check.
-pub(super) fn duplicates(
-    schema: &Schema,
-    value: &Value,
-    place: &Place<'_>,
-    found: &mut Vec<Violation>,
-) {
+pub(super) fn duplicates(schema: &Schema, value: &Value, place: &Place<'_>, found: &mut Vec<Violation>) {
     if place.is_too_deep() {
         return;
     }
@@ -51,24 +46,16 @@ pub(super) fn duplicates(
 }
 
 fn list_map(schema: &Schema, items: &[Value], place: &Place<'_>, found: &mut Vec<Violation>) {
-    let stranger = items
-        .iter()
-        .position(|item| !item.is_object() && !item.is_null());
+    let stranger = items.iter().position(|item| !item.is_object() && !item.is_null());
     if let Some(index) = stranger {
         let message = "must be an object, since the list is a map".to_owned();
-        found.push(
-            place
-                .item(index)
-                .refused(Reason::Invalid, LIST_TYPE, message),
-        );
+        found.push(place.item(index).refused(Reason::Invalid, LIST_TYPE, message));
         return;
     }
-    let identities = items
-        .iter()
-        .map(|item| match schema.list_map_keys.as_slice() {
-            [key] => item.get(key).map(identity).unwrap_or_default(),
-            _ => identity(&keys_of(schema, item)),
-        });
+    let identities = items.iter().map(|item| match schema.list_map_keys.as_slice() {
+        [key] => item.get(key).map(identity).unwrap_or_default(),
+        _ => identity(&keys_of(schema, item)),
+    });
     repeated(identities, |index| {
         let keys = keys_of(schema, &items[index]);
         found.push(duplicate(&place.item(index), &keys));
@@ -77,11 +64,8 @@ fn list_map(schema: &Schema, items: &[Value], place: &Place<'_>, found: &mut Vec
 
 /// The keys of an entry, without those that it does not have.
 fn keys_of(schema: &Schema, item: &Value) -> Value {
-    let keys: Map<_, _> = schema
-        .list_map_keys
-        .iter()
-        .filter_map(|key| Some((key.clone(), item.get(key)?.clone())))
-        .collect();
+    let keys: Map<_, _> =
+        schema.list_map_keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect();
     Value::Object(keys)
 }
 

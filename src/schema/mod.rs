@@ -5,10 +5,10 @@
 //! because a typed struct would silently drop the keyword that nobody judged.
 
 mod admit;
+pub mod compare;
 mod default;
 mod format;
 mod lists;
-pub mod compare;
 mod model;
 mod path;
 mod pattern;
@@ -17,9 +17,9 @@ mod print;
 mod prune;
 mod ratchet;
 mod read;
-mod secret;
 mod resource;
 mod rules;
+mod secret;
 mod validate;
 mod verdict;
 

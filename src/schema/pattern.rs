@@ -15,8 +15,7 @@ pub struct Pattern {
 
 /// The same few patterns stand in thousands of places (every quantity has one), so each is
 /// compiled once for the process.
-static COMPILED: LazyLock<Mutex<HashMap<String, Arc<Result<Regex, String>>>>> =
-    LazyLock::new(Mutex::default);
+static COMPILED: LazyLock<Mutex<HashMap<String, Arc<Result<Regex, String>>>>> = LazyLock::new(Mutex::default);
 
 /// Go's limit on the size of a compiled pattern is of this order.
 const SIZE_LIMIT: usize = 10 << 20;
@@ -24,16 +23,9 @@ const SIZE_LIMIT: usize = 10 << 20;
 impl Pattern {
     /// Compiles a pattern. A pattern that does not compile is kept, with the reason.
     pub fn new(text: &str) -> Self {
-        let mut cache = COMPILED
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let compiled = cache
-            .entry(text.to_owned())
-            .or_insert_with(|| Arc::new(compile(text)));
-        Self {
-            text: text.to_owned(),
-            compiled: Arc::clone(compiled),
-        }
+        let mut cache = COMPILED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let compiled = cache.entry(text.to_owned()).or_insert_with(|| Arc::new(compile(text)));
+        Self { text: text.to_owned(), compiled: Arc::clone(compiled) }
     }
 
     /// The expression, or why there is none.
@@ -54,17 +46,10 @@ impl PartialEq for Pattern {
 }
 
 fn compile(text: &str) -> Result<Regex, String> {
-    RegexBuilder::new(&translate(text))
-        .size_limit(SIZE_LIMIT)
-        .build()
-        .map_err(|error| {
-            let text = error.to_string();
-            text.lines()
-                .last()
-                .unwrap_or(&text)
-                .trim_start_matches("error: ")
-                .to_owned()
-        })
+    RegexBuilder::new(&translate(text)).size_limit(SIZE_LIMIT).build().map_err(|error| {
+        let text = error.to_string();
+        text.lines().last().unwrap_or(&text).trim_start_matches("error: ").to_owned()
+    })
 }
 
 /// Rewrites what Go and Rust read differently: Perl classes are ASCII in Go, a brace that starts no
@@ -80,10 +65,7 @@ fn translate(text: &str) -> String {
                     let rest = &text[at + 2..];
                     let end = rest.find("\\E").unwrap_or(rest.len());
                     out.push_str(&regex::escape(&rest[..end]));
-                    while chars
-                        .peek()
-                        .is_some_and(|(next, _)| *next < at + 2 + end + 2)
-                    {
+                    while chars.peek().is_some_and(|(next, _)| *next < at + 2 + end + 2) {
                         chars.next();
                     }
                 }
@@ -132,9 +114,7 @@ fn translate(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            '-' if class.is_some() && chars.peek().is_some_and(|(_, next)| *next == '-') => {
-                out.push_str("\\-")
-            }
+            '-' if class.is_some() && chars.peek().is_some_and(|(_, next)| *next == '-') => out.push_str("\\-"),
             '{' if class.is_none() && !starts_repetition(&text[at..]) => out.push_str("\\{"),
             '}' if class.is_none() && !ends_repetition(&text[..at]) => out.push_str("\\}"),
             c => out.push(c),
@@ -166,20 +146,12 @@ fn starts_repetition(rest: &str) -> bool {
     };
     let inner = &rest[1..end];
     let (low, high) = inner.split_once(',').unwrap_or((inner, ""));
-    !low.is_empty()
-        && low.bytes().all(|b| b.is_ascii_digit())
-        && high.bytes().all(|b| b.is_ascii_digit())
+    !low.is_empty() && low.bytes().all(|b| b.is_ascii_digit()) && high.bytes().all(|b| b.is_ascii_digit())
 }
 
 fn ends_repetition(before: &str) -> bool {
     before.rfind('{').is_some_and(|at| {
-        let escaped = before[..at]
-            .bytes()
-            .rev()
-            .take_while(|b| *b == b'\\')
-            .count()
-            % 2
-            == 1;
+        let escaped = before[..at].bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1;
         !escaped && starts_repetition(&format!("{}}}", &before[at..]))
     })
 }
@@ -219,11 +191,6 @@ mod tests {
 
     #[test]
     fn a_bad_pattern_says_why() {
-        assert!(
-            Pattern::new("a(?=b)")
-                .regex()
-                .unwrap_err()
-                .contains("look-around")
-        );
+        assert!(Pattern::new("a(?=b)").regex().unwrap_err().contains("look-around"));
     }
 }

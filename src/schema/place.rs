@@ -35,11 +35,7 @@ enum Style {
 impl<'a> Place<'a> {
     /// The root of the object.
     pub(super) fn root() -> Self {
-        Self {
-            parent: None,
-            step: Step::Root,
-            depth: 0,
-        }
+        Self { parent: None, step: Step::Root, depth: 0 }
     }
 
     /// The place of a property.
@@ -58,11 +54,7 @@ impl<'a> Place<'a> {
     }
 
     fn then(&'a self, step: Step<'a>) -> Self {
-        Self {
-            parent: Some(self),
-            step,
-            depth: self.depth + 1,
-        }
+        Self { parent: Some(self), step, depth: self.depth + 1 }
     }
 
     /// Whether it is too deep to look any further.
@@ -132,46 +124,18 @@ impl<'a> Place<'a> {
     }
 
     /// A violation that the schema validator reports here.
-    pub(super) fn broken(
-        &self,
-        reason: Reason,
-        keyword: &'static str,
-        message: String,
-    ) -> Violation {
-        Violation {
-            field: self.dotted(),
-            pointer: self.pointer(),
-            reason,
-            keyword,
-            message,
-        }
+    pub(super) fn broken(&self, reason: Reason, keyword: &'static str, message: String) -> Violation {
+        Violation { field: self.dotted(), pointer: self.pointer(), reason, keyword, message }
     }
 
     /// A violation that the schema validator reports without a path.
     pub(super) fn broken_as_a_whole(&self, keyword: &'static str, message: String) -> Violation {
-        Violation {
-            field: NIL.to_owned(),
-            pointer: self.pointer(),
-            reason: Reason::Invalid,
-            keyword,
-            message,
-        }
+        Violation { field: NIL.to_owned(), pointer: self.pointer(), reason: Reason::Invalid, keyword, message }
     }
 
     /// A violation that another part of the server reports here.
-    pub(super) fn refused(
-        &self,
-        reason: Reason,
-        keyword: &'static str,
-        message: String,
-    ) -> Violation {
-        Violation {
-            field: self.bracketed(),
-            pointer: self.pointer(),
-            reason,
-            keyword,
-            message,
-        }
+    pub(super) fn refused(&self, reason: Reason, keyword: &'static str, message: String) -> Violation {
+        Violation { field: self.bracketed(), pointer: self.pointer(), reason, keyword, message }
     }
 }
 

@@ -21,10 +21,7 @@ pub(super) fn print(value: &mut Value) {
 
 /// The other form of a number, where there is one. A whole number beyond 64 bits is a fraction to
 /// the server, and loses its last digits.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "guarded by the range check before it"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "guarded by the range check before it")]
 fn print_number(number: &Number) -> Option<Number> {
     if number.is_i64() {
         return None;
@@ -49,11 +46,7 @@ fn sorted(value: &Value) -> Value {
             let mut entries: Vec<_> = map.iter().collect();
             entries.sort_unstable_by_key(|(name, _)| *name);
             let entries = entries.into_iter();
-            Value::Object(
-                entries
-                    .map(|(name, value)| (name.clone(), sorted(value)))
-                    .collect::<Map<_, _>>(),
-            )
+            Value::Object(entries.map(|(name, value)| (name.clone(), sorted(value))).collect::<Map<_, _>>())
         }
         Value::Number(_) => {
             let mut value = value.clone();

@@ -48,14 +48,11 @@ impl<'a> Correlation<'a> {
                 if self.schema.list_type.as_deref() != Some("map") {
                     return new == old;
                 }
-                (0..new.len())
-                    .all(|index| self.index(index).is_some_and(|item| item.is_unchanged()))
+                (0..new.len()).all(|index| self.index(index).is_some_and(|item| item.is_unchanged()))
             }
             (Value::Object(new), Value::Object(old)) => {
                 new.len() == old.len()
-                    && new
-                        .keys()
-                        .all(|name| self.key(name).is_some_and(|value| value.is_unchanged()))
+                    && new.keys().all(|name| self.key(name).is_some_and(|value| value.is_unchanged()))
             }
             (new, old) => new == old,
         }
@@ -63,31 +60,21 @@ impl<'a> Correlation<'a> {
 }
 
 /// The item of a list map that has the same keys. All keys must be there and be scalars.
-pub(super) fn counterpart<'a>(
-    schema: &Schema,
-    item: &Value,
-    others: &'a [Value],
-) -> Option<&'a Value> {
+pub(super) fn counterpart<'a>(schema: &Schema, item: &Value, others: &'a [Value]) -> Option<&'a Value> {
     let is_list_map = schema.list_type.as_deref() == Some("map");
     if !is_list_map || schema.list_map_keys.is_empty() {
         return None;
     }
     let keys = keys_of(schema, item.as_object()?)?;
-    others.iter().find(|other| {
-        other
-            .as_object()
-            .and_then(|other| keys_of(schema, other))
-            .is_some_and(|other| other == keys)
-    })
+    others
+        .iter()
+        .find(|other| other.as_object().and_then(|other| keys_of(schema, other)).is_some_and(|other| other == keys))
 }
 
 fn keys_of<'a>(schema: &Schema, item: &'a Map<String, Value>) -> Option<Vec<&'a Value>> {
     schema
         .list_map_keys
         .iter()
-        .map(|key| {
-            item.get(key)
-                .filter(|value| value.is_string() || value.is_number() || value.is_boolean())
-        })
+        .map(|key| item.get(key).filter(|value| value.is_string() || value.is_number() || value.is_boolean()))
         .collect()
 }

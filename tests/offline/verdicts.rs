@@ -16,13 +16,7 @@ const GROUP: &str = "verdicts.example.com";
 const UNDECIDED: [(&str, &str, &str); 0] = [];
 
 /// What a server sets itself; the recorder leaves it out.
-const SERVER_SET: [&str; 5] = [
-    "uid",
-    "resourceVersion",
-    "creationTimestamp",
-    "generation",
-    "managedFields",
-];
+const SERVER_SET: [&str; 5] = ["uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"];
 
 #[derive(Default)]
 struct Score {
@@ -45,17 +39,11 @@ fn verdicts_are_those_of_the_server() {
         compare_theme(theme, &recorded, score, &mut differences);
     }
     print_table(&scores);
-    assert!(
-        differences.is_empty(),
-        "the server disagrees:\n{differences}"
-    );
+    assert!(differences.is_empty(), "the server disagrees:\n{differences}");
 }
 
 fn print_table(scores: &BTreeMap<String, Score>) {
-    println!(
-        "{:<26} {:>6} {:>9} {:>8} {:>8}",
-        "theme", "agree", "undecided", "disagree", "skipped"
-    );
+    println!("{:<26} {:>6} {:>9} {:>8} {:>8}", "theme", "agree", "undecided", "disagree", "skipped");
     let mut total = Score::default();
     for (theme, score) in scores {
         print_row(theme, score);
@@ -68,12 +56,7 @@ fn print_table(scores: &BTreeMap<String, Score>) {
 }
 
 fn print_row(theme: &str, score: &Score) {
-    let Score {
-        agree,
-        undecided,
-        disagree,
-        skipped,
-    } = score;
+    let Score { agree, undecided, disagree, skipped } = score;
     println!("{theme:<26} {agree:>6} {undecided:>9} {disagree:>8} {skipped:>8}");
 }
 
@@ -116,14 +99,7 @@ impl<'a> Case<'a> {
         let name = node.str_at("name").unwrap();
         assert_eq!(Some(name), result["name"].as_str(), "record {theme} again");
         let kind = result["kind"].as_str().unwrap();
-        Self {
-            theme,
-            name,
-            kind,
-            node,
-            result,
-            sources,
-        }
+        Self { theme, name, kind, node, result, sources }
     }
 
     fn answers(&self) -> &'a [Value] {
@@ -132,10 +108,7 @@ impl<'a> Case<'a> {
 
     fn form(&self) -> &'static str {
         let forms = ["schema", "specSchema", "rootSchema"];
-        forms
-            .into_iter()
-            .find(|form| self.node.get(form).is_some())
-            .unwrap()
+        forms.into_iter().find(|form| self.node.get(form).is_some()).unwrap()
     }
 
     /// The schema of whole objects, as the recorder builds it around the stated one.
@@ -149,10 +122,7 @@ impl<'a> Case<'a> {
     }
 
     fn flag(&self, name: &str) -> bool {
-        self.node
-            .get(name)
-            .and_then(Node::as_bool)
-            .unwrap_or_default()
+        self.node.get(name).and_then(Node::as_bool).unwrap_or_default()
     }
 
     fn admit(&self, validator: &Validator<'_>, object: &Node, index: usize) -> Admission {
@@ -194,17 +164,8 @@ impl<'a> Case<'a> {
         body
     }
 
-    fn score(
-        &self,
-        index: usize,
-        admission: &Admission,
-        answer: &Value,
-        score: &mut Score,
-        differences: &mut String,
-    ) {
-        let listed = UNDECIDED
-            .iter()
-            .any(|(theme, name, _)| (*theme, *name) == (self.theme, self.name));
+    fn score(&self, index: usize, admission: &Admission, answer: &Value, score: &mut Score, differences: &mut String) {
+        let listed = UNDECIDED.iter().any(|(theme, name, _)| (*theme, *name) == (self.theme, self.name));
         let (ours, theirs) = (self.ours(admission), self.theirs(answer));
         if !admission.undecided.is_empty() && listed {
             score.undecided += 1;
@@ -213,11 +174,7 @@ impl<'a> Case<'a> {
         } else {
             score.disagree += 1;
             let Self { theme, name, .. } = self;
-            writeln!(
-                differences,
-                "{theme}: {name} [{index}]\n  ours:   {ours}\n  theirs: {theirs}"
-            )
-            .unwrap();
+            writeln!(differences, "{theme}: {name} [{index}]\n  ours:   {ours}\n  theirs: {theirs}").unwrap();
             for undecided in &admission.undecided {
                 writeln!(differences, "  undecided: {undecided:?}").unwrap();
             }
@@ -283,9 +240,7 @@ fn plain(node: &Node, sources: &Sources) -> Value {
         Kind::List(items) => items.iter().map(|item| plain(item, sources)).collect(),
         Kind::Map(entries) => {
             let entries = entries.iter();
-            let map: Map<_, _> = entries
-                .map(|entry| (entry.key.clone(), plain(&entry.value, sources)))
-                .collect();
+            let map: Map<_, _> = entries.map(|entry| (entry.key.clone(), plain(&entry.value, sources))).collect();
             Value::Object(map)
         }
         Kind::Number(_) => number(sources.slice(node.span)).unwrap_or_else(|| node.to_value()),
@@ -294,10 +249,7 @@ fn plain(node: &Node, sources: &Sources) -> Value {
 }
 
 fn number(text: &str) -> Option<Value> {
-    text.contains(['.', 'e', 'E'])
-        .then(|| text.parse::<f64>().ok())
-        .flatten()
-        .map(Value::from)
+    text.contains(['.', 'e', 'E']).then(|| text.parse::<f64>().ok()).flatten().map(Value::from)
 }
 
 /// The recorder wrote 1e+21 and 18446744073709552000 as it read them.
@@ -306,11 +258,7 @@ fn printed(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(printed).collect(),
         Value::Object(map) => {
             let entries = map.iter();
-            Value::Object(
-                entries
-                    .map(|(name, value)| (name.clone(), printed(value)))
-                    .collect(),
-            )
+            Value::Object(entries.map(|(name, value)| (name.clone(), printed(value))).collect())
         }
         Value::Number(number) if !number.is_i64() => json!(number.as_f64()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),

@@ -66,7 +66,7 @@ fn declared(evidence: &Evidence<'_>, trial: &Trial, field: &str) -> bool {
 fn span(evidence: &Evidence<'_>, trial: &Trial, pointer: &str) -> Option<Span> {
     let Origin::Sample(name) = &trial.origin else { return None };
     let mut samples = evidence.subject.samples_of(evidence.crd);
-    let sample = samples.find(|sample| sample.name() == name && sample.object == trial.input)?;
+    let sample = samples.find(|sample| sample.name() == name && sample.group_version().1 == trial.version)?;
     let (parent, last) = pointer.rsplit_once('/').unwrap_or(("", ""));
     let parent = sample.node.nearest(parent);
     Some(parent.entry(last).map_or(parent.span, |entry| entry.key_span))

@@ -3,6 +3,7 @@
 pub(super) mod ca_bundle_usable;
 pub(super) mod conversion_needed;
 pub(super) mod conversion_stanza_valid;
+pub(super) mod defaults_valid;
 pub(super) mod deprecation_announced;
 pub(super) mod identity_consistent;
 pub(super) mod list_keys_declared;
@@ -14,6 +15,7 @@ pub(super) mod review_v1_offered;
 pub(super) mod review_versions_known;
 pub(super) mod rules_affordable;
 pub(super) mod samples_namespaced;
+pub(super) mod samples_valid;
 pub(super) mod schemas_structural;
 mod shared_features;
 mod shared_jsonpath;

@@ -21,7 +21,5 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::judge_schemas(evidence, |delta, breach| {
-        matches!(delta.what, What::NotUnderstood { .. }).then_some(breach)
-    })
+    shared::judge_schemas(evidence, |delta, breach| matches!(delta.what, What::NotUnderstood { .. }).then_some(breach))
 }

@@ -36,13 +36,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             | What::PatternChanged { .. }
             | What::FormatChanged { .. }
             | What::JunctorChanged { .. } => Some(softened(evidence, delta, breach)),
-            What::EmbeddedResourceChanged { .. } if delta.direction == Direction::Narrower => {
-                Some(breach)
-            }
+            What::EmbeddedResourceChanged { .. } if delta.direction == Direction::Narrower => Some(breach),
             What::NullableChanged { .. } => Some(null(delta, breach)),
-            What::PropertyAdded | What::MapValuesChanged { .. }
-                if delta.direction == Direction::Narrower =>
-            {
+            What::PropertyAdded | What::MapValuesChanged { .. } if delta.direction == Direction::Narrower => {
                 Some(freed(breach))
             }
             _ => None,

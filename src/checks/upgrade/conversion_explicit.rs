@@ -35,24 +35,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         return Verdict::Held { examined: 1 };
     }
     let (message, span) = if conversion.stated {
-        (
-            "the conversion webhook went, and `conversion` has no `strategy`",
-            conversion.span,
-        )
+        ("the conversion webhook went, and `conversion` has no `strategy`", conversion.span)
     } else {
         // The whole spec would be too large a place; its name is where the stanza is missing.
-        let span = new
-            .node
-            .entry("spec")
-            .map_or(new.node.span, |entry| entry.key_span);
-        (
-            "the conversion webhook went, and nothing says what takes its place",
-            span,
-        )
+        let span = new.node.entry("spec").map_or(new.node.span, |entry| entry.key_span);
+        ("the conversion webhook went, and nothing says what takes its place", span)
     };
-    let breach = Breach::new(message)
-        .at(span)
-        .related(old.conversion.span, "the webhook stood here")
-        .key("unstated");
+    let breach = Breach::new(message).at(span).related(old.conversion.span, "the webhook stood here").key("unstated");
     Verdict::Broken(vec![breach])
 }

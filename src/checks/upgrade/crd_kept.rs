@@ -31,28 +31,16 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 
 fn gone(evidence: &Evidence<'_>) -> Breach {
     let old = evidence.crd;
-    let breach = Breach::new(format!("the CRD {} is gone", old.name))
-        .at(old.span_at("/metadata/name"))
-        .key("gone");
-    let known: BTreeSet<_> = evidence
-        .subject
-        .baseline
-        .iter()
-        .flatten()
-        .map(|crd| &crd.name)
-        .collect();
-    let heir = evidence
-        .subject
-        .crds
-        .iter()
-        .find(|crd| !known.contains(&crd.name) && crd.names.kind == old.names.kind);
+    let breach = Breach::new(format!("the CRD {} is gone", old.name)).at(old.span_at("/metadata/name")).key("gone");
+    let known: BTreeSet<_> = evidence.subject.baseline.iter().flatten().map(|crd| &crd.name).collect();
+    let heir = evidence.subject.crds.iter().find(|crd| !known.contains(&crd.name) && crd.names.kind == old.names.kind);
     match heir {
-        Some(heir) => breach
-            .related(heir.span_at("/metadata/name"), "the same kind is now defined here")
-            .help(format!(
+        Some(heir) => {
+            breach.related(heir.span_at("/metadata/name"), "the same kind is now defined here").help(format!(
                 "keep {} beside {} and move the objects over: the API server takes them for different resources",
                 old.name, heir.name
-            )),
+            ))
+        }
         None => breach,
     }
 }

@@ -23,8 +23,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let verdict =
-        shared::judge_schemas(evidence, |delta, breach| Some(breach.help(effect(delta)?)));
+    let verdict = shared::judge_schemas(evidence, |delta, breach| Some(breach.help(effect(delta)?)));
     match (pruning_begins(evidence), verdict) {
         (Some(breach), Verdict::Broken(mut breaches)) => {
             breaches.push(breach);

@@ -24,9 +24,7 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::judge_schemas(evidence, |delta, breach| match delta.what {
-        What::RuleChanged { transition, .. } if delta.is_breaking() => {
-            Some(weigh(evidence, delta, breach, transition))
-        }
+        What::RuleChanged { transition, .. } if delta.is_breaking() => Some(weigh(evidence, delta, breach, transition)),
         _ => None,
     })
 }
@@ -34,9 +32,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 fn weigh(evidence: &Evidence<'_>, delta: &Delta, breach: Breach, transition: bool) -> Breach {
     if transition {
         // It only runs on updates, so no stored object is in breach of it.
-        return breach.severity(Severity::Warning).help(
-            "tell clients which updates are refused from now on; no stored object is affected",
-        );
+        return breach
+            .severity(Severity::Warning)
+            .help("tell clients which updates are refused from now on; no stored object is affected");
     }
     let breach = if delta.direction == Direction::Unknown {
         breach.help("compare the rules by hand: their structure does not tell which one allows more; waive this finding if the new one does")

@@ -35,10 +35,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         Some(_) => "did not serve",
         None => "did not have",
     };
-    let message = format!(
-        "{name} becomes the stored version in place of {}, and the old state {lacks} it",
-        before.name
-    );
+    let message =
+        format!("{name} becomes the stored version in place of {}, and the old state {lacks} it", before.name);
     let breach = Breach::new(message)
         .at(after.node.nearest("/storage").span)
         .version(name)

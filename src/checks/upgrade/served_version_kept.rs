@@ -30,12 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         Ok(old) => old,
         Err(verdict) => return verdict,
     };
-    let breaches = old
-        .versions
-        .iter()
-        .filter(|before| before.served)
-        .filter_map(|before| gone(before, new))
-        .collect();
+    let breaches = old.versions.iter().filter(|before| before.served).filter_map(|before| gone(before, new)).collect();
     Verdict::from_breaches(breaches, old.versions.len())
 }
 
@@ -43,24 +38,16 @@ fn gone(before: &Version, new: &Crd) -> Option<Breach> {
     let name = &before.name;
     let breach = match new.version(name) {
         Some(after) if after.served || before.deprecated => return None,
-        Some(after) => Breach::new(format!(
-            "{name} is no longer served, and was not deprecated before"
-        ))
-        .at(after.node.nearest("/served").span)
-        .help("serve it for one more release with `deprecated: true` and a `deprecationWarning`")
-        .key("unserved"),
+        Some(after) => Breach::new(format!("{name} is no longer served, and was not deprecated before"))
+            .at(after.node.nearest("/served").span)
+            .help("serve it for one more release with `deprecated: true` and a `deprecationWarning`")
+            .key("unserved"),
         None => {
-            let state = if before.deprecated {
-                ", deprecated or not"
-            } else {
-                " and not even deprecated"
-            };
-            Breach::new(format!(
-                "{name} is removed while it was still served{state}"
-            ))
-            .at(new.span_at("/spec/versions"))
-            .help("keep it for one release with `served: false`; bringing it back is then one word")
-            .key("removed")
+            let state = if before.deprecated { ", deprecated or not" } else { " and not even deprecated" };
+            Breach::new(format!("{name} is removed while it was still served{state}"))
+                .at(new.span_at("/spec/versions"))
+                .help("keep it for one release with `served: false`; bringing it back is then one word")
+                .key("removed")
         }
     };
     let served = before.node.nearest("/served").span;

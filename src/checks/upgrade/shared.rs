@@ -15,19 +15,14 @@ pub(super) fn old_state<'a>(evidence: &Evidence<'a>) -> Result<&'a Crd, Verdict>
         Change::Kept(old) => Ok(old),
         // Nobody has objects of a CRD that did not exist.
         Change::Added => Err(Verdict::Held { examined: 1 }),
-        Change::Removed => Err(Verdict::Undecided(
-            "the CRD is gone; upgrade/crd-kept says so".into(),
-        )),
+        Change::Removed => Err(Verdict::Undecided("the CRD is gone; upgrade/crd-kept says so".into())),
         Change::Unknown => Err(Verdict::Undecided("no baseline to compare with".into())),
     }
 }
 
 /// Judges each difference between the schemas of the versions that are in both states. The judge
 /// gets a breach that says where and what; it returns it, amended, or nothing.
-pub(super) fn judge_schemas(
-    evidence: &Evidence<'_>,
-    judge: impl Fn(&Delta, Breach) -> Option<Breach>,
-) -> Verdict {
+pub(super) fn judge_schemas(evidence: &Evidence<'_>, judge: impl Fn(&Delta, Breach) -> Option<Breach>) -> Verdict {
     let old = match old_state(evidence) {
         Ok(old) => old,
         Err(verdict) => return verdict,

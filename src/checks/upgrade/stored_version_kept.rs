@@ -35,17 +35,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     };
     let stored = stored_versions(old);
     let examined = stored.len();
-    let gone = stored
-        .into_iter()
-        .filter(|(name, _)| new.version(name).is_none());
+    let gone = stored.into_iter().filter(|(name, _)| new.version(name).is_none());
     let breaches = gone.map(|(name, span)| {
-        Breach::new(format!(
-            "{name} is gone from spec.versions, but objects may be stored at it"
-        ))
-        .at(new.span_at("/spec/versions"))
-        .version(name)
-        .related(span, "it was stored")
-        .key("gone")
+        Breach::new(format!("{name} is gone from spec.versions, but objects may be stored at it"))
+            .at(new.span_at("/spec/versions"))
+            .version(name)
+            .related(span, "it was stored")
+            .key("gone")
     });
     Verdict::from_breaches(breaches.collect(), examined)
 }

@@ -22,10 +22,7 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::judge_schemas(evidence, |delta, breach| {
-        let about_types = matches!(
-            delta.what,
-            What::TypeChanged { .. } | What::ItemsChanged { .. }
-        );
+        let about_types = matches!(delta.what, What::TypeChanged { .. } | What::ItemsChanged { .. });
         (about_types && delta.is_breaking()).then_some(breach)
     })
 }

@@ -36,14 +36,8 @@ impl Scene<'_> {
         }
         let texts = |branches: &[Schema]| branches.iter().map(canonical).collect::<Vec<_>>();
         let (before, after) = (texts(old), texts(new));
-        let gone = before
-            .iter()
-            .filter(|branch| !after.contains(branch))
-            .count();
-        let fresh = after
-            .iter()
-            .filter(|branch| !before.contains(branch))
-            .count();
+        let gone = before.iter().filter(|branch| !after.contains(branch)).count();
+        let fresh = after.iter().filter(|branch| !before.contains(branch)).count();
         if gone == 0 && fresh == 0 {
             return;
         }
@@ -55,37 +49,23 @@ impl Scene<'_> {
             ("allOf" | "anyOf", _, _) if old.len() == new.len() => pairwise(old, new),
             _ => Direction::Unknown,
         };
-        let what = What::JunctorChanged {
-            keyword,
-            added: fresh,
-            removed: gone,
-        };
+        let what = What::JunctorChanged { keyword, added: fresh, removed: gone };
         self.tell(keyword, direction, what);
     }
 }
 
 /// The direction of branches that moved one by one.
 fn pairwise(old: &[Schema], new: &[Schema]) -> Direction {
-    let deltas = old
-        .iter()
-        .zip(new)
-        .flat_map(|(old, new)| super::compare(old, new));
+    let deltas = old.iter().zip(new).flat_map(|(old, new)| super::compare(old, new));
     let breaking = deltas.filter(super::Delta::is_breaking).count();
-    if breaking == 0 {
-        Direction::Wider
-    } else {
-        Direction::Unknown
-    }
+    if breaking == 0 { Direction::Wider } else { Direction::Unknown }
 }
 
 /// `anyOf` without the two branches that go with `x-kubernetes-int-or-string` and say nothing more.
 fn any_of(schema: &Schema) -> &[Schema] {
     let is_pair = schema.int_or_string
         && schema.any_of.len() == 2
-        && schema
-            .any_of
-            .iter()
-            .all(|branch| branch.keywords.len() == 1 && Shape::of(branch).is_scalar());
+        && schema.any_of.iter().all(|branch| branch.keywords.len() == 1 && Shape::of(branch).is_scalar());
     if is_pair { &[] } else { &schema.any_of }
 }
 

@@ -61,9 +61,7 @@ impl Delta {
     pub fn is_breaking(&self) -> bool {
         match self.direction {
             Direction::Harmless | Direction::Wider => false,
-            Direction::Meaning | Direction::Unknown | Direction::Narrower | Direction::Lossy => {
-                true
-            }
+            Direction::Meaning | Direction::Unknown | Direction::Narrower | Direction::Lossy => true,
         }
     }
 }
@@ -87,12 +85,6 @@ impl Delta {
 /// ```
 pub fn compare(old: &Schema, new: &Schema) -> Vec<Delta> {
     let mut out = Vec::new();
-    node::Scene {
-        old,
-        new,
-        at: &trail::Trail::root(),
-        out: &mut out,
-    }
-    .compare();
+    node::Scene { old, new, at: &trail::Trail::root(), out: &mut out }.compare();
     out
 }

@@ -37,30 +37,14 @@ impl Scene<'_> {
 
     /// Reports a difference of this node, placed at a keyword where that exists.
     pub(super) fn tell(&mut self, keyword: &str, direction: Direction, what: What) {
-        let spans = (
-            self.old.keyword_span(keyword),
-            self.new.keyword_span(keyword),
-        );
+        let spans = (self.old.keyword_span(keyword), self.new.keyword_span(keyword));
         self.tell_at(self.at.path(), spans, direction, what);
     }
 
     /// Reports a difference at a path and place of its own.
-    pub(super) fn tell_at(
-        &mut self,
-        path: Path,
-        (old, new): (Span, Span),
-        direction: Direction,
-        what: What,
-    ) {
+    pub(super) fn tell_at(&mut self, path: Path, (old, new): (Span, Span), direction: Direction, what: What) {
         let scalar = Shape::of(self.old).is_scalar() && Shape::of(self.new).is_scalar();
-        self.out.push(Delta {
-            path,
-            old,
-            new,
-            direction,
-            ratchets: self.at.correlates && scalar,
-            what,
-        });
+        self.out.push(Delta { path, old, new, direction, ratchets: self.at.correlates && scalar, what });
     }
 
     /// What the type allows. False where the states have nothing in common that could be compared.
@@ -78,16 +62,9 @@ impl Scene<'_> {
             (old, Shape::Any) => old.is_scalar() || self.new.preserves_unknown(),
             _ => false,
         };
-        let direction = if wider {
-            Direction::Wider
-        } else {
-            Direction::Narrower
-        };
-        let keyword = if old == Shape::IntOrString || new == Shape::IntOrString {
-            "x-kubernetes-int-or-string"
-        } else {
-            "type"
-        };
+        let direction = if wider { Direction::Wider } else { Direction::Narrower };
+        let keyword =
+            if old == Shape::IntOrString || new == Shape::IntOrString { "x-kubernetes-int-or-string" } else { "type" };
         self.tell(keyword, direction, What::TypeChanged { old, new });
         old.is_scalar() && new.is_scalar()
     }
@@ -98,28 +75,14 @@ impl Scene<'_> {
             let Some(before) = old.properties.get(name) else {
                 // What used to be kept as unknown, or as a map value, is now held to a schema.
                 let free = old.preserves_unknown() || values_of(old) != Values::None;
-                let direction = if free && !self.is_meta(name) {
-                    Direction::Narrower
-                } else {
-                    Direction::Wider
-                };
+                let direction = if free && !self.is_meta(name) { Direction::Narrower } else { Direction::Wider };
                 let spans = (old.keyword_span("properties"), schema.span);
-                self.tell_at(
-                    self.at.path().field(name),
-                    spans,
-                    direction,
-                    What::PropertyAdded,
-                );
+                self.tell_at(self.at.path().field(name), spans, direction, What::PropertyAdded);
                 continue;
             };
             let mut at = self.at.then(Hop::Field(name));
             at.required = new.required.contains(name);
-            let scene = Scene {
-                old: before,
-                new: schema,
-                at: &at,
-                out: self.out,
-            };
+            let scene = Scene { old: before, new: schema, at: &at, out: self.out };
             scene.compare();
         }
         for (name, schema) in &old.properties {
@@ -131,52 +94,33 @@ impl Scene<'_> {
 
     fn removed(&mut self, name: &str, schema: &Schema) {
         let (old, new) = (self.old, self.new);
-        let direction = if new.preserves_unknown() || self.is_meta(name) {
-            Direction::Wider
-        } else {
-            Direction::Lossy
-        };
+        let direction = if new.preserves_unknown() || self.is_meta(name) { Direction::Wider } else { Direction::Lossy };
         let fresh = new.properties.iter().filter(|(name, candidate)| {
             !old.properties.contains_key(*name) && Shape::of(candidate) == Shape::of(schema)
         });
         let renamed_to = names::closest(name, fresh.map(|(name, _)| name.as_str()));
-        let what = What::PropertyRemoved {
-            renamed_to: renamed_to.map(str::to_owned),
-        };
+        let what = What::PropertyRemoved { renamed_to: renamed_to.map(str::to_owned) };
         let spans = (schema.span, new.keyword_span("properties"));
         self.tell_at(self.at.path().field(name), spans, direction, what);
     }
 
     /// Whether a field is one that every object has, named by the schema or not.
     fn is_meta(&self, name: &str) -> bool {
-        (self.at.is_root() || self.new.embedded_resource)
-            && matches!(name, "apiVersion" | "kind" | "metadata")
+        (self.at.is_root() || self.new.embedded_resource) && matches!(name, "apiVersion" | "kind" | "metadata")
     }
 
     fn required(&mut self) {
         let (old, new) = (self.old, self.new);
         let spans = (old.keyword_span("required"), new.keyword_span("required"));
-        for name in new
-            .required
-            .iter()
-            .filter(|name| !old.required.contains(name))
-        {
+        for name in new.required.iter().filter(|name| !old.required.contains(name)) {
             let property = new.properties.get(name);
             let defaulted = property.is_some_and(|property| property.default.is_some());
             // Defaults are filled in before validation, so the server never misses the field.
-            let direction = if defaulted || self.is_meta(name) {
-                Direction::Harmless
-            } else {
-                Direction::Narrower
-            };
+            let direction = if defaulted || self.is_meta(name) { Direction::Harmless } else { Direction::Narrower };
             let path = self.at.path().field(name);
             self.tell_at(path, spans, direction, What::RequiredAdded { defaulted });
         }
-        for name in old
-            .required
-            .iter()
-            .filter(|name| !new.required.contains(name))
-        {
+        for name in old.required.iter().filter(|name| !new.required.contains(name)) {
             let path = self.at.path().field(name);
             self.tell_at(path, spans, Direction::Wider, What::RequiredRemoved);
         }
@@ -185,16 +129,10 @@ impl Scene<'_> {
     fn map_values(&mut self) {
         let (old, new) = (values_of(self.old), values_of(self.new));
         if let (Some(before), Some(after)) = (self.old.values(), self.new.values()) {
-            let scene = Scene {
-                old: before,
-                new: after,
-                at: &self.at.then(Hop::Value),
-                out: self.out,
-            };
+            let scene = Scene { old: before, new: after, at: &self.at.then(Hop::Value), out: self.out };
             return scene.compare();
         }
-        let inner_kept =
-            |schema: Option<&Schema>| schema.is_none_or(|schema| Shape::of(schema).is_scalar());
+        let inner_kept = |schema: Option<&Schema>| schema.is_none_or(|schema| Shape::of(schema).is_scalar());
         let direction = match (old, new) {
             (old, new) if old == new => return,
             (_, Values::None) if self.new.preserves_unknown() => Direction::Wider,
@@ -205,11 +143,7 @@ impl Scene<'_> {
             (Values::None, _) if self.old.preserves_unknown() => Direction::Narrower,
             (Values::None, _) => Direction::Wider,
         };
-        self.tell(
-            "additionalProperties",
-            direction,
-            What::MapValuesChanged { old, new },
-        );
+        self.tell("additionalProperties", direction, What::MapValuesChanged { old, new });
     }
 
     fn items(&mut self) {
@@ -218,22 +152,13 @@ impl Scene<'_> {
                 let mut at = self.at.then(Hop::Item);
                 // Items of a list without keys cannot be matched with what they were before.
                 at.correlates &= self.new.list_type.as_deref() == Some("map");
-                let scene = Scene {
-                    old,
-                    new,
-                    at: &at,
-                    out: self.out,
-                };
+                let scene = Scene { old, new, at: &at, out: self.out };
                 scene.compare();
             }
             (None, None) => {}
             (_, new) => {
                 let described = new.is_some();
-                self.tell(
-                    "items",
-                    Direction::Unknown,
-                    What::ItemsChanged { described },
-                );
+                self.tell("items", Direction::Unknown, What::ItemsChanged { described });
             }
         }
     }
@@ -241,37 +166,23 @@ impl Scene<'_> {
     /// Who owns which part, and what is kept without being named.
     fn ownership(&mut self) {
         let (old, new) = (self.old, self.new);
-        let or =
-            |text: &Option<String>, default: &str| text.as_deref().unwrap_or(default).to_owned();
+        let or = |text: &Option<String>, default: &str| text.as_deref().unwrap_or(default).to_owned();
         let lists = (or(&old.list_type, "atomic"), or(&new.list_type, "atomic"));
         if lists.0 != lists.1 {
-            let what = What::ListTypeChanged {
-                old: lists.0,
-                new: lists.1,
-            };
+            let what = What::ListTypeChanged { old: lists.0, new: lists.1 };
             self.tell("x-kubernetes-list-type", Direction::Meaning, what);
         } else if old.list_map_keys != new.list_map_keys {
-            let what = What::ListKeysChanged {
-                old: old.list_map_keys.clone(),
-                new: new.list_map_keys.clone(),
-            };
+            let what = What::ListKeysChanged { old: old.list_map_keys.clone(), new: new.list_map_keys.clone() };
             self.tell("x-kubernetes-list-map-keys", Direction::Meaning, what);
         }
         let maps = (or(&old.map_type, "granular"), or(&new.map_type, "granular"));
         if maps.0 != maps.1 {
-            let what = What::MapTypeChanged {
-                old: maps.0,
-                new: maps.1,
-            };
+            let what = What::MapTypeChanged { old: maps.0, new: maps.1 };
             self.tell("x-kubernetes-map-type", Direction::Meaning, what);
         }
         if old.preserves_unknown() != new.preserves_unknown() {
             let preserved = new.preserves_unknown();
-            let direction = if preserved {
-                Direction::Wider
-            } else {
-                Direction::Lossy
-            };
+            let direction = if preserved { Direction::Wider } else { Direction::Lossy };
             let what = What::PreserveUnknownChanged { preserved };
             self.tell("x-kubernetes-preserve-unknown-fields", direction, what);
         }
@@ -290,23 +201,16 @@ impl Scene<'_> {
     /// Keywords that only readers see, and those that nobody judged.
     fn keywords(&mut self) {
         for name in self.keyword_names() {
-            let value =
-                |schema: &Schema| schema.keyword(&name).map(|keyword| keyword.value.clone());
+            let value = |schema: &Schema| schema.keyword(&name).map(|keyword| keyword.value.clone());
             let (old, new) = (value(self.old), value(self.new));
             if old == new {
                 continue;
             }
             if PROSE.contains(&name.as_str()) {
-                let what = What::Annotated {
-                    keyword: name.clone(),
-                };
+                let what = What::Annotated { keyword: name.clone() };
                 self.tell(&name, Direction::Harmless, what);
             } else if !UNDERSTOOD.contains(&name.as_str()) || self.is_malformed(&name) {
-                let what = What::NotUnderstood {
-                    keyword: name.clone(),
-                    old: old.flatten(),
-                    new: new.flatten(),
-                };
+                let what = What::NotUnderstood { keyword: name.clone(), old: old.flatten(), new: new.flatten() };
                 self.tell(&name, Direction::Unknown, what);
             }
         }
@@ -315,10 +219,7 @@ impl Scene<'_> {
     fn keyword_names(&self) -> Vec<String> {
         let judged = |name: &str| UNDERSTOOD.contains(&name) && !self.is_malformed(name);
         let all = self.new.keywords.iter().chain(&self.old.keywords);
-        let mut names: Vec<&str> = all
-            .map(|keyword| keyword.name.as_str())
-            .filter(|name| !judged(name))
-            .collect();
+        let mut names: Vec<&str> = all.map(|keyword| keyword.name.as_str()).filter(|name| !judged(name)).collect();
         names.sort_unstable();
         names.dedup();
         names.into_iter().map(str::to_owned).collect()
@@ -341,17 +242,12 @@ fn values_of(schema: &Schema) -> Values {
 /// Two numbers of different spelling are the same value: 1 and 1.0.
 pub(super) fn same(old: &Value, new: &Value) -> bool {
     match (old, new) {
-        (Value::Number(old), Value::Number(new)) => {
-            super::value::order(old, new) == std::cmp::Ordering::Equal
-        }
+        (Value::Number(old), Value::Number(new)) => super::value::order(old, new) == std::cmp::Ordering::Equal,
         (Value::Array(old), Value::Array(new)) => {
             old.len() == new.len() && old.iter().zip(new).all(|(old, new)| same(old, new))
         }
         (Value::Object(old), Value::Object(new)) => {
-            old.len() == new.len()
-                && old
-                    .iter()
-                    .all(|(key, value)| new.get(key).is_some_and(|new| same(value, new)))
+            old.len() == new.len() && old.iter().all(|(key, value)| new.get(key).is_some_and(|new| same(value, new)))
         }
         _ => old == new,
     }

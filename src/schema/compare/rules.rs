@@ -29,11 +29,8 @@ impl Scene<'_> {
             self.tell_rule(direction, partner, Some(rule.rule));
         }
         for rule in gone {
-            let direction = if all_like(rule, &new).implies(&rule.expr) {
-                Direction::Harmless
-            } else {
-                Direction::Wider
-            };
+            let direction =
+                if all_like(rule, &new).implies(&rule.expr) { Direction::Harmless } else { Direction::Wider };
             self.tell_rule(direction, Some(rule.rule), None);
         }
         // The first rule of the same meaning is the one whose words a client knows.
@@ -48,16 +45,8 @@ impl Scene<'_> {
     }
 
     /// Which way a new rule moves things, and the rule among those gone that it took the place of.
-    fn place(
-        &self,
-        new: &Read<'_>,
-        old: &[Read<'_>],
-        gone: &[&Read<'_>],
-    ) -> (Direction, Option<usize>) {
-        let find = |wanted: &dyn Fn(&Read<'_>) -> bool| {
-            gone.iter()
-                .position(|old| old.when == new.when && wanted(old))
-        };
+    fn place(&self, new: &Read<'_>, old: &[Read<'_>], gone: &[&Read<'_>]) -> (Direction, Option<usize>) {
+        let find = |wanted: &dyn Fn(&Read<'_>) -> bool| gone.iter().position(|old| old.when == new.when && wanted(old));
         if all_like(new, old).implies(&new.expr) {
             return match find(&|old| old.expr.implies(&new.expr)) {
                 Some(at) => (Direction::Wider, Some(at)),
@@ -79,11 +68,7 @@ impl Scene<'_> {
     fn tell_rule(&mut self, direction: Direction, old: Option<&Rule>, new: Option<&Rule>) {
         let transition = new.or(old).is_some_and(Rule::is_transition);
         let text = |rule: Option<&Rule>| rule.map(|rule| rule.rule.trim().to_owned());
-        let what = What::RuleChanged {
-            old: text(old),
-            new: text(new),
-            transition,
-        };
+        let what = What::RuleChanged { old: text(old), new: text(new), transition };
         let spans = (
             old.map_or_else(|| self.old.keyword_span(KEYWORD), |rule| rule.span),
             new.map_or_else(|| self.new.keyword_span(KEYWORD), |rule| rule.span),
@@ -114,11 +99,7 @@ fn collect_fresh(old: &Schema, new: &Schema, prefix: &str, found: &mut Vec<Strin
 
 fn read(schema: &Schema) -> Vec<Read<'_>> {
     let when = |rule: &Rule| (rule.is_transition(), rule.optional_old_self == Some(true));
-    let rules = schema.rules.iter().map(|rule| Read {
-        rule,
-        expr: Expr::read(&rule.rule),
-        when: when(rule),
-    });
+    let rules = schema.rules.iter().map(|rule| Read { rule, expr: Expr::read(&rule.rule), when: when(rule) });
     rules.collect()
 }
 
@@ -138,12 +119,7 @@ fn all_like(one: &Read<'_>, rules: &[Read<'_>]) -> Expr {
 
 /// What a client is told when the rule fails.
 fn words(rule: &Rule) -> [&Option<String>; 4] {
-    [
-        &rule.message,
-        &rule.message_expression,
-        &rule.reason,
-        &rule.field_path,
-    ]
+    [&rule.message, &rule.message_expression, &rule.reason, &rule.field_path]
 }
 
 fn is_edit(old: &Rule, new: &Rule) -> bool {

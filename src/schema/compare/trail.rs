@@ -23,19 +23,11 @@ pub(super) enum Hop<'a> {
 
 impl<'a> Trail<'a> {
     pub(super) fn root() -> Self {
-        Self {
-            up: None,
-            correlates: true,
-            required: true,
-        }
+        Self { up: None, correlates: true, required: true }
     }
 
     pub(super) fn then(&'a self, hop: Hop<'a>) -> Self {
-        Self {
-            up: Some((self, hop)),
-            correlates: self.correlates,
-            required: false,
-        }
+        Self { up: Some((self, hop)), correlates: self.correlates, required: false }
     }
 
     pub(super) fn is_root(&self) -> bool {

@@ -20,10 +20,7 @@ impl Scene<'_> {
             (old, new) => old.is_none() && new.is_none(),
         };
         if !equal {
-            let what = What::DefaultChanged {
-                old: old.clone(),
-                new: new.clone(),
-            };
+            let what = What::DefaultChanged { old: old.clone(), new: new.clone() };
             self.tell("default", Direction::Meaning, what);
         }
     }
@@ -89,13 +86,7 @@ impl Scene<'_> {
     }
 
     /// `stricter` says which way a bound of this kind tightens.
-    fn bound(
-        &mut self,
-        keyword: &'static str,
-        stricter: Ordering,
-        old: Option<Limit>,
-        new: Option<Limit>,
-    ) {
+    fn bound(&mut self, keyword: &'static str, stricter: Ordering, old: Option<Limit>, new: Option<Limit>) {
         let tightened = match (&old, &new) {
             (None, None) => return,
             (None, Some(_)) => true,
@@ -112,11 +103,7 @@ impl Scene<'_> {
                 false => number.to_string(),
             })
         };
-        let what = What::BoundChanged {
-            keyword,
-            old: word(old),
-            new: word(new),
-        };
+        let what = What::BoundChanged { keyword, old: word(old), new: word(new) };
         self.tell(keyword, tighter(tightened), what);
     }
 
@@ -170,18 +157,14 @@ impl Scene<'_> {
             return;
         }
         let free = |pattern: &Option<String>| {
-            pattern
-                .as_ref()
-                .is_none_or(|text| matches!(text.as_str(), "" | ".*" | "^.*" | ".*$" | "^" | "$"))
+            pattern.as_ref().is_none_or(|text| matches!(text.as_str(), "" | ".*" | "^.*" | ".*$" | "^" | "$"))
         };
         let direction = match (free(&old), free(&new)) {
             (true, true) => Direction::Harmless,
             (true, false) => Direction::Narrower,
             (false, true) => Direction::Wider,
             (false, false) => {
-                let words = |text: &'_ Option<String>| -> Option<BTreeSet<String>> {
-                    alternatives(text.as_deref()?)
-                };
+                let words = |text: &'_ Option<String>| -> Option<BTreeSet<String>> { alternatives(text.as_deref()?) };
                 match (words(&old), words(&new)) {
                     (Some(old), Some(new)) if old == new => Direction::Harmless,
                     (Some(old), Some(new)) => tighter(!old.is_subset(&new)),
@@ -202,20 +185,13 @@ impl Scene<'_> {
             (Some(old), Some(new)) => tighter(!includes(&new, &old)),
             (_, new) => tighter(new.is_some()),
         };
-        let what = What::FormatChanged {
-            old: old.clone(),
-            new: new.clone(),
-        };
+        let what = What::FormatChanged { old: old.clone(), new: new.clone() };
         self.tell("format", direction, what);
     }
 }
 
 fn tighter(tighter: bool) -> Direction {
-    if tighter {
-        Direction::Narrower
-    } else {
-        Direction::Wider
-    }
+    if tighter { Direction::Narrower } else { Direction::Wider }
 }
 
 /// Compares numbers by value, integers exactly.
@@ -228,9 +204,7 @@ pub(super) fn order(left: &Number, right: &Number) -> Ordering {
         (Some(left), Some(right)) => left.cmp(&right),
         _ => {
             let float = |number: &Number| number.as_f64().unwrap_or_default();
-            float(left)
-                .partial_cmp(&float(right))
-                .unwrap_or(Ordering::Equal)
+            float(left).partial_cmp(&float(right)).unwrap_or(Ordering::Equal)
         }
     }
 }
@@ -243,9 +217,7 @@ fn without(values: &[Value], others: &[Value]) -> Vec<Value> {
 /// The words of a pattern such as `^(a|b)$`, which is an enumeration in disguise.
 fn alternatives(pattern: &str) -> Option<BTreeSet<String>> {
     let words = pattern.strip_prefix('^')?.strip_suffix('$')?;
-    let group = words
-        .strip_prefix("(?:")
-        .or_else(|| words.strip_prefix('('));
+    let group = words.strip_prefix("(?:").or_else(|| words.strip_prefix('('));
     let words = match group {
         Some(group) => group.strip_suffix(')')?,
         // Without a group the anchors would belong to the first and the last word only.
@@ -305,8 +277,6 @@ fn includes(wide: &str, narrow: &str) -> bool {
     wide == narrow
         || matches!(
             (wide, narrow),
-            ("uuid", "uuid3" | "uuid4" | "uuid5")
-                | ("isbn", "isbn10" | "isbn13")
-                | ("k8slongname", "k8sshortname")
+            ("uuid", "uuid3" | "uuid4" | "uuid5") | ("isbn", "isbn10" | "isbn13") | ("k8slongname", "k8sshortname")
         )
 }

@@ -73,37 +73,21 @@ pub enum What {
     /// The property at the path may now be absent.
     RequiredRemoved,
     /// A bound on numbers, lengths or sizes.
-    BoundChanged {
-        keyword: &'static str,
-        old: Option<String>,
-        new: Option<String>,
-    },
+    BoundChanged { keyword: &'static str, old: Option<String>, new: Option<String> },
     /// Values of an `enum` that stays.
-    EnumChanged {
-        removed: Vec<Value>,
-        added: Vec<Value>,
-    },
+    EnumChanged { removed: Vec<Value>, added: Vec<Value> },
     /// Any value so far, now these.
     EnumAdded { values: Vec<Value> },
     /// These values so far, now any.
     EnumRemoved { values: Vec<Value> },
     /// `pattern`.
-    PatternChanged {
-        old: Option<String>,
-        new: Option<String>,
-    },
+    PatternChanged { old: Option<String>, new: Option<String> },
     /// `format`.
-    FormatChanged {
-        old: Option<String>,
-        new: Option<String>,
-    },
+    FormatChanged { old: Option<String>, new: Option<String> },
     /// `nullable`.
     NullableChanged { nullable: bool },
     /// `default`.
-    DefaultChanged {
-        old: Option<Value>,
-        new: Option<Value>,
-    },
+    DefaultChanged { old: Option<Value>, new: Option<Value> },
     /// `x-kubernetes-list-type`, with its default filled in.
     ListTypeChanged { old: String, new: String },
     /// `x-kubernetes-list-map-keys`.
@@ -119,23 +103,11 @@ pub enum What {
     /// `items` came or went.
     ItemsChanged { described: bool },
     /// `allOf`, `anyOf`, `oneOf` or `not`.
-    JunctorChanged {
-        keyword: &'static str,
-        added: usize,
-        removed: usize,
-    },
+    JunctorChanged { keyword: &'static str, added: usize, removed: usize },
     /// A rule of `x-kubernetes-validations`.
-    RuleChanged {
-        old: Option<String>,
-        new: Option<String>,
-        transition: bool,
-    },
+    RuleChanged { old: Option<String>, new: Option<String>, transition: bool },
     /// Something for readers only.
     Annotated { keyword: String },
     /// A keyword that nobody judged, or whose value cannot be read.
-    NotUnderstood {
-        keyword: String,
-        old: Option<Value>,
-        new: Option<Value>,
-    },
+    NotUnderstood { keyword: String, old: Option<Value>, new: Option<Value> },
 }

@@ -65,11 +65,9 @@ pub(super) fn is_isbn10(text: &str) -> bool {
         b'0'..=b'9' => u32::from(check - b'0'),
         _ => return false,
     };
-    let sum = (1..).zip(digits).try_fold(0, |sum, (weight, digit)| {
-        digit
-            .is_ascii_digit()
-            .then(|| sum + weight * u32::from(digit - b'0'))
-    });
+    let sum = (1..)
+        .zip(digits)
+        .try_fold(0, |sum, (weight, digit)| digit.is_ascii_digit().then(|| sum + weight * u32::from(digit - b'0')));
     sum.is_some_and(|sum| (sum + 10 * check) % 11 == 0)
 }
 
@@ -79,10 +77,7 @@ pub(super) fn is_isbn13(text: &str) -> bool {
         return false;
     }
     let weights = [1, 3].into_iter().cycle();
-    let sum: u32 = weights
-        .zip(&code)
-        .map(|(weight, digit)| weight * u32::from(digit - b'0'))
-        .sum();
+    let sum: u32 = weights.zip(&code).map(|(weight, digit)| weight * u32::from(digit - b'0')).sum();
     sum.is_multiple_of(10)
 }
 
@@ -119,8 +114,7 @@ pub(super) fn is_credit_card(text: &str) -> bool {
     luhn.is_multiple_of(10) && matches(&CARD, &digits)
 }
 
-static SSN: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new("^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$").ok());
+static SSN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$").ok());
 
 pub(super) fn is_ssn(text: &str) -> bool {
     text.len() == 11 && matches(&SSN, text)
@@ -152,9 +146,7 @@ pub(super) fn is_base64(text: &str) -> bool {
     !digits.is_empty()
         && text.len().is_multiple_of(4)
         && text.len() - digits.len() <= 2
-        && digits
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
+        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
 }
 
 pub(super) fn is_short_name(text: &str) -> bool {

@@ -5,9 +5,7 @@ use super::network::is_ip;
 
 pub(super) fn is_email(text: &str) -> bool {
     let mut reader = Reader(text);
-    reader.addresses(Groups::Allowed) == Some(1)
-        && reader.skip_comments().is_some()
-        && reader.0.is_empty()
+    reader.addresses(Groups::Allowed) == Some(1) && reader.skip_comments().is_some() && reader.0.is_empty()
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -94,11 +92,7 @@ impl<'a> Reader<'a> {
             }
             self.skip_space();
             let start = self.0;
-            let word = if self.0.starts_with('"') {
-                self.quoted().map(|_| ())
-            } else {
-                self.atom(Dots::Loose)
-            };
+            let word = if self.0.starts_with('"') { self.quoted().map(|_| ()) } else { self.atom(Dots::Loose) };
             if word.is_none() {
                 self.0 = start;
                 return (words > 0).then_some(());
@@ -108,13 +102,9 @@ impl<'a> Reader<'a> {
     }
 
     fn atom(&mut self, dots: Dots) -> Option<()> {
-        let end = self
-            .0
-            .find(|c: char| !(is_atom_text(c) || c == '.'))
-            .unwrap_or(self.0.len());
+        let end = self.0.find(|c: char| !(is_atom_text(c) || c == '.')).unwrap_or(self.0.len());
         let (atom, rest) = self.0.split_at(end);
-        let lawful = dots == Dots::Loose
-            || !(atom.starts_with('.') || atom.ends_with('.') || atom.contains(".."));
+        let lawful = dots == Dots::Loose || !(atom.starts_with('.') || atom.ends_with('.') || atom.contains(".."));
         (!atom.is_empty() && lawful).then(|| self.0 = rest)
     }
 

@@ -69,11 +69,7 @@ pub(super) fn enforces_width(kubernetes: KubeVersion) -> bool {
 
 /// Dashes in the name of a format do not count.
 fn text(name: &str, kubernetes: KubeVersion) -> Option<fn(&str) -> bool> {
-    let name = if name.contains('-') {
-        Cow::Owned(name.replace('-', ""))
-    } else {
-        Cow::Borrowed(name)
-    };
+    let name = if name.contains('-') { Cow::Owned(name.replace('-', "")) } else { Cow::Borrowed(name) };
     Some(match name.as_ref() {
         "bsonobjectid" => codes::is_bson_object_id,
         "uri" => uri::is_request_uri,
@@ -160,11 +156,7 @@ mod tests {
     #[case("creditcard", "", false)]
     #[case("isbn", "0-8044-2957-X", true)]
     #[case("k8s-short-name", "a\n", false)]
-    fn takes_what_the_server_takes(
-        #[case] format: &str,
-        #[case] value: &str,
-        #[case] expected: bool,
-    ) {
+    fn takes_what_the_server_takes(#[case] format: &str, #[case] value: &str, #[case] expected: bool) {
         let test = text(format, KubeVersion::minor(36)).unwrap();
         assert_eq!(test(value), expected, "{format}: {value}");
     }

@@ -83,10 +83,7 @@ pub(super) fn is_mac(text: &str) -> bool {
     };
     let width = if separator == '.' { 4 } else { 2 };
     let groups: Vec<&str> = text.split(separator).collect();
-    groups
-        .iter()
-        .all(|group| group.len() == width && is_hex(group))
-        && matches!(groups.len() * width, 12 | 16 | 40)
+    groups.iter().all(|group| group.len() == width && is_hex(group)) && matches!(groups.len() * width, 12 | 16 | 40)
 }
 
 fn is_hex(text: &str) -> bool {

@@ -25,11 +25,7 @@ pub(in crate::schema) fn date(text: &str) -> Option<Moment> {
     if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
         return None;
     }
-    let (year, month, day) = (
-        number(&text[..4])?,
-        number(&text[5..7])?,
-        number(&text[8..])?,
-    );
+    let (year, month, day) = (number(&text[..4])?, number(&text[5..7])?, number(&text[8..])?);
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
@@ -78,11 +74,7 @@ fn date_time(text: &str) -> Option<Moment> {
     if bytes[2] != b':' || bytes[5] != b':' {
         return None;
     }
-    let (hour, minute, second) = (
-        number(&clock[..2])?,
-        number(&clock[3..5])?,
-        number(&clock[6..])?,
-    );
+    let (hour, minute, second) = (number(&clock[..2])?, number(&clock[3..5])?, number(&clock[6..])?);
     if hour > 23 || minute > 59 || second > 59 {
         return None;
     }
@@ -100,9 +92,7 @@ fn date_time(text: &str) -> Option<Moment> {
 pub(in crate::schema) fn date_time_for_rules(text: &str) -> Option<Moment> {
     let moment = date_time(text)?;
     let upper = !text.contains(['t', 'z']);
-    let fraction = text
-        .get(19..20)
-        .is_some_and(|c| matches!(c, "." | "," | "Z" | "+" | "-"));
+    let fraction = text.get(19..20).is_some_and(|c| matches!(c, "." | "," | "Z" | "+" | "-"));
     (upper && fraction && moment.offset.abs() < 86_400).then_some(moment)
 }
 
@@ -167,22 +157,14 @@ fn go_duration(text: &str) -> Option<i64> {
     }
     let mut total: u64 = 0;
     while !rest.is_empty() {
-        let end = rest
-            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
         let (amount, after) = rest.split_at(end);
-        let unit_end = after
-            .find(|c: char| c.is_ascii_digit() || c == '.')
-            .unwrap_or(after.len());
+        let unit_end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
         let (unit, next) = after.split_at(unit_end);
         total = total.checked_add(amount_of(amount, go_unit(unit)?)?)?;
         rest = next;
     }
-    if negative {
-        0_i64.checked_sub_unsigned(total)
-    } else {
-        i64::try_from(total).ok()
-    }
+    if negative { 0_i64.checked_sub_unsigned(total) } else { i64::try_from(total).ok() }
 }
 
 fn amount_of(amount: &str, unit: u64) -> Option<u64> {
@@ -190,11 +172,7 @@ fn amount_of(amount: &str, unit: u64) -> Option<u64> {
     if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
         return None;
     }
-    let whole = if whole.is_empty() {
-        0
-    } else {
-        whole.parse::<u64>().ok()?
-    };
+    let whole = if whole.is_empty() { 0 } else { whole.parse::<u64>().ok()? };
     let fraction: f64 = format!("0.{fraction}0").parse().ok()?;
     #[expect(
         clippy::cast_possible_truncation,
@@ -218,8 +196,7 @@ fn go_unit(unit: &str) -> Option<u64> {
     })
 }
 
-static WORDS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)").ok());
+static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)").ok());
 
 /// Units by their spellings; a word that starts with the last spelling names the unit too.
 const UNITS: [(&[&str], i64); 8] = [
@@ -239,8 +216,8 @@ fn worded_duration(text: &str) -> Option<i64> {
         let factor: i64 = captures[1].parse().ok()?;
         let word = captures[2].to_lowercase();
         for (spellings, unit) in UNITS {
-            let named = spellings.contains(&word.as_str())
-                || spellings.last().is_some_and(|last| word.starts_with(last));
+            let named =
+                spellings.contains(&word.as_str()) || spellings.last().is_some_and(|last| word.starts_with(last));
             if named {
                 let sum: i64 = total.unwrap_or(0);
                 total = Some(sum.wrapping_add(factor.wrapping_mul(unit)));

@@ -66,11 +66,7 @@ fn is_host(scheme: &str, host: &str) -> bool {
         Some(_) => false,
         None => {
             let strict = matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https");
-            let colon = if strict {
-                host.find(':')
-            } else {
-                host.rfind(':')
-            };
+            let colon = if strict { host.find(':') } else { host.rfind(':') };
             colon.is_none_or(|at| is_port(&host[at..])) && is_escaped(host, Part::Host)
         }
     }
@@ -93,10 +89,7 @@ fn is_literal(rest: &str) -> bool {
 
 /// Nothing, or a colon and digits, of which there may be none.
 fn is_port(text: &str) -> bool {
-    text.is_empty()
-        || text
-            .strip_prefix(':')
-            .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+    text.is_empty() || text.strip_prefix(':').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether every percent sign starts an escape, and every character may stand there.

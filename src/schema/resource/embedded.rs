@@ -27,8 +27,7 @@ pub(in crate::schema) fn read_embedded(
             }
             for (name, value) in map.iter_mut() {
                 if let Some(child) = schema.child(name) {
-                    read_embedded(child, value, strictness)
-                        .map_err(|fault| format!("{name}: {fault}"))?;
+                    read_embedded(child, value, strictness).map_err(|fault| format!("{name}: {fault}"))?;
                 }
             }
             Ok(())
@@ -37,9 +36,7 @@ pub(in crate::schema) fn read_embedded(
             let Some(schema) = schema.items.as_deref() else {
                 return Ok(());
             };
-            items
-                .iter_mut()
-                .try_for_each(|item| read_embedded(schema, item, strictness))
+            items.iter_mut().try_for_each(|item| read_embedded(schema, item, strictness))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
     }
@@ -58,12 +55,7 @@ fn read_type(map: &mut Map<String, Value>, strictness: Strictness) -> Result<(),
 }
 
 /// Judges every object within the value.
-pub(in crate::schema) fn judge_embedded(
-    schema: &Schema,
-    value: &Value,
-    place: &Place<'_>,
-    found: &mut Vec<Violation>,
-) {
+pub(in crate::schema) fn judge_embedded(schema: &Schema, value: &Value, place: &Place<'_>, found: &mut Vec<Violation>) {
     if place.is_too_deep() {
         return;
     }
@@ -96,15 +88,11 @@ fn judge_resource(map: &Map<String, Value>, place: &Place<'_>, found: &mut Vec<V
         let place = place.field(name);
         let (reason, message) = match map.get(name) {
             None => (Reason::Required, "is required".to_owned()),
-            Some(Value::String(text)) if text.is_empty() => {
-                (Reason::Invalid, "must not be empty".to_owned())
-            }
+            Some(Value::String(text)) if text.is_empty() => (Reason::Invalid, "must not be empty".to_owned()),
             Some(Value::String(text)) if name == "apiVersion" && text.matches('/').count() > 1 => {
                 (Reason::Invalid, format!("{text:?} has two slashes"))
             }
-            Some(Value::String(text))
-                if name == "kind" && !is_dns_label_1035(&text.to_lowercase()) =>
-            {
+            Some(Value::String(text)) if name == "kind" && !is_dns_label_1035(&text.to_lowercase()) => {
                 (Reason::Invalid, format!("{text:?} is no DNS label"))
             }
             Some(Value::String(_)) => continue,

@@ -44,11 +44,7 @@ pub(in crate::schema) fn judge_created(
 }
 
 /// Judges what is judged on updates too.
-pub(in crate::schema) fn judge_updated(
-    metadata: &Map<String, Value>,
-    place: &Place<'_>,
-    found: &mut Vec<Violation>,
-) {
+pub(in crate::schema) fn judge_updated(metadata: &Map<String, Value>, place: &Place<'_>, found: &mut Vec<Violation>) {
     judge_labels(metadata, &place.field("labels"), found);
     judge_annotations(metadata, &place.field("annotations"), found);
     judge_owners(metadata, &place.field("ownerReferences"), found);
@@ -62,12 +58,7 @@ fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     map.get(name).and_then(Value::as_str)
 }
 
-fn judge_names(
-    metadata: &Map<String, Value>,
-    naming: Naming,
-    place: &Place<'_>,
-    found: &mut Vec<Violation>,
-) {
+fn judge_names(metadata: &Map<String, Value>, naming: Naming, place: &Place<'_>, found: &mut Vec<Violation>) {
     if let Some(prefix) = text(metadata, "generateName") {
         let lawful = match naming {
             // The dash before the generated part is not the end of the name.
@@ -88,42 +79,27 @@ fn judge_names(
     }
     let lawful = match (text(metadata, "name"), naming) {
         (Some(name), Naming::Subdomain) => is_dns_subdomain_1123(name),
-        (Some(name), Naming::PathSegment) => {
-            !name.contains(['/', '%']) && name != "." && name != ".."
-        }
+        (Some(name), Naming::PathSegment) => !name.contains(['/', '%']) && name != "." && name != "..",
         (None, Naming::PathSegment) => true,
         (None, Naming::Subdomain) => {
             let message = "name or generateName is required".to_owned();
-            found.push(
-                place
-                    .field("name")
-                    .refused(Reason::Required, METADATA, message),
-            );
+            found.push(place.field("name").refused(Reason::Required, METADATA, message));
             true
         }
     };
     if !lawful {
         let name = text(metadata, "name").unwrap_or_default();
-        found.push(invalid(
-            &place.field("name"),
-            format!("{name:?} is no lawful name"),
-        ));
+        found.push(invalid(&place.field("name"), format!("{name:?} is no lawful name")));
     }
 }
 
 fn judge_labels(metadata: &Map<String, Value>, place: &Place<'_>, found: &mut Vec<Violation>) {
     for (key, value) in entries(metadata, "labels") {
         if !is_qualified_name(key) {
-            found.push(invalid(
-                place,
-                format!("{key:?} is no lawful key of a label"),
-            ));
+            found.push(invalid(place, format!("{key:?} is no lawful key of a label")));
         }
         if !value.is_empty() && !is_name_part(value) {
-            found.push(invalid(
-                place,
-                format!("{value:?} is no lawful value of a label"),
-            ));
+            found.push(invalid(place, format!("{value:?} is no lawful value of a label")));
         }
     }
 }
@@ -133,10 +109,7 @@ fn judge_annotations(metadata: &Map<String, Value>, place: &Place<'_>, found: &m
     for (key, value) in entries(metadata, "annotations") {
         size += key.len() + value.len();
         if !is_qualified_name(&key.to_lowercase()) {
-            found.push(invalid(
-                place,
-                format!("{key:?} is no lawful key of an annotation"),
-            ));
+            found.push(invalid(place, format!("{key:?} is no lawful key of an annotation")));
         }
     }
     if size > ANNOTATIONS_LIMIT {
@@ -145,27 +118,16 @@ fn judge_annotations(metadata: &Map<String, Value>, place: &Place<'_>, found: &m
     }
 }
 
-fn entries<'a>(
-    metadata: &'a Map<String, Value>,
-    name: &str,
-) -> impl Iterator<Item = (&'a str, &'a str)> {
+fn entries<'a>(metadata: &'a Map<String, Value>, name: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
     let map = metadata.get(name).and_then(Value::as_object);
-    map.into_iter()
-        .flatten()
-        .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+    map.into_iter().flatten().filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
 }
 
 fn judge_finalizers(metadata: &Map<String, Value>, place: &Place<'_>, found: &mut Vec<Violation>) {
-    let finalizers: Vec<&str> = items(metadata, "finalizers")
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
+    let finalizers: Vec<&str> = items(metadata, "finalizers").iter().filter_map(Value::as_str).collect();
     for finalizer in &finalizers {
         if !is_qualified_name(finalizer) {
-            found.push(invalid(
-                place,
-                format!("{finalizer:?} is no lawful finalizer"),
-            ));
+            found.push(invalid(place, format!("{finalizer:?} is no lawful finalizer")));
         }
     }
     if finalizers.contains(&"orphan") && finalizers.contains(&"foregroundDeletion") {
@@ -175,18 +137,12 @@ fn judge_finalizers(metadata: &Map<String, Value>, place: &Place<'_>, found: &mu
 }
 
 fn items<'a>(metadata: &'a Map<String, Value>, name: &str) -> &'a [Value] {
-    metadata
-        .get(name)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    metadata.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn judge_owners(metadata: &Map<String, Value>, place: &Place<'_>, found: &mut Vec<Violation>) {
     let mut controllers = 0;
-    for owner in items(metadata, "ownerReferences")
-        .iter()
-        .filter_map(Value::as_object)
-    {
+    for owner in items(metadata, "ownerReferences").iter().filter_map(Value::as_object) {
         let api_version = text(owner, "apiVersion").unwrap_or_default();
         if version_of(api_version).is_empty() {
             let message = format!("{api_version:?} names no version");
@@ -233,7 +189,5 @@ fn is_name_part(text: &str) -> bool {
     text.len() <= 63
         && text.starts_with(alphanumeric)
         && text.ends_with(alphanumeric)
-        && text
-            .chars()
-            .all(|c| alphanumeric(c) || matches!(c, '-' | '_' | '.'))
+        && text.chars().all(|c| alphanumeric(c) || matches!(c, '-' | '_' | '.'))
 }

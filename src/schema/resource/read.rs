@@ -67,10 +67,7 @@ const MANAGED: &[(&str, Shape)] = &[
 
 /// Reads metadata, and gives it as it would be written again: without unknown fields, nulls and empty
 /// values. `Err` says which field is of the wrong type.
-pub(in crate::schema) fn read_metadata(
-    metadata: &Value,
-    strictness: Strictness,
-) -> Result<Map<String, Value>, String> {
+pub(in crate::schema) fn read_metadata(metadata: &Value, strictness: Strictness) -> Result<Map<String, Value>, String> {
     match metadata {
         Value::Null => Ok(Map::new()),
         Value::Object(map) => read_record(map, METADATA, strictness),
@@ -126,9 +123,7 @@ fn read(value: &Value, shape: Shape) -> Result<Option<Value>, String> {
 fn whole(value: &Value) -> Result<i64, String> {
     let mut value = value.clone();
     super::super::print::print(&mut value);
-    value
-        .as_i64()
-        .ok_or_else(|| "a whole number of 64 bits".to_owned())
+    value.as_i64().ok_or_else(|| "a whole number of 64 bits".to_owned())
 }
 
 /// A null among strings is read as the empty string.
@@ -147,10 +142,7 @@ fn texts(items: &[Value]) -> Result<Option<Value>, String> {
 }
 
 fn text_map(map: &Map<String, Value>) -> Result<Option<Value>, String> {
-    let map: Option<Map<_, _>> = map
-        .iter()
-        .map(|(name, value)| Some((name.clone(), text(value)?)))
-        .collect();
+    let map: Option<Map<_, _>> = map.iter().map(|(name, value)| Some((name.clone(), text(value)?))).collect();
     let map = map.ok_or("a map of strings")?;
     Ok((!map.is_empty()).then_some(Value::Object(map)))
 }

@@ -10,12 +10,5 @@ impl<'a> Rules<'a> {
     pub(super) fn compile(_schema: &'a Schema, _kubernetes: KubeVersion) -> Option<Self> {
         None
     }
-    pub(super) fn judge(
-        &self,
-        _value: &Value,
-        _old: Option<&Value>,
-        _c: Option<Correlation<'_>>,
-        _f: &mut Findings,
-    ) {
-    }
+    pub(super) fn judge(&self, _value: &Value, _old: Option<&Value>, _c: Option<Correlation<'_>>, _f: &mut Findings) {}
 }

@@ -30,9 +30,7 @@ impl<'a> Check<'a> {
     }
 
     fn each(&self, schemas: &'a [Schema], place: &Place<'_>) -> impl Iterator<Item = Tally> {
-        schemas
-            .iter()
-            .map(move |schema| self.alternative(schema).run(place, None))
+        schemas.iter().map(move |schema| self.alternative(schema).run(place, None))
     }
 
     fn any_of(&self, place: &Place<'_>, tally: &mut Tally) {
@@ -66,10 +64,7 @@ impl<'a> Check<'a> {
         }
         let message = match matching {
             0 => format!("{} matches no schema under oneOf", place.dotted()),
-            _ => format!(
-                "{} must match one schema under oneOf, matches {matching}",
-                place.dotted()
-            ),
+            _ => format!("{} must match one schema under oneOf, matches {matching}", place.dotted()),
         };
         tally.add(place.broken_as_a_whole("oneOf", message));
         tally.merge(best.unwrap_or_default());
@@ -86,10 +81,7 @@ impl<'a> Check<'a> {
         let count = self.schema.all_of.len();
         if matching < count {
             let how_many = if matching == 0 { "none" } else { "not all" };
-            let message = format!(
-                "{} must match all schemas under allOf, matches {how_many}",
-                place.dotted()
-            );
+            let message = format!("{} must match all schemas under allOf, matches {how_many}", place.dotted());
             tally.add(place.broken_as_a_whole("allOf", message));
         }
     }

@@ -29,10 +29,7 @@ pub(super) struct Tally {
 
 impl Tally {
     fn of(violation: Option<Violation>) -> Self {
-        Self {
-            violations: violation.into_iter().collect(),
-            matches: 0,
-        }
+        Self { violations: violation.into_iter().collect(), matches: 0 }
     }
 
     fn is_valid(&self) -> bool {
@@ -85,10 +82,7 @@ impl Numeric {
         }
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "the server compares in this precision"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "the server compares in this precision")]
     fn to_f64(self) -> f64 {
         match self {
             Self::Whole(whole) => whole as f64,
@@ -150,29 +144,17 @@ impl<'a> Check<'a> {
 
     /// The same value against another schema node, which stands in a composition of this one.
     fn alternative(&self, schema: &'a Schema) -> Check<'a> {
-        Check {
-            schema,
-            nesting: self.nesting + 1,
-            ..*self
-        }
+        Check { schema, nesting: self.nesting + 1, ..*self }
     }
 
     /// A part of the value against the schema of that part.
     fn part(&self, schema: &'a Schema, value: &'a Value) -> Check<'a> {
-        Check {
-            schema,
-            value,
-            ..*self
-        }
+        Check { schema, value, ..*self }
     }
 
     /// The types that the schema allows.
     fn types(&self) -> &'a [Type] {
-        if self.schema.int_or_string {
-            &[Type::Integer, Type::String]
-        } else {
-            self.schema.ty.as_slice()
-        }
+        if self.schema.int_or_string { &[Type::Integer, Type::String] } else { self.schema.ty.as_slice() }
     }
 
     /// The only type, where there is one and values are checked against its width.
@@ -185,10 +167,7 @@ impl<'a> Check<'a> {
 
     fn type_of_null(&self, place: &Place<'_>) -> Tally {
         if self.types().is_empty() || self.schema.nullable {
-            return Tally {
-                matches: 1,
-                ..Tally::default()
-            };
+            return Tally { matches: 1, ..Tally::default() };
         }
         Tally::of(Some(self.wrong_type("null", place)))
     }
@@ -200,10 +179,7 @@ impl<'a> Check<'a> {
         let composed = self.value.is_string() || self.value.is_array();
         // A format without a numeric type says that strings are meant, and lists slip through.
         if fits || (format.is_some() && composed && !numeric) {
-            return Tally {
-                matches: 1,
-                ..Tally::default()
-            };
+            return Tally { matches: 1, ..Tally::default() };
         }
         Tally::of(Some(self.wrong_type(self.actual_type().as_str(), place)))
     }
@@ -233,9 +209,7 @@ impl<'a> Check<'a> {
     fn passes_as_number(&self) -> bool {
         match Numeric::of(self.value) {
             Some(Numeric::Whole(_)) => self.types().contains(&Type::Number),
-            Some(Numeric::Floating(floating)) => {
-                self.types().contains(&Type::Integer) && number::is_whole(floating)
-            }
+            Some(Numeric::Floating(floating)) => self.types().contains(&Type::Integer) && number::is_whole(floating),
             None => false,
         }
     }

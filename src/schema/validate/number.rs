@@ -29,11 +29,9 @@ impl Check<'_> {
             tally.add(place.broken_as_a_whole("format", message));
         }
         let schema = self.schema;
-        for (keyword, bound) in [
-            ("multipleOf", &schema.multiple_of),
-            ("minimum", &schema.minimum),
-            ("maximum", &schema.maximum),
-        ] {
+        for (keyword, bound) in
+            [("multipleOf", &schema.multiple_of), ("minimum", &schema.minimum), ("maximum", &schema.maximum)]
+        {
             if let Some(bound) = bound {
                 self.bound(value, keyword, bound, width, place, &mut tally);
             }
@@ -64,8 +62,7 @@ impl Check<'_> {
         let value = match misfit(Numeric::Floating(limit), width) {
             None => value,
             Some(name) => {
-                let message =
-                    format!("the {keyword} {bound} of the schema does not fit into {name}");
+                let message = format!("the {keyword} {bound} of the schema does not fit into {name}");
                 tally.add(place.broken_as_a_whole(keyword, message));
                 Numeric::Floating(value.to_f64())
             }
@@ -85,22 +82,12 @@ impl Check<'_> {
     ) -> Option<Violation> {
         let (holds, relation) = match keyword {
             "multipleOf" => (is_multiple(value, limit), "must be a multiple of"),
-            "minimum" if self.schema.exclusive_minimum => (
-                lies_below(cut(limit), limit, value, true),
-                "must be greater than",
-            ),
-            "minimum" => (
-                lies_below(cut(limit), limit, value, false),
-                "must be greater than or equal to",
-            ),
-            _ if self.schema.exclusive_maximum => (
-                lies_above(cut(limit), limit, value, true),
-                "must be less than",
-            ),
-            _ => (
-                lies_above(cut(limit), limit, value, false),
-                "must be less than or equal to",
-            ),
+            "minimum" if self.schema.exclusive_minimum => {
+                (lies_below(cut(limit), limit, value, true), "must be greater than")
+            }
+            "minimum" => (lies_below(cut(limit), limit, value, false), "must be greater than or equal to"),
+            _ if self.schema.exclusive_maximum => (lies_above(cut(limit), limit, value, true), "must be less than"),
+            _ => (lies_above(cut(limit), limit, value, false), "must be less than or equal to"),
         };
         (!holds).then(|| {
             let message = format!("{relation} {bound}, is {}", self.value);
@@ -128,9 +115,7 @@ fn misfit(value: Numeric, width: Option<Width>) -> Option<&'static str> {
         }
         // The server prints the number and reads it again. The shortest text for the least number
         // of 64 bits is that of a lesser one, which does not fit.
-        (Width::Int64, Numeric::Floating(floating)) => {
-            floating.fract() == 0.0 && floating.abs() < BEYOND_I64
-        }
+        (Width::Int64, Numeric::Floating(floating)) => floating.fract() == 0.0 && floating.abs() < BEYOND_I64,
         (Width::Float, value) => !is_beyond_f32(value.to_f64()),
         (Width::Int64, Numeric::Whole(_)) | (Width::Double, _) => true,
     };
@@ -142,26 +127,16 @@ fn misfit(value: Numeric, width: Option<Width>) -> Option<&'static str> {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "what does not fit becomes infinite, which is the question"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "what does not fit becomes infinite, which is the question")]
 fn is_beyond_f32(value: f64) -> bool {
     (value as f32).is_infinite()
 }
 
 /// A floating point number cut to a whole one as the processors of servers do it: what does not fit
 /// becomes the least number.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the range is checked, the fraction is meant to go"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the range is checked, the fraction is meant to go")]
 pub(super) fn cut(value: f64) -> i64 {
-    if (-BEYOND_I64..BEYOND_I64).contains(&value) {
-        value as i64
-    } else {
-        i64::MIN
-    }
+    if (-BEYOND_I64..BEYOND_I64).contains(&value) { value as i64 } else { i64::MIN }
 }
 
 fn lies_below(whole_limit: i64, limit: f64, value: Numeric, exclusive: bool) -> bool {

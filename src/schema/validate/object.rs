@@ -64,12 +64,7 @@ impl<'a> Check<'a> {
         self.part(schema, value).run(place, correlation.as_ref())
     }
 
-    pub(super) fn items(
-        &self,
-        items: &'a [Value],
-        place: &Place<'_>,
-        correlation: Option<&Correlation<'a>>,
-    ) -> Tally {
+    pub(super) fn items(&self, items: &'a [Value], place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Tally {
         let mut tally = Tally::default();
         if let Some(schema) = self.schema.items.as_deref() {
             for (index, item) in items.iter().enumerate() {

@@ -9,13 +9,7 @@ use super::number::cut;
 use super::{Check, Numeric, Tally};
 
 impl Check<'_> {
-    pub(super) fn text(
-        &self,
-        text: &str,
-        format: Option<Format>,
-        place: &Place<'_>,
-        tally: &mut Tally,
-    ) {
+    pub(super) fn text(&self, text: &str, format: Option<Format>, place: &Place<'_>, tally: &mut Tally) {
         tally.merge(Tally::of(self.length_or_pattern(text, place)));
         tally.count();
         if let Some(Format::Text(test)) = format {
@@ -40,10 +34,7 @@ impl Check<'_> {
             let message = format!("{text:?} has {} characters, must have {least}", length());
             return Some(place.broken(Reason::Invalid, "minLength", message));
         }
-        let pattern = schema
-            .pattern
-            .as_ref()
-            .filter(|pattern| !pattern.text.is_empty() && !pattern.matches(text))?;
+        let pattern = schema.pattern.as_ref().filter(|pattern| !pattern.text.is_empty() && !pattern.matches(text))?;
         let message = format!("{text:?} does not match {}", pattern.text);
         Some(place.broken(Reason::Invalid, "pattern", message))
     }
@@ -66,12 +57,8 @@ fn is_same(value: &Value, allowed: &Value) -> bool {
         (Value::Null, _) | (_, Value::Null) => false,
         (Value::Number(_), Value::Number(_)) => match (Numeric::of(value), Numeric::of(allowed)) {
             (Some(Numeric::Whole(value)), Some(Numeric::Whole(allowed))) => value == allowed,
-            (Some(Numeric::Floating(value)), Some(Numeric::Whole(allowed))) => {
-                cut(value) == allowed
-            }
-            (Some(value), Some(Numeric::Floating(allowed))) => {
-                value.to_f64().total_cmp(&allowed).is_eq()
-            }
+            (Some(Numeric::Floating(value)), Some(Numeric::Whole(allowed))) => cut(value) == allowed,
+            (Some(value), Some(Numeric::Floating(allowed))) => value.to_f64().total_cmp(&allowed).is_eq(),
             _ => false,
         },
         (Value::Number(number), Value::String(allowed)) => number.as_i64().is_some_and(|number| {

@@ -1,0 +1,56 @@
+//! A default is a value like any other: it must satisfy its own schema and survive pruning.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::kubernetes::KubeVersion;
+use crate::schema::{prune_value, validate};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/defaults-valid",
+    title: "each default satisfies its own schema and survives pruning",
+    why: "The API server refuses a CRD with a default that its own schema would refuse or prune.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting",
+        "D-01",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "correct the default or the schema beside it",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let mut breaches = Vec::new();
+    let mut undecided = None;
+    let mut examined = 0;
+    for version in &evidence.crd.versions {
+        let Some(schema) = &version.schema else { continue };
+        schema.walk(&mut |path, node| {
+            examined += 1;
+            let Some(default) = &node.default else { return };
+            let mut say = |message: String| {
+                let breach = Breach::new(message).at(node.keyword_span("default"));
+                breaches.push(breach.version(&version.name).path(path));
+            };
+            if path.is_meta() {
+                return say(format!("{path} must not have a default: every object brings its own"));
+            }
+            let dropped = prune_value(node, &mut default.clone());
+            if !dropped.is_empty() {
+                say(format!("the default of {path} has fields that its schema does not know: {}", dropped.join(", ")));
+            }
+            let findings = validate(node, default, KubeVersion::NEWEST);
+            for violation in findings.violations {
+                say(format!("the default of {path} is refused by its own schema: {}", violation.message));
+            }
+            if let Some(rule) = findings.undecided.first() {
+                undecided =
+                    Some(format!("the default of {path} meets a rule that cannot be evaluated here: {}", rule.why));
+            }
+        });
+    }
+    match undecided {
+        Some(reason) if breaches.is_empty() => Verdict::Undecided(reason),
+        _ => Verdict::from_breaches(breaches, examined),
+    }
+}

@@ -1,0 +1,100 @@
+//! Samples are the first thing that users apply. They must be objects that an API server takes whole.
+
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::kubernetes::KubeVersion;
+use crate::schema::{Outcome, Request, admit};
+use crate::subject::{Crd, Sample, Version};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/samples-valid",
+    title: "samples satisfy the schema and the rules of their version",
+    why: "A sample that is refused teaches users the wrong thing, and one whose fields are dropped teaches them silently.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation",
+        "D-05",
+        "D-08",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "correct the sample, or the schema if the sample is right",
+    needs: &[Need::Manifest, Need::Samples],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let crd = evidence.crd;
+    // The newest release judges strictest, and samples should do on every release.
+    let release = KubeVersion::NEWEST;
+    let mut breaches = Vec::new();
+    let mut undecided = None;
+    let mut examined = 0;
+    for sample in evidence.subject.samples_of(crd) {
+        examined += 1;
+        let name = sample.group_version().1;
+        let Some(version) = crd.version(name).filter(|version| version.served) else {
+            let message = format!("the sample {} is of version {name}, which is not served", sample.name());
+            breaches.push(Breach::new(message).at(sample.node.nearest("/apiVersion").span).version(name));
+            continue;
+        };
+        match judge_sample(crd, version, sample, release) {
+            Ok(found) => breaches.extend(found),
+            Err(reason) => undecided = Some(reason),
+        }
+    }
+    match undecided {
+        Some(reason) if breaches.is_empty() => Verdict::Undecided(reason),
+        _ => Verdict::from_breaches(breaches, examined),
+    }
+}
+
+/// `Err` where a rule could not be evaluated.
+fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVersion) -> Result<Vec<Breach>, String> {
+    let Some(schema) = &version.schema else { return Ok(Vec::new()) };
+    let request = Request {
+        object: &sample.object,
+        old: None,
+        group: &crd.group,
+        version: &version.name,
+        kind: &crd.names.kind,
+        namespaced: crd.is_namespaced(),
+        status_subresource: version.status.is_some(),
+    };
+    let admission = admit(schema, release, &request);
+    let breach = |message: String, pointer: &str| {
+        Breach::new(message).at(sample.node.nearest(pointer).span).version(&version.name)
+    };
+    let mut breaches = Vec::new();
+    for dropped in &admission.pruned {
+        let message = format!(
+            "the sample {} sets {dropped}, which {} does not know: the API server drops it",
+            sample.name(),
+            version.name
+        );
+        let mut found = breach(message, &pointer(dropped));
+        found.path = Some(dropped.clone());
+        breaches.push(found);
+    }
+    match admission.outcome {
+        Outcome::Admitted => {}
+        Outcome::Malformed(why) => {
+            breaches.push(breach(format!("the sample {} cannot be read: {why}", sample.name()), ""))
+        }
+        Outcome::Refused(violations) => breaches.extend(violations.into_iter().map(|violation| {
+            let message = format!("the sample {} is refused: {}", sample.name(), violation.message);
+            let mut found = breach(message, &violation.pointer);
+            found.path = Some(format!(".{}", violation.field));
+            found
+        })),
+    }
+    match admission.undecided.first() {
+        Some(rule) if breaches.is_empty() => {
+            Err(format!("the sample {} meets a rule that cannot be evaluated here: {}", sample.name(), rule.why))
+        }
+        _ => Ok(breaches),
+    }
+}
+
+/// `.spec.x[0].y` as a JSON pointer, near enough to find the place.
+fn pointer(path: &str) -> String {
+    path.replace('[', ".").replace(']', "").replace('~', "~0").replace('/', "~1").replace('.', "/")
+}
