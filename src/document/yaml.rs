@@ -36,15 +36,15 @@ pub fn parse(sources: &Sources, id: SourceId) -> Result<Vec<Node>, ParseError> {
     let mut builder =
         Builder { id, source, anchors: HashMap::new(), budget: ALIAS_BUDGET, stack: Vec::new(), documents: Vec::new() };
     if u32::try_from(source.text.len()).is_err() {
-        return Err(builder.error(Span::start_of(id), "the text is larger than 4 GiB"));
+        return Err(error(Span::start_of(id), "the text is larger than 4 GiB"));
     }
     for event in Parser::new_from_str(&source.text) {
         match event {
             Ok((event, span)) => builder.take(event, span)?,
-            Err(error) => {
-                let at = error.marker().byte_offset().unwrap_or(0);
+            Err(scan) => {
+                let at = scan.marker().byte_offset().unwrap_or(0);
                 let span = Span { source: id, start: offset(at), end: offset(at) };
-                return Err(builder.error(span, &error.kind().to_string()));
+                return Err(error(span, &scan.kind().to_string()));
             }
         }
     }
@@ -73,10 +73,6 @@ enum OpenKind {
 }
 
 impl Builder<'_> {
-    fn error(&self, span: Span, message: &str) -> ParseError {
-        ParseError { span, message: message.to_owned() }
-    }
-
     fn span(&self, span: granit_parser::Span) -> Span {
         let range = span.byte_range().unwrap_or(0..0);
         Span { source: self.id, start: offset(range.start), end: offset(range.end) }
@@ -108,14 +104,14 @@ impl Builder<'_> {
             }
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor) else {
-                    return Err(self.error(span, "an alias may not stand inside its own anchor"));
+                    return Err(error(span, "an alias may not stand inside its own anchor"));
                 };
                 let size = count(node);
                 let node = node.clone();
                 self.budget = match self.budget.checked_sub(size) {
                     Some(left) => left,
                     None => {
-                        return Err(self.error(span, "aliases expand this document beyond all bounds"));
+                        return Err(error(span, "aliases expand this document beyond all bounds"));
                     }
                 };
                 self.push(node)?;
@@ -138,10 +134,10 @@ impl Builder<'_> {
                 let compact: String = text.split_whitespace().collect();
                 let bytes = base64::engine::general_purpose::STANDARD.decode(compact);
                 let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-                Kind::String(text.ok_or_else(|| self.error(span, "!!binary does not hold text in base64"))?)
+                Kind::String(text.ok_or_else(|| error(span, "!!binary does not hold text in base64"))?)
             }
             None if style != ScalarStyle::Plain => Kind::String(text.to_owned()),
-            _ => scalar::resolve(text).map_err(|why| self.error(span, why))?,
+            _ => scalar::resolve(text).map_err(|why| error(span, why))?,
         };
         Ok(Node { span, kind })
     }
@@ -166,7 +162,7 @@ impl Builder<'_> {
                     }
                     let key_span = key.span;
                     let Some(key) = key_text(key) else {
-                        return Err(self.error(key_span, "a key must be a string, a number or a boolean"));
+                        return Err(error(key_span, "a key must be a string, a number or a boolean"));
                     };
                     entries.push(Entry { key, key_span, value: node });
                 }
@@ -200,7 +196,7 @@ impl Builder<'_> {
             if let Some(first) = seen.insert(&entry.key, entry.key_span) {
                 let line = self.source.line_of(first.start);
                 let message = format!("duplicate key {:?}; the first one is on line {line}", entry.key);
-                return Err(self.error(entry.key_span, &message));
+                return Err(error(entry.key_span, &message));
             }
         }
         Ok(())
@@ -213,11 +209,11 @@ impl Builder<'_> {
             let maps = match node.kind {
                 Kind::Map(_) => vec![node],
                 Kind::List(items) => items,
-                _ => return Err(self.error(span, "`<<` merges a map or a list of maps")),
+                _ => return Err(error(span, "`<<` merges a map or a list of maps")),
             };
             for map in maps {
                 let Kind::Map(inherited) = map.kind else {
-                    return Err(self.error(map.span, "`<<` merges a map or a list of maps"));
+                    return Err(error(map.span, "`<<` merges a map or a list of maps"));
                 };
                 for entry in inherited {
                     if !entries.iter().any(|own| own.key == entry.key) {
@@ -237,6 +233,10 @@ fn key_text(key: Node) -> Option<String> {
         Kind::Number(number) => Some(number.to_string()),
         Kind::Null | Kind::List(_) | Kind::Map(_) => None,
     }
+}
+
+fn error(span: Span, message: &str) -> ParseError {
+    ParseError { span, message: message.to_owned() }
 }
 
 fn count(node: &Node) -> usize {

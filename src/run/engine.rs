@@ -124,10 +124,10 @@ fn legs(converter: Converter<'_>, input: &Value, start: &str, route: &[&str]) ->
     let mut from = start;
     for to in route {
         match converter.convert(&object, from, to) {
-            Ok(converted) => {
-                object = converted.clone();
+            Ok(answer) => {
+                object = answer.clone();
                 from = to;
-                legs.push(Leg { to: (*to).to_owned(), reply: Reply::Object(converted) });
+                legs.push(Leg { to: (*to).to_owned(), reply: Reply::Object(answer) });
             }
             Err(message) => {
                 legs.push(Leg { to: (*to).to_owned(), reply: Reply::Refused(message) });

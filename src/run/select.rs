@@ -28,13 +28,13 @@ impl Selection {
                 if !picks(&suite.file.checks) || (!self.only.is_empty() && !picks(&self.only)) || picks(&self.except) {
                     continue;
                 }
-                let overridden = suite
+                let mut overridden = suite
                     .file
                     .severity
                     .iter()
                     .filter(|(glob, _)| matches(glob, check.id))
                     .map(|(_, severity)| *severity);
-                selected.insert(check.id, (check, overridden.last().unwrap_or(check.severity)));
+                selected.insert(check.id, (check, overridden.next_back().unwrap_or(check.severity)));
             }
         }
         selected.into_values().collect()

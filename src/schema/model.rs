@@ -103,6 +103,7 @@ pub struct Malformed {
 }
 
 /// A schema node with everything that was written about it.
+#[expect(clippy::struct_excessive_bools, reason = "they are the keywords that are flags")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
     /// Where the node stands.

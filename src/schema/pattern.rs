@@ -10,12 +10,15 @@ use regex::{Regex, RegexBuilder};
 pub struct Pattern {
     /// The pattern as written.
     pub text: String,
-    compiled: Arc<Result<Regex, String>>,
+    compiled: Compiled,
 }
 
 /// The same few patterns stand in thousands of places (every quantity has one), so each is
 /// compiled once for the process.
-static COMPILED: LazyLock<Mutex<HashMap<String, Arc<Result<Regex, String>>>>> = LazyLock::new(Mutex::default);
+static COMPILED: LazyLock<Mutex<HashMap<String, Compiled>>> = LazyLock::new(Mutex::default);
+
+/// The expression, or why there is none.
+type Compiled = Arc<Result<Regex, String>>;
 
 /// Go's limit on the size of a compiled pattern is of this order.
 const SIZE_LIMIT: usize = 10 << 20;

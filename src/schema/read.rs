@@ -168,13 +168,11 @@ impl Schema {
     }
 
     fn number(&mut self, entry: &Entry) -> Option<Number> {
-        match &entry.value.kind {
-            Kind::Number(number) => Some(number.clone()),
-            _ => {
-                self.reject(&entry.key, &entry.value, "must be a number");
-                None
-            }
+        if let Kind::Number(number) = &entry.value.kind {
+            return Some(number.clone());
         }
+        self.reject(&entry.key, &entry.value, "must be a number");
+        None
     }
 
     fn size(&mut self, entry: &Entry) -> Option<i64> {

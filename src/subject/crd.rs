@@ -1,4 +1,4 @@
-//! A CustomResourceDefinition as written.
+//! A `CustomResourceDefinition` as written.
 
 use crate::document::{Kind, Node, Span};
 use crate::schema::Schema;

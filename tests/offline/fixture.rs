@@ -14,43 +14,43 @@ use crdproof::subject::Subject;
 use serde::Deserialize;
 
 /// The day on which fixtures are judged, so that expiries do not depend on the clock.
-pub const TODAY: jiff::civil::Date = jiff::civil::date(2026, 11, 16);
+pub(crate) const TODAY: jiff::civil::Date = jiff::civil::date(2026, 11, 16);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expectation {
+pub(crate) struct Expectation {
     /// All findings, each once.
-    pub findings: Vec<Expected>,
+    pub(crate) findings: Vec<Expected>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expected {
+pub(crate) struct Expected {
     /// The check that fires.
-    pub check: String,
+    pub(crate) check: String,
     /// `file:line`, file relative to the fixture folder.
     #[serde(default)]
-    pub at: Option<String>,
+    pub(crate) at: Option<String>,
     /// The field path.
     #[serde(default)]
-    pub path: Option<String>,
+    pub(crate) path: Option<String>,
     /// The CRD version.
     #[serde(default)]
-    pub version: Option<String>,
+    pub(crate) version: Option<String>,
     /// A part of the message.
     #[serde(default)]
-    pub says: Option<String>,
+    pub(crate) says: Option<String>,
     /// A severity other than the check's.
     #[serde(default)]
-    pub severity: Option<String>,
+    pub(crate) severity: Option<String>,
 }
 
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
 /// Folders of `fixtures/checks/<family>/<check>/`, as (check id, folder).
-pub fn check_fixtures() -> Vec<(String, PathBuf)> {
+pub(crate) fn check_fixtures() -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for family in folders(&root().join("checks")) {
         for check in folders(&family) {
@@ -61,7 +61,7 @@ pub fn check_fixtures() -> Vec<(String, PathBuf)> {
     found
 }
 
-pub fn folders(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn folders(path: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(path).map(|entries| entries.flatten().map(|entry| entry.path()).collect());
     let mut folders: Vec<PathBuf> = entries.unwrap_or_default();
     folders.retain(|path| path.is_dir());
@@ -69,11 +69,11 @@ pub fn folders(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
-pub fn name(path: &Path) -> String {
+pub(crate) fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-pub fn load(folder: &Path) -> Subject {
+pub(crate) fn load(folder: &Path) -> Subject {
     let file = folder.join("crdproof.yaml");
     if file.is_file() {
         return input::from_file(&file).unwrap_or_else(|error| panic!("{error}"));
@@ -92,7 +92,7 @@ pub fn load(folder: &Path) -> Subject {
 
 /// The journey that was recorded for a fixture, with its `patch.json` applied: a broken trace is a
 /// recorded one plus a JSON Patch, or one that was recorded broken.
-pub fn traces(folder: &Path) -> Vec<Trace> {
+pub(crate) fn traces(folder: &Path) -> Vec<Trace> {
     let Ok(text) = std::fs::read_to_string(folder.join("trace.json")) else { return Vec::new() };
     let mut trace: serde_json::Value = serde_json::from_str(&text).unwrap();
     if let Ok(patch) = std::fs::read_to_string(folder.join("patch.json")) {
@@ -103,7 +103,7 @@ pub fn traces(folder: &Path) -> Vec<Trace> {
 }
 
 /// Judges a subject by every check that needs no API server, and by recorded journeys.
-pub fn judge(subject: &Subject, traces: Vec<Trace>) -> Report {
+pub(crate) fn judge(subject: &Subject, traces: Vec<Trace>) -> Report {
     let all = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: all\nchecks: ['*']\n";
     let selection = Selection { suites: vec![load_suite("all", "all", all).unwrap()], ..Selection::default() };
     let settings = Settings { selection, seed: 1, traces };
@@ -114,7 +114,7 @@ pub fn judge(subject: &Subject, traces: Vec<Trace>) -> Report {
     fold(&plan, events.into_inner().unwrap(), TODAY)
 }
 
-pub fn expectation(folder: &Path) -> Expectation {
+pub(crate) fn expectation(folder: &Path) -> Expectation {
     let path = folder.join("expect.yaml");
     let Ok(text) = std::fs::read_to_string(&path) else {
         return Expectation::default();
@@ -126,7 +126,7 @@ pub fn expectation(folder: &Path) -> Expectation {
 }
 
 /// Compares what was found with what must be found; the answer lists every difference.
-pub fn differences(folder: &Path, report: &Report) -> Vec<String> {
+pub(crate) fn differences(folder: &Path, report: &Report) -> Vec<String> {
     let expectation = expectation(folder);
     let mut left: Vec<_> = report.counting().collect();
     let mut differences = Vec::new();

@@ -1,4 +1,5 @@
 //! Tests that need no API server: one binary, because each links the whole tree.
+#![cfg(test)]
 
 mod checks;
 mod fixture;

@@ -48,7 +48,7 @@ fn compare(schema: Option<&Schema>, input: &Value, output: &Value, at: &str, sec
         }
         (left, right) if left == right => {}
         (left, right) => {
-            tell(at.to_owned(), format!("changes from {} to {}", brief(left, secret), brief(right, secret)))
+            tell(at.to_owned(), format!("changes from {} to {}", brief(left, secret), brief(right, secret)));
         }
     }
 }

@@ -19,6 +19,7 @@ pub(super) mod samples_valid;
 pub(super) mod schemas_structural;
 mod shared_features;
 mod shared_jsonpath;
+mod shared_keywords;
 mod shared_loss;
 mod shared_names;
 mod shared_structural;

@@ -1,4 +1,4 @@
-//! Webhooks should speak ConversionReview v1, and v1beta1 only for servers that need it.
+//! Webhooks should speak `ConversionReview` v1, and v1beta1 only for servers that need it.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
 

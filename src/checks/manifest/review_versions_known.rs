@@ -1,4 +1,4 @@
-//! conversionReviewVersions names versions of the review, not of the CRD.
+//! `conversionReviewVersions` names versions of the review, not of the CRD.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
 use crate::subject::is_dns_label_1035;
@@ -20,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// The versions of ConversionReview that API servers speak.
+/// The versions of `ConversionReview` that API servers speak.
 const KNOWN: [&str; 2] = ["v1", "v1beta1"];
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {

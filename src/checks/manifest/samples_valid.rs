@@ -77,7 +77,7 @@ fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVers
     match admission.outcome {
         Outcome::Admitted => {}
         Outcome::Malformed(why) => {
-            breaches.push(breach(format!("the sample {} cannot be read: {why}", sample.name()), ""))
+            breaches.push(breach(format!("the sample {} cannot be read: {why}", sample.name()), ""));
         }
         Outcome::Refused(violations) => breaches.extend(violations.into_iter().map(|violation| {
             let message = format!("the sample {} is refused: {}", sample.name(), violation.message);

@@ -1,4 +1,4 @@
-//! The part of JSONPath that CRDs use, followed through a schema.
+//! The part of `JSONPath` that CRDs use, followed through a schema.
 
 use crate::schema::Schema;
 
@@ -129,9 +129,8 @@ fn bracket_end(text: &str) -> Option<usize> {
             (Some(_), _) => {}
             (None, '\'' | '"') => quote = Some(c),
             (None, '[' | '(') => depth += 1,
-            (None, ')') => depth -= 1,
             (None, ']') if depth == 0 => return Some(at),
-            (None, ']') => depth -= 1,
+            (None, ']' | ')') => depth -= 1,
             _ => {}
         }
     }

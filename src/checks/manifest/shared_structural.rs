@@ -2,8 +2,9 @@
 
 use crate::checks::Severity;
 use crate::document::Span;
-use crate::schema::{Additional, Keyword, Path, Schema, Type};
-use serde_json::json;
+use crate::schema::{Additional, Path, Schema, Type};
+
+use super::shared_keywords::{FORBIDDEN, KNOWN, OUTER_ONLY, ROOT_WITH_STATUS, says_nothing};
 
 /// One reason why a schema is not structural.
 pub(super) struct Fault {
@@ -13,100 +14,6 @@ pub(super) struct Fault {
     pub(super) help: Option<&'static str>,
     pub(super) severity: Severity,
 }
-
-/// Keywords that a CRD schema can hold at all; any other is dropped by the API server.
-const KNOWN: &[&str] = &[
-    "$ref",
-    "$schema",
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "default",
-    "definitions",
-    "dependencies",
-    "description",
-    "enum",
-    "example",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "externalDocs",
-    "format",
-    "id",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "nullable",
-    "oneOf",
-    "pattern",
-    "patternProperties",
-    "properties",
-    "required",
-    "title",
-    "type",
-    "uniqueItems",
-    "x-kubernetes-embedded-resource",
-    "x-kubernetes-int-or-string",
-    "x-kubernetes-list-map-keys",
-    "x-kubernetes-list-type",
-    "x-kubernetes-map-type",
-    "x-kubernetes-preserve-unknown-fields",
-    "x-kubernetes-validations",
-];
-
-/// Keywords that the API server knows and refuses.
-const FORBIDDEN: &[&str] = &["$ref", "additionalItems", "definitions", "dependencies", "id", "patternProperties"];
-
-/// Keywords that may stand only outside allOf, anyOf, oneOf and not.
-const OUTER_ONLY: &[&str] = &[
-    "additionalProperties",
-    "default",
-    "description",
-    "nullable",
-    "title",
-    "type",
-    "x-kubernetes-embedded-resource",
-    "x-kubernetes-int-or-string",
-    "x-kubernetes-list-map-keys",
-    "x-kubernetes-list-type",
-    "x-kubernetes-map-type",
-    "x-kubernetes-preserve-unknown-fields",
-    "x-kubernetes-validations",
-];
-
-/// Keywords that may stand at the root of a version with the status subresource.
-const ROOT_WITH_STATUS: &[&str] = &[
-    "description",
-    "example",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "externalDocs",
-    "format",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minimum",
-    "multipleOf",
-    "pattern",
-    "properties",
-    "required",
-    "title",
-    "type",
-    "uniqueItems",
-    "x-kubernetes-preserve-unknown-fields",
-    "x-kubernetes-validations",
-];
 
 /// Finds every fault of a version's schema.
 pub(super) fn faults(schema: &Schema, status_subresource: bool) -> Vec<Fault> {
@@ -129,11 +36,6 @@ pub(super) fn faults(schema: &Schema, status_subresource: bool) -> Vec<Fault> {
         finder.fault(&Path::root(), schema.keyword_span("nullable"), "the root must not be nullable".into(), None);
     }
     finder.faults
-}
-
-/// Whether a keyword has the value that it has when it is absent.
-fn says_nothing(keyword: &Keyword) -> bool {
-    keyword.value.as_ref().is_some_and(|value| value == &json!(false) || value == "" || value.is_null())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -403,17 +305,12 @@ impl Finder {
     /// Fields that the root's allOf, anyOf, oneOf and not speak of must be declared outside, too.
     fn complete(&mut self, nested: &Schema, outer: &Schema, path: &Path) {
         for (name, property) in &nested.properties {
-            match outer.properties.get(name) {
-                Some(declared) => self.complete(property, declared, &path.field(name)),
-                None => {
-                    let message = format!("{} is restricted here but declared nowhere", path.field(name));
-                    self.fault(
-                        &path.field(name),
-                        property.span,
-                        message,
-                        Some("declare the field under `properties`, too"),
-                    );
-                }
+            if let Some(declared) = outer.properties.get(name) {
+                self.complete(property, declared, &path.field(name));
+            } else {
+                let message = format!("{} is restricted here but declared nowhere", path.field(name));
+                let help = Some("declare the field under `properties`, too");
+                self.fault(&path.field(name), property.span, message, help);
             }
         }
         for deeper in nested.junctors() {
