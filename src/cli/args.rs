@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+use crdproof::kubernetes::KubeVersion;
 
 /// Puts Kubernetes CRDs, their converter and samples on trial, and gives a verdict with evidence.
 #[derive(Debug, Parser)]
@@ -31,6 +32,11 @@ pub(crate) enum Command {
     /// Print what `run` would do, and what it would skip and why; changes nothing.
     #[command(after_help = "Example:\n  crdproof plan -f crdproof.yaml")]
     Plan(PlanArgs),
+    /// Judge a change of CRDs: is the upgrade from OLD to NEW safe? Findings that OLD has too are left out.
+    #[command(
+        after_help = "Examples:\n  crdproof diff git:v1.4.0:config/crd config/crd\n  crdproof diff old.yaml new.yaml --format markdown > UPGRADE.md"
+    )]
+    Diff(DiffArgs),
     /// List checks and suites.
     #[command(after_help = "Example:\n  crdproof list manifest")]
     List(ListArgs),
@@ -122,6 +128,40 @@ pub(crate) struct PlanArgs {
     /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The old state: file, directory, git:REF:PATH, or - for standard input.
+    #[arg(value_name = "OLD")]
+    pub(crate) old: String,
+    /// The new state, likewise.
+    #[arg(value_name = "NEW")]
+    pub(crate) new: String,
+    /// Only these checks: a family, an id, or a glob such as 'upgrade/*'; repeatable.
+    #[arg(long, value_name = "CHECK")]
+    pub(crate) only: Vec<String>,
+    /// All but these checks; repeatable.
+    #[arg(long, value_name = "CHECK")]
+    pub(crate) except: Vec<String>,
+    /// The lowest Kubernetes release to upgrade on; from 1.30 on some constraints weigh less.
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) minimum: Option<KubeVersion>,
+    /// What to write to stdout: text writes nothing, markdown the upgrade guide, json the report.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: DiffFormat,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    /// Only the findings, for people, on stderr.
+    Text,
+    /// The upgrade guide.
+    Markdown,
+    /// The report, for programs.
+    Json,
 }
 
 #[derive(Debug, Args)]

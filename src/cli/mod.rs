@@ -2,6 +2,7 @@
 
 mod args;
 mod console;
+mod diff;
 mod exit;
 mod init;
 mod list;
@@ -31,6 +32,7 @@ pub(crate) fn main() -> ExitCode {
     let console = Console::new(cli.color);
     let result = match cli.command {
         Command::Run(args) => run::run(&args, &console),
+        Command::Diff(args) => diff::diff(&args, &console),
         Command::Plan(args) => run::plan(&args, &console),
         Command::List(args) => list::list(&args, &console),
         Command::Explain(args) => list::explain(&args, &console),

@@ -10,6 +10,7 @@ mod junit;
 mod markdown;
 mod matrix;
 mod merge;
+mod guide;
 mod model;
 mod paint;
 mod place;
@@ -25,6 +26,7 @@ pub use json::{ReadError, json, read, report_schema};
 pub use junit::junit;
 pub use markdown::markdown;
 pub use merge::{MergeError, merge};
+pub use guide::{Between, guide};
 pub use model::{
     CheckInfo, Counts, CrdInfo, Finding, Outcome, Problem, Report, Result, Skipped, Summary, VersionInfo, WaiverInfo,
     WaiverState,

@@ -1,5 +1,6 @@
 //! Planning and running: which checks are judged on which CRDs, and what came of it.
 
+mod compare;
 mod engine;
 mod fold;
 mod plan;
@@ -7,6 +8,7 @@ mod select;
 mod suite;
 mod waive;
 
+pub use compare::{Comparison, compare};
 pub use engine::{Event, Options, run};
 pub use fold::fold;
 pub use plan::{Case, Plan, Settings, plan};

@@ -53,7 +53,7 @@ fn breach(version: &str, delta: &Delta) -> Breach {
         .version(version)
         .path(&delta.path)
         .related(delta.old, "this was the old state")
-        .key(delta.key())
+        .key(delta.what.key())
 }
 
 /// What validation ratcheting does for a difference on the releases that the subject claims.

@@ -7,6 +7,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use super::lex::{is_word, tokens};
+
 /// A rule by its logical structure.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Expr {
@@ -41,7 +43,8 @@ impl Expr {
             (_, Self::And(parts)) => parts.iter().all(|part| self.implies(part)),
             (Self::Or(parts), _) => parts.iter().all(|part| part.implies(other)),
             (Self::And(parts), Self::Or(options)) => {
-                parts.iter().any(|part| part.implies(other)) || options.iter().any(|option| self.implies(option))
+                parts.iter().any(|part| part.implies(other))
+                    || options.iter().any(|option| self.implies(option))
             }
             (Self::And(parts), _) => parts.iter().any(|part| part.implies(other)),
             (_, Self::Or(options)) => options.iter().any(|option| self.implies(option)),
@@ -53,15 +56,24 @@ impl Expr {
     /// `x <= 5` implies `x <= 9`, and the same for numbers on the left.
     fn implies_less(&self, other: &Self) -> bool {
         let (
-            Self::Less { left, right, or_equal },
-            Self::Less { left: other_left, right: other_right, or_equal: other_or_equal },
+            Self::Less {
+                left,
+                right,
+                or_equal,
+            },
+            Self::Less {
+                left: other_left,
+                right: other_right,
+                or_equal: other_or_equal,
+            },
         ) = (self, other)
         else {
             return false;
         };
         let number = |text: &str| text.parse::<f64>().ok();
-        let strict_enough =
-            |low: f64, high: f64| low < high || ((low - high).abs() < f64::EPSILON && (!or_equal || *other_or_equal));
+        let strict_enough = |low: f64, high: f64| {
+            low < high || ((low - high).abs() < f64::EPSILON && (!or_equal || *other_or_equal))
+        };
         match (number(left), number(right)) {
             (None, Some(bound)) if left == other_left => {
                 number(other_right).is_some_and(|other| strict_enough(bound, other))
@@ -94,11 +106,17 @@ impl fmt::Display for Expr {
             Self::Or(_) | Self::And(_) => format!("({expr})"),
             Self::Less { .. } | Self::Atom(_) => expr.to_string(),
         };
-        let join = |parts: &BTreeSet<Self>, operator: &str| parts.iter().map(part).collect::<Vec<_>>().join(operator);
+        let join = |parts: &BTreeSet<Self>, operator: &str| {
+            parts.iter().map(part).collect::<Vec<_>>().join(operator)
+        };
         match self {
             Self::Or(parts) => f.write_str(&join(parts, "||")),
             Self::And(parts) => f.write_str(&join(parts, "&&")),
-            Self::Less { left, right, or_equal } => write!(f, "{left}{}{right}", if *or_equal { "<=" } else { "<" }),
+            Self::Less {
+                left,
+                right,
+                or_equal,
+            } => write!(f, "{left}{}{right}", if *or_equal { "<=" } else { "<" }),
             Self::Atom(text) => f.write_str(text),
         }
     }
@@ -139,7 +157,11 @@ fn relation(tokens: &[String]) -> Expr {
     };
     let operator = &tokens[left.len()];
     let (left, right) = (parse(left).to_string(), parse(right).to_string());
-    let less = |left, right, or_equal| Expr::Less { left, right, or_equal };
+    let less = |left, right, or_equal| Expr::Less {
+        left,
+        right,
+        or_equal,
+    };
     match operator.as_str() {
         "<" => less(left, right, false),
         "<=" => less(left, right, true),
@@ -231,10 +253,6 @@ fn ends_operand(token: &str) -> bool {
     token != "in" && token.ends_with(|c| is_word(c) || matches!(c, '"' | '\'' | ')' | ']'))
 }
 
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
 fn opens(token: &str) -> bool {
     matches!(token, "(" | "[" | "{")
 }
@@ -253,78 +271,6 @@ fn closing(tokens: &[String], at: usize) -> usize {
         }
     }
     tokens.len()
-}
-
-/// Words, literals and operators; spaces and comments are gone.
-fn tokens(rule: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut rest = rule;
-    while let Some(first) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            let length = rest.find('\n').unwrap_or(rest.len());
-            rest = &rest[length..];
-            continue;
-        } else if first.is_whitespace() {
-            rest = &rest[first.len_utf8()..];
-            continue;
-        } else if is_word(first) {
-            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-            let prefix = rest[..end].to_ascii_lowercase();
-            // `r'…'` and `b'…'` are literals with a prefix.
-            match rest[end..].chars().next() {
-                Some('"' | '\'') if matches!(prefix.as_str(), "r" | "b" | "br" | "rb") => {
-                    end + literal(&rest[end..], prefix.contains('r'))
-                }
-                Some('.') if is_fraction(&rest[..end], &rest[end..]) => {
-                    let tail = &rest[end + 1..];
-                    end + 1 + tail.find(|c| !is_word(c)).unwrap_or(tail.len())
-                }
-                _ => end,
-            }
-        } else if matches!(first, '"' | '\'') {
-            literal(rest, false)
-        } else {
-            let pairs = ["||", "&&", "==", "!=", "<=", ">="];
-            let is_pair = pairs.iter().any(|pair| rest.starts_with(pair));
-            if is_pair { 2 } else { first.len_utf8() }
-        };
-        found.push(plain_quotes(&rest[..length]));
-        rest = &rest[length..];
-    }
-    found
-}
-
-fn is_fraction(word: &str, rest: &str) -> bool {
-    word.bytes().all(|b| b.is_ascii_digit()) && rest[1..].starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// The length of a literal with its quotes.
-fn literal(text: &str, raw: bool) -> usize {
-    let quote = &text[..1];
-    let triple = quote.repeat(3);
-    let (open, end) = if text.starts_with(&triple) { (3, triple.as_str()) } else { (1, quote) };
-    let mut at = open;
-    while at < text.len() {
-        if text[at..].starts_with(end) {
-            return at + end.len();
-        }
-        let c = text[at..].chars().next().map_or(1, char::len_utf8);
-        let escaped = !raw && text[at..].starts_with('\\');
-        at += c;
-        if escaped {
-            at += text[at..].chars().next().map_or(0, char::len_utf8);
-        }
-    }
-    text.len()
-}
-
-/// `'a'` and `"a"` are the same text.
-fn plain_quotes(token: &str) -> String {
-    let inner = token.strip_prefix('\'').and_then(|token| token.strip_suffix('\''));
-    match inner {
-        Some(inner) if !inner.contains(['"', '\\', '\'']) => format!("\"{inner}\""),
-        _ => token.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -383,7 +329,9 @@ mod tests {
 
     #[test]
     fn broken_rules_do_not_panic() {
-        for rule in ["", "(", ")", "a ||", "'", "\"\\", "((a)", "a]b", "r'", "''' x", "1.", "."] {
+        for rule in [
+            "", "(", ")", "a ||", "'", "\"\\", "((a)", "a]b", "r'", "''' x", "1.", ".",
+        ] {
             let expr = Expr::read(rule);
             assert_eq!(expr, Expr::read(rule));
         }

@@ -6,6 +6,7 @@
 
 mod cel;
 mod junctor;
+mod lex;
 mod node;
 mod rules;
 mod trail;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::{Schema, Type};
 
@@ -58,6 +58,17 @@ pub enum Values {
     Typed,
 }
 
+impl Values {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Any => "undescribed ones",
+            Self::Typed => "described ones",
+        }
+    }
+}
+
 /// What changed about a node. The values are those of the old and the new state.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "old and new speak for themselves")]
@@ -110,4 +121,49 @@ pub enum What {
     Annotated { keyword: String },
     /// A keyword that nobody judged, or whose value cannot be read.
     NotUnderstood { keyword: String, old: Option<Value>, new: Option<Value> },
+}
+
+impl What {
+    /// What tells this change from others at the same path: what it is about, and both values. It
+    /// goes into fingerprints, so it must not depend on wording.
+    pub fn key(&self) -> String {
+        let flag = |set: bool| (json!(!set), json!(set));
+        let (about, (old, new)) = match self {
+            Self::PropertyAdded => ("property", flag(true)),
+            Self::PropertyRemoved { .. } => ("property", flag(false)),
+            Self::TypeChanged { old, new } => {
+                ("type", (json!(old.to_string()), json!(new.to_string())))
+            }
+            Self::RequiredAdded { .. } => ("required", flag(true)),
+            Self::RequiredRemoved => ("required", flag(false)),
+            Self::BoundChanged { keyword, old, new } => (*keyword, (json!(old), json!(new))),
+            Self::EnumChanged { removed, added } => ("enum", (json!(removed), json!(added))),
+            Self::EnumAdded { values } => ("enum", (Value::Null, json!(values))),
+            Self::EnumRemoved { values } => ("enum", (json!(values), Value::Null)),
+            Self::PatternChanged { old, new } => ("pattern", (json!(old), json!(new))),
+            Self::FormatChanged { old, new } => ("format", (json!(old), json!(new))),
+            Self::NullableChanged { nullable } => ("nullable", flag(*nullable)),
+            Self::DefaultChanged { old, new } => ("default", (json!(old), json!(new))),
+            Self::ListTypeChanged { old, new } => ("list-type", (json!(old), json!(new))),
+            Self::ListKeysChanged { old, new } => ("list-map-keys", (json!(old), json!(new))),
+            Self::MapTypeChanged { old, new } => ("map-type", (json!(old), json!(new))),
+            Self::PreserveUnknownChanged { preserved } => ("preserve", flag(*preserved)),
+            Self::EmbeddedResourceChanged { embedded } => ("embedded", flag(*embedded)),
+            Self::MapValuesChanged { old, new } => {
+                ("map-values", (json!(old.as_str()), json!(new.as_str())))
+            }
+            Self::ItemsChanged { described } => ("items", flag(*described)),
+            Self::JunctorChanged {
+                keyword,
+                added,
+                removed,
+            } => (*keyword, (json!(removed), json!(added))),
+            Self::RuleChanged { old, new, .. } => ("rule", (json!(old), json!(new))),
+            Self::Annotated { keyword } => (keyword.as_str(), flag(true)),
+            Self::NotUnderstood { keyword, old, new } => {
+                (keyword.as_str(), (json!(old), json!(new)))
+            }
+        };
+        format!("{about} {old} {new}")
+    }
 }

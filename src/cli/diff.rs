@@ -1,0 +1,76 @@
+//! `diff`.
+
+use std::num::NonZeroUsize;
+
+use anyhow::Result;
+use crdproof::input::{self, InputError, Trouble};
+use crdproof::report::{Between, Report, guide};
+use crdproof::run::{self as engine, Options};
+use crdproof::subject::Subject;
+
+use super::args::{DiffArgs, DiffFormat, SelectionArgs};
+use super::console::Console;
+use super::exit::Exit;
+use super::{output, run};
+
+/// Judges a change and reports what it brings.
+pub(crate) fn diff(args: &DiffArgs, console: &Console) -> Result<Exit> {
+    if args.old == "-" && args.new == "-" {
+        let error = InputError::new(Trouble::Wrong, "OLD and NEW cannot both be standard input");
+        return Err(error.help("give a file for one of them").into());
+    }
+    let mut subject = input::compare(&args.old, &args.new)?;
+    subject.file.kubernetes.minimum = args.minimum;
+    let settings = run::settings(&selection(args), &subject)?;
+    let plan = engine::plan(&subject, &settings);
+    if plan.cases.is_empty() {
+        let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to compare");
+        return Err(error.help("`crdproof list` shows all checks").into());
+    }
+    let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let options = Options {
+        jobs: args.report.jobs.unwrap_or_else(cores),
+        today: jiff::Zoned::now().date(),
+    };
+    let engine::Comparison { report, known } = engine::compare(&plan, &settings, &options);
+    console_output(args, &subject, &report, console)?;
+    let exit = output::finish(&report, &args.report, console)?;
+    if known > 0 && !args.report.quiet {
+        console.say(&format!(
+            "{known} findings stood in OLD already and are not reported"
+        ));
+    }
+    // Where all that was judged stood in OLD already, something was tested nevertheless.
+    Ok(if exit == Exit::Nothing && known > 0 {
+        Exit::Success
+    } else {
+        exit
+    })
+}
+
+fn console_output(
+    args: &DiffArgs,
+    subject: &Subject,
+    report: &Report,
+    console: &Console,
+) -> Result<()> {
+    let between = Between {
+        old: &args.old,
+        new: &args.new,
+    };
+    match args.format {
+        DiffFormat::Text => Ok(()),
+        DiffFormat::Markdown => console.print(&guide(subject, report, between)),
+        DiffFormat::Json => console.print(&format!("{}\n", serde_json::to_string_pretty(report)?)),
+    }
+}
+
+/// The suites of a comparison: the documents alone, and the change.
+fn selection(args: &DiffArgs) -> SelectionArgs {
+    SelectionArgs {
+        suites: vec!["manifest".to_owned(), "upgrade".to_owned()],
+        only: args.only.clone(),
+        except: args.except.clone(),
+        seed: 1,
+    }
+}

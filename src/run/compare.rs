@@ -1,0 +1,109 @@
+//! Judging a change: what is wrong now and was not wrong before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use super::{Event, Options, Plan, Settings, fold, run};
+use crate::checks::{self, Need};
+use crate::report::{Report, Skipped};
+use crate::subject::Subject;
+
+/// The verdict on a change.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// What was found, without what stood in the old state already.
+    pub report: Report,
+    /// How many findings were left out for that reason.
+    pub known: usize,
+}
+
+/// Judges the plan of a subject that has an old state. Findings that the old state, judged alone,
+/// has too are left out: a change answers for what it brings.
+pub fn compare(plan: &Plan<'_>, settings: &Settings, options: &Options) -> Comparison {
+    let mut report = report_of(plan, options);
+    let suspects = found_without_baseline(&report);
+    if suspects.is_empty() {
+        return Comparison { report, known: 0 };
+    }
+    let old = old_alone(plan.subject, &suspects);
+    let before = report_of(&super::plan(&old, settings), options);
+    let known: BTreeSet<_> = before
+        .findings
+        .into_iter()
+        .map(|finding| finding.fingerprint)
+        .collect();
+    let known = leave_out(&mut report, &known);
+    Comparison { report, known }
+}
+
+fn report_of(plan: &Plan<'_>, options: &Options) -> Report {
+    let events: Mutex<Vec<Event<'_>>> = Mutex::default();
+    run(plan, options, &|event| {
+        events
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(event);
+    });
+    let events = events.into_inner().unwrap_or_else(PoisonError::into_inner);
+    fold(plan, events, options.today)
+}
+
+/// CRDs with findings of checks that do not look at the old state.
+fn found_without_baseline(report: &Report) -> BTreeSet<String> {
+    let alone =
+        |id: &str| checks::find(id).is_some_and(|check| !check.needs.contains(&Need::Baseline));
+    let findings = report.findings.iter();
+    findings
+        .filter(|finding| alone(&finding.check))
+        .map(|finding| finding.crd.clone())
+        .collect()
+}
+
+/// The old state of some CRDs as a subject of its own.
+fn old_alone(subject: &Subject, names: &BTreeSet<String>) -> Subject {
+    let old = subject.baseline.iter().flatten();
+    Subject {
+        name: subject.name.clone(),
+        sources: subject.sources.clone(),
+        crds: old
+            .filter(|crd| names.contains(&crd.name))
+            .cloned()
+            .collect(),
+        baseline: None,
+        samples: subject.samples.clone(),
+        passed_over: BTreeMap::new(),
+        file: subject.file.clone(),
+        document: subject.document.clone(),
+    }
+}
+
+/// Takes known findings out of a report and returns how many there were. A case that has no other
+/// finding is not held: it counts as skipped.
+fn leave_out(report: &mut Report, known: &BTreeSet<String>) -> usize {
+    let count = report.findings.len();
+    let mut touched = BTreeMap::new();
+    report.findings.retain(|finding| {
+        let keep = !known.contains(&finding.fingerprint);
+        let case = (finding.check.clone(), finding.crd.clone());
+        let (left, dropped): &mut (usize, usize) = touched.entry(case).or_default();
+        *(if keep { left } else { dropped }) += 1;
+        keep
+    });
+    let skipped = &mut report.skipped;
+    report.results.retain_mut(|result| {
+        let case = (result.check.clone(), result.crd.clone());
+        let Some((left, dropped)) = touched.get(&case).filter(|(_, dropped)| *dropped > 0) else {
+            return true;
+        };
+        result.findings = *left;
+        if *left == 0 {
+            let (check, crd) = case;
+            let reason = format!("broken in the old state already: {dropped} findings");
+            skipped.push(Skipped { check, crd, reason });
+        }
+        *left > 0
+    });
+    report.skipped.sort();
+    report.summarise();
+    count - report.findings.len()
+}
