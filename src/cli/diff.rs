@@ -14,7 +14,7 @@ use super::exit::Exit;
 use super::{output, run};
 
 /// Judges a change and reports what it brings.
-pub(crate) fn diff(args: &DiffArgs, console: &Console) -> Result<Exit> {
+pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
     if args.old == "-" && args.new == "-" {
         let error = InputError::new(Trouble::Wrong, "OLD and NEW cannot both be standard input");
         return Err(error.help("give a file for one of them").into());
@@ -28,36 +28,19 @@ pub(crate) fn diff(args: &DiffArgs, console: &Console) -> Result<Exit> {
         return Err(error.help("`crdproof list` shows all checks").into());
     }
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let options = Options {
-        jobs: args.report.jobs.unwrap_or_else(cores),
-        today: jiff::Zoned::now().date(),
-    };
+    let options = Options { jobs: args.report.jobs.unwrap_or_else(cores), today: jiff::Zoned::now().date() };
     let engine::Comparison { report, known } = engine::compare(&plan, &settings, &options);
     console_output(args, &subject, &report, console)?;
     let exit = output::finish(&report, &args.report, console)?;
     if known > 0 && !args.report.quiet {
-        console.say(&format!(
-            "{known} findings stood in OLD already and are not reported"
-        ));
+        console.say(&format!("{known} findings stood in OLD already and are not reported"));
     }
     // Where all that was judged stood in OLD already, something was tested nevertheless.
-    Ok(if exit == Exit::Nothing && known > 0 {
-        Exit::Success
-    } else {
-        exit
-    })
+    Ok(if exit == Exit::Nothing && known > 0 { Exit::Success } else { exit })
 }
 
-fn console_output(
-    args: &DiffArgs,
-    subject: &Subject,
-    report: &Report,
-    console: &Console,
-) -> Result<()> {
-    let between = Between {
-        old: &args.old,
-        new: &args.new,
-    };
+fn console_output(args: &DiffArgs, subject: &Subject, report: &Report, console: Console) -> Result<()> {
+    let between = Between { old: &args.old, new: &args.new };
     match args.format {
         DiffFormat::Text => Ok(()),
         DiffFormat::Markdown => console.print(&guide(subject, report, between)),

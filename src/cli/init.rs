@@ -24,7 +24,7 @@ struct Inventory {
 }
 
 /// Writes a subject file for the CRDs found below a folder.
-pub(crate) fn init(args: &InitArgs, console: &Console) -> Result<Exit> {
+pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
     let file = args.folder.join("crdproof.yaml");
     if file.exists() && !args.force && !args.stdout {
         let error = InputError::new(Trouble::Wrong, format!("{} exists already", file.display()));

@@ -13,7 +13,7 @@ use super::console::Console;
 use super::exit::Exit;
 
 /// Lists checks and suites.
-pub(crate) fn list(args: &ListArgs, console: &Console) -> Result<Exit> {
+pub(crate) fn list(args: &ListArgs, console: Console) -> Result<Exit> {
     let everything = Selection { suites: Vec::new(), only: args.only.iter().cloned().collect(), except: Vec::new() };
     if let Some(unknown) = everything.unknown().first() {
         let families = crdproof::checks::families();
@@ -53,7 +53,7 @@ fn list_text(listed: &[&Check], with_suites: bool) -> String {
 }
 
 /// Explains one check.
-pub(crate) fn explain(args: &ExplainArgs, console: &Console) -> Result<Exit> {
+pub(crate) fn explain(args: &ExplainArgs, console: Console) -> Result<Exit> {
     let by_name = || checks::ALL.iter().copied().find(|check| check.name() == args.id);
     let Some(check) = checks::find(&args.id).or_else(by_name) else {
         let ids = checks::ALL.iter().flat_map(|check| [check.id, check.name()]);

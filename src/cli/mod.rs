@@ -31,15 +31,15 @@ pub(crate) fn main() -> ExitCode {
     };
     let console = Console::new(cli.color);
     let result = match cli.command {
-        Command::Run(args) => run::run(&args, &console),
-        Command::Diff(args) => diff::diff(&args, &console),
-        Command::Plan(args) => run::plan(&args, &console),
-        Command::List(args) => list::list(&args, &console),
-        Command::Explain(args) => list::explain(&args, &console),
-        Command::Init(args) => init::init(&args, &console),
-        Command::Report(args) => report::report(&args, &console),
-        Command::Completions(args) => completions(&args, &console),
-        Command::Schema(args) => schema::schema(&args, &console),
+        Command::Run(args) => run::run(&args, console),
+        Command::Diff(args) => diff::diff(&args, console),
+        Command::Plan(args) => run::plan(&args, console),
+        Command::List(args) => list::list(&args, console),
+        Command::Explain(args) => list::explain(&args, console),
+        Command::Init(args) => init::init(&args, console),
+        Command::Report(args) => report::report(&args, console),
+        Command::Completions(args) => completions(&args, console),
+        Command::Schema(args) => schema::schema(&args, console),
     };
     match result {
         Ok(exit) => exit.into(),
@@ -47,7 +47,7 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn completions(args: &CompletionsArgs, console: &Console) -> anyhow::Result<Exit> {
+fn completions(args: &CompletionsArgs, console: Console) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "crdproof", &mut script);
     console.print(&String::from_utf8_lossy(&script))?;

@@ -17,7 +17,7 @@ use super::exit::Exit;
 type Request = (Format, Option<PathBuf>);
 
 /// Writes all reports that were asked for and says how the command ends.
-pub(crate) fn finish(report: &Report, args: &ReportArgs, console: &Console) -> Result<Exit> {
+pub(crate) fn finish(report: &Report, args: &ReportArgs, console: Console) -> Result<Exit> {
     for (format, path) in requests(args)? {
         let text = render(report, format);
         match path {

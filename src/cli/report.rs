@@ -10,7 +10,7 @@ use super::exit::Exit;
 use super::output;
 
 /// Renders or merges saved reports.
-pub(crate) fn report(args: &ReportCommandArgs, console: &Console) -> Result<Exit> {
+pub(crate) fn report(args: &ReportCommandArgs, console: Console) -> Result<Exit> {
     match &args.action {
         ReportAction::Render(args) => output::finish(&load(&args.source)?, &args.report, console),
         ReportAction::Merge(args) => {

@@ -19,7 +19,7 @@ use super::exit::Exit;
 use super::output;
 
 /// Judges a subject and reports.
-pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<Exit> {
+pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     output::requests(&args.report)?;
     let subject = load(&args.subject)?;
     let settings = settings(&args.selection, &subject)?;
@@ -45,7 +45,7 @@ pub(crate) fn judge(plan: &Plan<'_>, jobs: Option<NonZeroUsize>) -> Report {
 }
 
 /// Prints what `run` would do.
-pub(crate) fn plan(args: &PlanArgs, console: &Console) -> Result<Exit> {
+pub(crate) fn plan(args: &PlanArgs, console: Console) -> Result<Exit> {
     let subject = load(&args.subject)?;
     let settings = settings(&args.selection, &subject)?;
     let plan = engine::plan(&subject, &settings);

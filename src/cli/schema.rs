@@ -11,7 +11,7 @@ use super::console::Console;
 use super::exit::Exit;
 
 /// Prints a JSON Schema.
-pub(crate) fn schema(args: &SchemaArgs, console: &Console) -> Result<Exit> {
+pub(crate) fn schema(args: &SchemaArgs, console: Console) -> Result<Exit> {
     let schema = match args.of {
         SchemaOf::Subject => schema_for!(SubjectFile),
         SchemaOf::Suite => schema_for!(SuiteFile),

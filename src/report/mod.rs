@@ -4,13 +4,13 @@
 mod excerpt;
 mod format;
 mod github;
+mod guide;
 mod html;
 mod json;
 mod junit;
 mod markdown;
 mod matrix;
 mod merge;
-mod guide;
 mod model;
 mod paint;
 mod place;
@@ -21,12 +21,12 @@ mod uri;
 
 pub use format::{Format, FormatError, render};
 pub use github::github;
+pub use guide::{Between, guide};
 pub use html::html;
 pub use json::{ReadError, json, read, report_schema};
 pub use junit::junit;
 pub use markdown::markdown;
 pub use merge::{MergeError, merge};
-pub use guide::{Between, guide};
 pub use model::{
     CheckInfo, Counts, CrdInfo, Finding, Outcome, Problem, Report, Result, Skipped, Summary, VersionInfo, WaiverInfo,
     WaiverState,

@@ -27,11 +27,7 @@ pub fn compare(plan: &Plan<'_>, settings: &Settings, options: &Options) -> Compa
     }
     let old = old_alone(plan.subject, &suspects);
     let before = report_of(&super::plan(&old, settings), options);
-    let known: BTreeSet<_> = before
-        .findings
-        .into_iter()
-        .map(|finding| finding.fingerprint)
-        .collect();
+    let known: BTreeSet<_> = before.findings.into_iter().map(|finding| finding.fingerprint).collect();
     let known = leave_out(&mut report, &known);
     Comparison { report, known }
 }
@@ -39,10 +35,7 @@ pub fn compare(plan: &Plan<'_>, settings: &Settings, options: &Options) -> Compa
 fn report_of(plan: &Plan<'_>, options: &Options) -> Report {
     let events: Mutex<Vec<Event<'_>>> = Mutex::default();
     run(plan, options, &|event| {
-        events
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(event);
+        events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
     });
     let events = events.into_inner().unwrap_or_else(PoisonError::into_inner);
     fold(plan, events, options.today)
@@ -50,13 +43,9 @@ fn report_of(plan: &Plan<'_>, options: &Options) -> Report {
 
 /// CRDs with findings of checks that do not look at the old state.
 fn found_without_baseline(report: &Report) -> BTreeSet<String> {
-    let alone =
-        |id: &str| checks::find(id).is_some_and(|check| !check.needs.contains(&Need::Baseline));
+    let alone = |id: &str| checks::find(id).is_some_and(|check| !check.needs.contains(&Need::Baseline));
     let findings = report.findings.iter();
-    findings
-        .filter(|finding| alone(&finding.check))
-        .map(|finding| finding.crd.clone())
-        .collect()
+    findings.filter(|finding| alone(&finding.check)).map(|finding| finding.crd.clone()).collect()
 }
 
 /// The old state of some CRDs as a subject of its own.
@@ -65,10 +54,7 @@ fn old_alone(subject: &Subject, names: &BTreeSet<String>) -> Subject {
     Subject {
         name: subject.name.clone(),
         sources: subject.sources.clone(),
-        crds: old
-            .filter(|crd| names.contains(&crd.name))
-            .cloned()
-            .collect(),
+        crds: old.filter(|crd| names.contains(&crd.name)).cloned().collect(),
         baseline: None,
         samples: subject.samples.clone(),
         passed_over: BTreeMap::new(),

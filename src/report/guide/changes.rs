@@ -45,17 +45,10 @@ impl Changes {
         }
         let (before, after) = (&old.conversion.strategy, &new.conversion.strategy);
         if before != after {
-            crd.push(format!(
-                "Conversion changed from strategy {before} to {}.",
-                or_none(after)
-            ));
+            crd.push(format!("Conversion changed from strategy {before} to {}.", or_none(after)));
         }
         crd.extend(states(old, new));
-        let versions = new
-            .versions
-            .iter()
-            .filter_map(|version| inside(old, version))
-            .collect();
+        let versions = new.versions.iter().filter_map(|version| inside(old, version)).collect();
         Self { crd, versions }
     }
 
@@ -65,20 +58,12 @@ impl Changes {
 }
 
 fn or_none(strategy: &str) -> &str {
-    if strategy.is_empty() {
-        "(not stated)"
-    } else {
-        strategy
-    }
+    if strategy.is_empty() { "(not stated)" } else { strategy }
 }
 
 /// A version's state: `v1 (served, stored)`.
 pub(super) fn describe(version: &Version) -> String {
-    let mut words = vec![if version.served {
-        "served"
-    } else {
-        "not served"
-    }];
+    let mut words = vec![if version.served { "served" } else { "not served" }];
     if version.storage {
         words.push("stored");
     }
@@ -99,30 +84,13 @@ fn states(old: &Crd, new: &Crd) -> Vec<String> {
         };
         if after.deprecated && !before.deprecated {
             let warning = after.deprecation_warning.as_ref();
-            let warning = warning
-                .map(|(text, _)| format!(": “{text}”"))
-                .unwrap_or_default();
+            let warning = warning.map(|(text, _)| format!(": “{text}”")).unwrap_or_default();
             lines.push(format!("`{name}` is deprecated from now on{warning}."));
         }
         let flags = [
-            (
-                before.deprecated,
-                after.deprecated,
-                "",
-                "is no longer deprecated",
-            ),
-            (
-                before.served,
-                after.served,
-                "is served from now on",
-                "is no longer served",
-            ),
-            (
-                before.storage,
-                after.storage,
-                "is the stored version from now on",
-                "is no longer the stored version",
-            ),
+            (before.deprecated, after.deprecated, "", "is no longer deprecated"),
+            (before.served, after.served, "is served from now on", "is no longer served"),
+            (before.storage, after.storage, "is the stored version from now on", "is no longer the stored version"),
             (
                 before.status.is_some(),
                 after.status.is_some(),
@@ -156,9 +124,7 @@ fn columns(before: &Version, after: &Version) -> Vec<String> {
     let columns = |version: &Version| -> Vec<(String, Option<String>)> {
         let path = |path: &Option<(String, _)>| path.as_ref().map(|(path, _)| path.clone());
         let columns = version.columns.iter();
-        columns
-            .map(|column| (column.name.clone(), path(&column.path)))
-            .collect()
+        columns.map(|column| (column.name.clone(), path(&column.path))).collect()
     };
     let fields = |version: &Version| -> Vec<String> {
         let fields = version.selectable_fields.iter();
@@ -166,10 +132,7 @@ fn columns(before: &Version, after: &Version) -> Vec<String> {
     };
     let mut lines = Vec::new();
     if columns(before) != columns(after) {
-        lines.push(format!(
-            "`{}` shows other columns in `kubectl get`.",
-            after.name
-        ));
+        lines.push(format!("`{}` shows other columns in `kubectl get`.", after.name));
     }
     if fields(before) != fields(after) {
         lines.push(format!("`{}` has other fields to select by.", after.name));
@@ -203,23 +166,15 @@ fn inside(old: &Crd, version: &Version) -> Option<VersionChanges> {
         match (&delta.what, delta.direction) {
             // Words for readers are not worth a line each.
             (What::Annotated { .. }, _) => {}
-            (What::PropertyAdded, Direction::Wider) => {
-                changes.new.push(format!("`{}`", delta.path))
-            }
+            (What::PropertyAdded, Direction::Wider) => changes.new.push(format!("`{}`", delta.path)),
             (_, Direction::Wider) => changes.relaxed.push(line),
             (_, Direction::Harmless) => changes.other.push(line),
-            (
-                _,
-                Direction::Meaning | Direction::Unknown | Direction::Narrower | Direction::Lossy,
-            ) => changes.breaking.push(line),
+            (_, Direction::Meaning | Direction::Unknown | Direction::Narrower | Direction::Lossy) => {
+                changes.breaking.push(line)
+            }
         }
     }
-    let lists = [
-        &mut changes.breaking,
-        &mut changes.new,
-        &mut changes.relaxed,
-        &mut changes.other,
-    ];
+    let lists = [&mut changes.breaking, &mut changes.new, &mut changes.relaxed, &mut changes.other];
     let total: usize = lists.map(cut).iter().sum();
     (total > 0).then_some(changes)
 }

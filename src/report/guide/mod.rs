@@ -24,12 +24,7 @@ pub struct Between<'a> {
 /// Writes the guide for a subject that has an old state. The findings are those of the report.
 pub fn guide(subject: &Subject, report: &Report, between: Between<'_>) -> String {
     let baseline = subject.baseline.as_deref().unwrap_or_default();
-    let names: BTreeSet<&str> = subject
-        .crds
-        .iter()
-        .chain(baseline)
-        .map(|crd| crd.name.as_str())
-        .collect();
+    let names: BTreeSet<&str> = subject.crds.iter().chain(baseline).map(|crd| crd.name.as_str()).collect();
     let mut parts = Parts::default();
     for name in names {
         match (subject.baseline_of(name), subject.crd(name)) {
@@ -128,10 +123,7 @@ fn removed(old: &Crd) -> String {
 
 fn changed(old: &Crd, new: &Crd, report: &Report) -> Option<String> {
     let changes = Changes::between(old, new);
-    let findings: Vec<_> = report
-        .counting()
-        .filter(|finding| finding.crd == new.name)
-        .collect();
+    let findings: Vec<_> = report.counting().filter(|finding| finding.crd == new.name).collect();
     if changes.is_empty() && findings.is_empty() {
         return None;
     }
@@ -162,10 +154,7 @@ fn told(finding: &Finding) -> String {
         Severity::Warning => "warning",
         Severity::Note => "note",
     };
-    format!(
-        "{mark} ({}): {}. To mend it: {}.",
-        finding.check, finding.message, finding.help
-    )
+    format!("{mark} ({}): {}. To mend it: {}.", finding.check, finding.message, finding.help)
 }
 
 fn bullets(lines: &[String]) -> String {

@@ -18,7 +18,8 @@ pub(super) fn for_removed(old: &Crd) -> Vec<String> {
     let name = &old.name;
     vec![
         format!("Save what you still need: `kubectl get {name}{} -o yaml`.", everywhere(old)),
-        "Keep appliers that prune (Helm, Argo CD, Flux) from deleting the CRD until the objects are gone or moved.".to_owned(),
+        "Keep appliers that prune (Helm, Argo CD, Flux) from deleting the CRD until the objects are gone or moved."
+            .to_owned(),
         format!("Delete the CRD once nobody has objects of it: `kubectl delete crd {name}`."),
     ]
 }
@@ -76,66 +77,41 @@ fn in_objects(new: &Crd, changes: &Changes) -> Vec<String> {
                 "Save the values of {paths} and put them where they belong now: they are dropped at the next write of each {kind}."
             )
         });
-        ask(
-            &|delta| matches!(delta.what, What::TypeChanged { .. }) && delta.is_breaking(),
-            &|paths| {
-                format!("Rewrite {paths} in manifests and in existing objects: the type changed.")
-            },
-        );
-        ask(
-            &|delta| {
-                matches!(delta.what, What::RequiredAdded { defaulted: false })
-                    && delta.is_breaking()
-            },
-            &|paths| format!("Set {paths} in every {kind} and every manifest before the upgrade."),
-        );
+        ask(&|delta| matches!(delta.what, What::TypeChanged { .. }) && delta.is_breaking(), &|paths| {
+            format!("Rewrite {paths} in manifests and in existing objects: the type changed.")
+        });
+        ask(&|delta| matches!(delta.what, What::RequiredAdded { defaulted: false }) && delta.is_breaking(), &|paths| {
+            format!("Set {paths} in every {kind} and every manifest before the upgrade.")
+        });
         ask(&tightens, &|paths| {
-            format!(
-                "Find each {kind} outside the new limits of {paths} and correct it before the upgrade."
-            )
+            format!("Find each {kind} outside the new limits of {paths} and correct it before the upgrade.")
+        });
+        ask(&|delta| matches!(delta.what, What::DefaultChanged { .. }), &|paths| {
+            format!("Write {paths} out wherever you relied on the old default or on its absence.")
         });
         ask(
-            &|delta| matches!(delta.what, What::DefaultChanged { .. }),
-            &|paths| {
-                format!(
-                    "Write {paths} out wherever you relied on the old default or on its absence."
-                )
-            },
-        );
-        ask(
-            &|delta| {
-                delta.direction == Direction::Meaning
-                    && !matches!(delta.what, What::DefaultChanged { .. })
-            },
+            &|delta| delta.direction == Direction::Meaning && !matches!(delta.what, What::DefaultChanged { .. }),
             &|paths| {
                 format!(
                     "Check who applies {paths} (`kubectl get … --show-managed-fields`): ownership of its parts changes at the next write."
                 )
             },
         );
-        ask(
-            &|delta| matches!(delta.what, What::NotUnderstood { .. }),
-            &|paths| format!("Judge the change of {paths} by hand: it could not be understood."),
-        );
+        ask(&|delta| matches!(delta.what, What::NotUnderstood { .. }), &|paths| {
+            format!("Judge the change of {paths} by hand: it could not be understood.")
+        });
     }
     lines
 }
 
 fn tightens(delta: &Delta) -> bool {
     let refuses = matches!(delta.direction, Direction::Narrower | Direction::Unknown);
-    refuses
-        && !matches!(
-            delta.what,
-            What::TypeChanged { .. } | What::RequiredAdded { .. } | What::NotUnderstood { .. }
-        )
+    refuses && !matches!(delta.what, What::TypeChanged { .. } | What::RequiredAdded { .. } | What::NotUnderstood { .. })
 }
 
 fn paths(deltas: &[Delta], pick: &dyn Fn(&Delta) -> bool) -> Option<String> {
-    let mut paths: Vec<_> = deltas
-        .iter()
-        .filter(|delta| pick(delta))
-        .map(|delta| format!("`{}`", delta.path))
-        .collect();
+    let mut paths: Vec<_> =
+        deltas.iter().filter(|delta| pick(delta)).map(|delta| format!("`{}`", delta.path)).collect();
     paths.dedup();
     let more = paths.len().saturating_sub(PATHS);
     paths.truncate(PATHS);
@@ -156,12 +132,8 @@ fn conversion(old: &Crd, new: &Crd) -> Option<String> {
 }
 
 fn deprecations(old: &Crd, new: &Crd) -> Vec<String> {
-    let newly = |version: &&Version| {
-        version.deprecated
-            && old
-                .version(&version.name)
-                .is_some_and(|old| !old.deprecated)
-    };
+    let newly =
+        |version: &&Version| version.deprecated && old.version(&version.name).is_some_and(|old| !old.deprecated);
     let line = |version: &Version| {
         format!(
             "Move manifests and clients from `{}/{}`{}; it still works and warns.",
@@ -191,10 +163,7 @@ fn storage(old: &Crd, new: &Crd) -> Vec<String> {
         format!(
             "Then trim the list of stored versions: `kubectl patch crd {name} --subresource=status --type=merge -p '{{\"status\":{{\"storedVersions\":[\"{to}\"]}}}}'`."
         ),
-        format!(
-            "Keep `{}` in the CRD until both are done; a later release may remove it.",
-            before.name
-        ),
+        format!("Keep `{}` in the CRD until both are done; a later release may remove it.", before.name),
     ]
 }
 

@@ -43,8 +43,7 @@ impl Expr {
             (_, Self::And(parts)) => parts.iter().all(|part| self.implies(part)),
             (Self::Or(parts), _) => parts.iter().all(|part| part.implies(other)),
             (Self::And(parts), Self::Or(options)) => {
-                parts.iter().any(|part| part.implies(other))
-                    || options.iter().any(|option| self.implies(option))
+                parts.iter().any(|part| part.implies(other)) || options.iter().any(|option| self.implies(option))
             }
             (Self::And(parts), _) => parts.iter().any(|part| part.implies(other)),
             (_, Self::Or(options)) => options.iter().any(|option| self.implies(option)),
@@ -56,24 +55,15 @@ impl Expr {
     /// `x <= 5` implies `x <= 9`, and the same for numbers on the left.
     fn implies_less(&self, other: &Self) -> bool {
         let (
-            Self::Less {
-                left,
-                right,
-                or_equal,
-            },
-            Self::Less {
-                left: other_left,
-                right: other_right,
-                or_equal: other_or_equal,
-            },
+            Self::Less { left, right, or_equal },
+            Self::Less { left: other_left, right: other_right, or_equal: other_or_equal },
         ) = (self, other)
         else {
             return false;
         };
         let number = |text: &str| text.parse::<f64>().ok();
-        let strict_enough = |low: f64, high: f64| {
-            low < high || ((low - high).abs() < f64::EPSILON && (!or_equal || *other_or_equal))
-        };
+        let strict_enough =
+            |low: f64, high: f64| low < high || ((low - high).abs() < f64::EPSILON && (!or_equal || *other_or_equal));
         match (number(left), number(right)) {
             (None, Some(bound)) if left == other_left => {
                 number(other_right).is_some_and(|other| strict_enough(bound, other))
@@ -106,17 +96,11 @@ impl fmt::Display for Expr {
             Self::Or(_) | Self::And(_) => format!("({expr})"),
             Self::Less { .. } | Self::Atom(_) => expr.to_string(),
         };
-        let join = |parts: &BTreeSet<Self>, operator: &str| {
-            parts.iter().map(part).collect::<Vec<_>>().join(operator)
-        };
+        let join = |parts: &BTreeSet<Self>, operator: &str| parts.iter().map(part).collect::<Vec<_>>().join(operator);
         match self {
             Self::Or(parts) => f.write_str(&join(parts, "||")),
             Self::And(parts) => f.write_str(&join(parts, "&&")),
-            Self::Less {
-                left,
-                right,
-                or_equal,
-            } => write!(f, "{left}{}{right}", if *or_equal { "<=" } else { "<" }),
+            Self::Less { left, right, or_equal } => write!(f, "{left}{}{right}", if *or_equal { "<=" } else { "<" }),
             Self::Atom(text) => f.write_str(text),
         }
     }
@@ -157,11 +141,7 @@ fn relation(tokens: &[String]) -> Expr {
     };
     let operator = &tokens[left.len()];
     let (left, right) = (parse(left).to_string(), parse(right).to_string());
-    let less = |left, right, or_equal| Expr::Less {
-        left,
-        right,
-        or_equal,
-    };
+    let less = |left, right, or_equal| Expr::Less { left, right, or_equal };
     match operator.as_str() {
         "<" => less(left, right, false),
         "<=" => less(left, right, true),
@@ -329,9 +309,7 @@ mod tests {
 
     #[test]
     fn broken_rules_do_not_panic() {
-        for rule in [
-            "", "(", ")", "a ||", "'", "\"\\", "((a)", "a]b", "r'", "''' x", "1.", ".",
-        ] {
+        for rule in ["", "(", ")", "a ||", "'", "\"\\", "((a)", "a]b", "r'", "''' x", "1.", "."] {
             let expr = Expr::read(rule);
             assert_eq!(expr, Expr::read(rule));
         }

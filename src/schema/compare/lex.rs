@@ -47,11 +47,7 @@ fn is_fraction(word: &str, rest: &str) -> bool {
 fn literal(text: &str, raw: bool) -> usize {
     let quote = &text[..1];
     let triple = quote.repeat(3);
-    let (open, end) = if text.starts_with(&triple) {
-        (3, triple.as_str())
-    } else {
-        (1, quote)
-    };
+    let (open, end) = if text.starts_with(&triple) { (3, triple.as_str()) } else { (1, quote) };
     let mut at = open;
     while at < text.len() {
         if text[at..].starts_with(end) {
@@ -69,9 +65,7 @@ fn literal(text: &str, raw: bool) -> usize {
 
 /// `'a'` and `"a"` are the same text.
 fn plain_quotes(token: &str) -> String {
-    let inner = token
-        .strip_prefix('\'')
-        .and_then(|token| token.strip_suffix('\''));
+    let inner = token.strip_prefix('\'').and_then(|token| token.strip_suffix('\''));
     match inner {
         Some(inner) if !inner.contains(['"', '\\', '\'']) => format!("\"{inner}\""),
         _ => token.to_owned(),

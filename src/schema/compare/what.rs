@@ -131,9 +131,7 @@ impl What {
         let (about, (old, new)) = match self {
             Self::PropertyAdded => ("property", flag(true)),
             Self::PropertyRemoved { .. } => ("property", flag(false)),
-            Self::TypeChanged { old, new } => {
-                ("type", (json!(old.to_string()), json!(new.to_string())))
-            }
+            Self::TypeChanged { old, new } => ("type", (json!(old.to_string()), json!(new.to_string()))),
             Self::RequiredAdded { .. } => ("required", flag(true)),
             Self::RequiredRemoved => ("required", flag(false)),
             Self::BoundChanged { keyword, old, new } => (*keyword, (json!(old), json!(new))),
@@ -149,20 +147,12 @@ impl What {
             Self::MapTypeChanged { old, new } => ("map-type", (json!(old), json!(new))),
             Self::PreserveUnknownChanged { preserved } => ("preserve", flag(*preserved)),
             Self::EmbeddedResourceChanged { embedded } => ("embedded", flag(*embedded)),
-            Self::MapValuesChanged { old, new } => {
-                ("map-values", (json!(old.as_str()), json!(new.as_str())))
-            }
+            Self::MapValuesChanged { old, new } => ("map-values", (json!(old.as_str()), json!(new.as_str()))),
             Self::ItemsChanged { described } => ("items", flag(*described)),
-            Self::JunctorChanged {
-                keyword,
-                added,
-                removed,
-            } => (*keyword, (json!(removed), json!(added))),
+            Self::JunctorChanged { keyword, added, removed } => (*keyword, (json!(removed), json!(added))),
             Self::RuleChanged { old, new, .. } => ("rule", (json!(old), json!(new))),
             Self::Annotated { keyword } => (keyword.as_str(), flag(true)),
-            Self::NotUnderstood { keyword, old, new } => {
-                (keyword.as_str(), (json!(old), json!(new)))
-            }
+            Self::NotUnderstood { keyword, old, new } => (keyword.as_str(), (json!(old), json!(new))),
         };
         format!("{about} {old} {new}")
     }

@@ -14,29 +14,19 @@ impl fmt::Display for Delta {
         match &self.what {
             What::PropertyAdded => f.write_str("field added"),
             What::PropertyRemoved { renamed_to: None } => f.write_str("field removed"),
-            What::PropertyRemoved {
-                renamed_to: Some(name),
-            } => write!(f, "field removed, perhaps renamed to `{name}`"),
+            What::PropertyRemoved { renamed_to: Some(name) } => write!(f, "field removed, perhaps renamed to `{name}`"),
             What::TypeChanged { old, new } => write!(f, "type changed from {old} to {new}"),
             What::RequiredAdded { defaulted: false } => f.write_str("became required"),
-            What::RequiredAdded { defaulted: true } => {
-                f.write_str("became required, with a default")
-            }
+            What::RequiredAdded { defaulted: true } => f.write_str("became required, with a default"),
             What::RequiredRemoved => f.write_str("no longer required"),
-            What::BoundChanged { keyword, old, new } => {
-                f.write_str(&bound(keyword, old.as_deref(), new.as_deref()))
-            }
+            What::BoundChanged { keyword, old, new } => f.write_str(&bound(keyword, old.as_deref(), new.as_deref())),
             What::EnumChanged { removed, added } => {
                 let part = |word: &str, values: &[Value]| match values {
                     [] => None,
                     values => Some(format!("{word} {}", list(values))),
                 };
                 let parts = [part("lost", removed), part("gained", added)];
-                write!(
-                    f,
-                    "enum {}",
-                    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-                )
+                write!(f, "enum {}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
             }
             What::EnumAdded { values } => write!(f, "limited to {}", list(values)),
             What::EnumRemoved { values } => write!(f, "no longer limited to {}", list(values)),
@@ -65,47 +55,23 @@ impl Delta {
                 write!(f, "list keys changed from {} to {}", keys(old), keys(new))
             }
             What::MapTypeChanged { old, new } => write!(f, "map type changed from {old} to {new}"),
-            What::PreserveUnknownChanged { preserved: true } => {
-                f.write_str("unknown fields are now kept")
-            }
-            What::PreserveUnknownChanged { preserved: false } => {
-                f.write_str("unknown fields are no longer kept")
-            }
+            What::PreserveUnknownChanged { preserved: true } => f.write_str("unknown fields are now kept"),
+            What::PreserveUnknownChanged { preserved: false } => f.write_str("unknown fields are no longer kept"),
             What::EmbeddedResourceChanged { embedded: true } => {
                 f.write_str("became an embedded resource, which needs apiVersion and kind")
             }
-            What::EmbeddedResourceChanged { embedded: false } => {
-                f.write_str("is no longer an embedded resource")
-            }
+            What::EmbeddedResourceChanged { embedded: false } => f.write_str("is no longer an embedded resource"),
             What::MapValuesChanged { old, new } => {
-                write!(
-                    f,
-                    "map values changed from {} to {}",
-                    old.as_str(),
-                    new.as_str()
-                )
+                write!(f, "map values changed from {} to {}", old.as_str(), new.as_str())
             }
             What::ItemsChanged { described: true } => f.write_str("list items are now described"),
-            What::ItemsChanged { described: false } => {
-                f.write_str("list items are no longer described")
-            }
-            What::JunctorChanged {
-                keyword,
-                added,
-                removed,
-            } => f.write_str(&junctor(keyword, *added, *removed)),
-            What::RuleChanged { old, new, .. } => {
-                f.write_str(&rule(self.direction, old.as_deref(), new.as_deref()))
-            }
+            What::ItemsChanged { described: false } => f.write_str("list items are no longer described"),
+            What::JunctorChanged { keyword, added, removed } => f.write_str(&junctor(keyword, *added, *removed)),
+            What::RuleChanged { old, new, .. } => f.write_str(&rule(self.direction, old.as_deref(), new.as_deref())),
             What::Annotated { keyword } => write!(f, "{keyword} changed"),
             What::NotUnderstood { keyword, old, new } => {
                 let json = |value: &Option<Value>| value.as_ref().map(|value| brief(value));
-                change(
-                    f,
-                    &format!("keyword `{keyword}`"),
-                    json(old).as_ref(),
-                    json(new).as_ref(),
-                )
+                change(f, &format!("keyword `{keyword}`"), json(old).as_ref(), json(new).as_ref())
             }
             _ => Ok(()),
         }
@@ -115,11 +81,7 @@ impl Delta {
 fn bound(keyword: &str, old: Option<&str>, new: Option<&str>) -> String {
     match (old, new) {
         (Some(old), Some(new)) => {
-            let number = |text: &str| {
-                text.split(' ')
-                    .next()
-                    .and_then(|text| text.parse::<f64>().ok())
-            };
+            let number = |text: &str| text.split(' ').next().and_then(|text| text.parse::<f64>().ok());
             let verb = match (number(old), number(new)) {
                 (Some(old), Some(new)) if old < new => "raised",
                 (Some(old), Some(new)) if old > new => "lowered",
@@ -133,12 +95,7 @@ fn bound(keyword: &str, old: Option<&str>, new: Option<&str>) -> String {
     }
 }
 
-fn change(
-    f: &mut fmt::Formatter<'_>,
-    noun: &str,
-    old: Option<&String>,
-    new: Option<&String>,
-) -> fmt::Result {
+fn change(f: &mut fmt::Formatter<'_>, noun: &str, old: Option<&String>, new: Option<&String>) -> fmt::Result {
     match (old, new) {
         (Some(old), Some(new)) => write!(f, "{noun} changed from {} to {}", cut(old), cut(new)),
         (None, Some(new)) => write!(f, "{noun} {} added", cut(new)),
@@ -156,11 +113,7 @@ fn junctor(keyword: &str, added: usize, removed: usize) -> String {
         (0, 0) => format!("{keyword} changed"),
         (added, 0) => format!("{keyword} gained {}", branches(added)),
         (0, removed) => format!("{keyword} lost {}", branches(removed)),
-        (added, removed) => format!(
-            "{keyword} changed: {} gone, {} new",
-            branches(removed),
-            branches(added)
-        ),
+        (added, removed) => format!("{keyword} changed: {} gone, {} new", branches(removed), branches(added)),
     }
 }
 
@@ -170,10 +123,7 @@ fn rule(direction: Direction, old: Option<&str>, new: Option<&str>) -> String {
             let verb = match direction {
                 Direction::Narrower => "tightened",
                 Direction::Wider => "loosened",
-                Direction::Harmless
-                | Direction::Meaning
-                | Direction::Unknown
-                | Direction::Lossy => "changed",
+                Direction::Harmless | Direction::Meaning | Direction::Unknown | Direction::Lossy => "changed",
             };
             format!("rule {verb} from `{}` to `{}`", cut(old), cut(new))
         }
