@@ -1,14 +1,63 @@
 //! A conformance harness for Kubernetes CRD versioning.
+//!
+//! A *subject* (CRDs, their converter, samples) is put on trial and gets a verdict with evidence.
+//! Everything that touches the world only acts and records observations; every check is a pure
+//! function from evidence to a verdict; everything after that is rendering:
+//!
+//! ```text
+//! subject ─► plan ─► act ─► observations ─► judge ─► findings ─► report
+//! ```
+//!
+//! In a test of your own:
+//!
+//! ```
+//! use crdproof::input::{self, Text};
+//! use crdproof::run::{Options, Selection, Settings, fold, load_suite, plan, run, SUITES};
+//! use std::{num::NonZeroUsize, sync::Mutex};
+//!
+//! let crd = r#"
+//! apiVersion: apiextensions.k8s.io/v1
+//! kind: CustomResourceDefinition
+//! metadata: {name: widgets.example.com}
+//! spec:
+//!   group: example.com
+//!   scope: Namespaced
+//!   names: {kind: Widget, listKind: WidgetList, plural: widgets, singular: widget}
+//!   versions:
+//!   - {name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
+//! "#;
+//! let crds = vec![Text { name: "crd.yaml".into(), text: crd.into() }];
+//! let subject = input::from_texts(crds, vec![], None)?;
+//!
+//! let (name, text) = SUITES.iter().find(|(name, _)| *name == "quick").unwrap();
+//! let suites = vec![load_suite(name, name, text)?];
+//! let settings = Settings { selection: Selection { suites, ..Selection::default() }, seed: 1, traces: vec![] };
+//! let plan = plan(&subject, &settings);
+//!
+//! let today = jiff::civil::date(2026, 11, 16);
+//! let events = Mutex::new(Vec::new());
+//! run(&plan, &Options { jobs: NonZeroUsize::MIN, today }, &|event| events.lock().unwrap().push(event));
+//! let report = fold(&plan, events.into_inner().unwrap(), today);
+//!
+//! assert_eq!(report.findings[0].check, "manifest/one-storage-version");
+//! assert_eq!(report.findings[0].location.as_ref().unwrap().line, 10);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-pub mod checks;
-pub mod convert;
-pub mod document;
-pub mod field_map;
-pub mod input;
-pub mod kubernetes;
+// Pure: values in, values out.
 pub mod names;
-pub mod observe;
-pub mod report;
-pub mod run;
+pub mod document;
+pub mod kubernetes;
 pub mod schema;
+pub mod field_map;
 pub mod subject;
+pub mod observe;
+pub mod checks;
+pub mod report;
+
+// Acting: the world, and no opinions.
+pub mod convert;
+pub mod input;
+
+// Both together.
+pub mod run;
