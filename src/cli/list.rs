@@ -5,7 +5,7 @@ use crdproof::checks::{self, Check};
 use crdproof::input::{InputError, Trouble};
 use crdproof::names;
 use crdproof::report::CheckInfo;
-use crdproof::run::{SUITES, Selection, load_suite};
+use crdproof::run::{SUITES, Selection, load_suite, waiver_check};
 use serde_json::json;
 
 use super::args::{ExplainArgs, ListArgs, TextFormat};
@@ -54,6 +54,9 @@ fn list_text(listed: &[&Check], with_suites: bool) -> String {
 
 /// Explains one check.
 pub(crate) fn explain(args: &ExplainArgs, console: Console) -> Result<Exit> {
+    if args.id == waiver_check().id {
+        return print(args, console, waiver_check());
+    }
     let by_name = || checks::ALL.iter().copied().find(|check| check.name() == args.id);
     let Some(check) = checks::find(&args.id).or_else(by_name) else {
         let ids = checks::ALL.iter().flat_map(|check| [check.id, check.name()]);
@@ -62,7 +65,10 @@ pub(crate) fn explain(args: &ExplainArgs, console: Console) -> Result<Exit> {
             near.map_or_else(|| "`crdproof list` shows all checks".into(), |near| format!("did you mean `{near}`?"));
         return Err(InputError::new(Trouble::Wrong, format!("no check is named {:?}", args.id)).help(help).into());
     };
-    let info = CheckInfo::new(check, check.severity);
+    print(args, console, CheckInfo::new(check, check.severity))
+}
+
+fn print(args: &ExplainArgs, console: Console, info: CheckInfo) -> Result<Exit> {
     let text = match args.format {
         TextFormat::Json => format!("{}\n", serde_json::to_string_pretty(&info)?),
         TextFormat::Text => {

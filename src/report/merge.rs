@@ -4,9 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, Outcome, Report, Result as Verdict, WaiverInfo, WaiverState};
 
-/// The id under which idle and expired waivers are reported.
-const WAIVERS_CURRENT: &str = "subject/waivers-current";
-
 /// Why reports do not go together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
@@ -190,8 +187,9 @@ impl Waivers {
             self.0.push(waiver);
             return self.0.len() - 1;
         };
-        let known = &mut self.0[at].state;
-        *known = match (*known, waiver.state) {
+        let known = &mut self.0[at];
+        known.complaint = known.complaint.take().or(waiver.complaint);
+        known.state = match (known.state, waiver.state) {
             (WaiverState::Used, _) | (_, WaiverState::Used) => WaiverState::Used,
             (WaiverState::Expired, _) | (_, WaiverState::Expired) => WaiverState::Expired,
             (WaiverState::Unused, WaiverState::Unused) => WaiverState::Unused,
@@ -202,13 +200,13 @@ impl Waivers {
     /// A waiver that is idle in one shard may do its work in another; the complaint about it goes.
     fn settle(mut self, merged: &mut Report) {
         let idle = |finding: &Finding| {
-            finding.check == WAIVERS_CURRENT
-                && self.0.iter().any(|waiver| {
-                    waiver.state == WaiverState::Used
-                        && finding.message.ends_with(&format!(" waiver of {}", waiver.names))
-                })
+            let about = |waiver: &&WaiverInfo| waiver.complaint.as_ref() == Some(&finding.fingerprint);
+            self.0.iter().find(about).is_some_and(|waiver| waiver.state == WaiverState::Used)
         };
         merged.findings.retain(|finding| !idle(finding));
+        for waiver in self.0.iter_mut().filter(|waiver| waiver.state == WaiverState::Used) {
+            waiver.complaint = None;
+        }
         self.sort(merged);
         merged.waivers = self.0;
     }

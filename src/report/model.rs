@@ -186,6 +186,8 @@ pub struct WaiverInfo {
     pub expires: String,
     /// What became of it.
     pub state: WaiverState,
+    /// The fingerprint of the finding that complains of it, where it is over or idle.
+    pub complaint: Option<String>,
 }
 
 /// What became of a waiver.

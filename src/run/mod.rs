@@ -14,3 +14,4 @@ pub use fold::fold;
 pub use plan::{Case, Plan, Settings, plan};
 pub use select::Selection;
 pub use suite::{SUITES, Suite, SuiteError, SuiteFile, load_suite};
+pub use waive::waiver_check;

@@ -5,14 +5,31 @@ use jiff::civil::Date;
 use super::fold::fingerprint;
 use super::suite::matches;
 use crate::checks::Severity;
-use crate::report::{Finding, Location, Report, WaiverInfo, WaiverState};
+use crate::report::{CheckInfo, Finding, Location, Report, WaiverInfo, WaiverState};
 use crate::subject::{Subject, Waiver};
 
 /// The id under which idle and expired waivers are reported.
 const CHECK: &str = "subject/waivers-current";
 
+/// What the report says of waivers. It is no check of the registry: it looks at the findings of the
+/// others, so nothing can be planned or selected about it.
+pub fn waiver_check() -> CheckInfo {
+    CheckInfo {
+        id: CHECK.into(),
+        title: "every waiver accepts a finding and has not expired".into(),
+        why: "A waiver that is over or matches nothing hides what comes next under the same name.".into(),
+        source: vec!["https://github.com/kubernetes-sigs/gateway-api-inference-extension/pull/1909".into()],
+        severity: Severity::Error,
+        since: None,
+        help: "mend the finding, renew the waiver with a new day, or remove it".into(),
+    }
+}
+
 /// Marks what waivers accept and reports waivers that no longer do their work.
 pub(super) fn apply(subject: &Subject, report: &mut Report, today: Date) {
+    if !subject.file.waivers.is_empty() {
+        report.checks.push(waiver_check());
+    }
     for (index, waiver) in subject.file.waivers.iter().enumerate() {
         let current = today <= waiver.expires;
         let mut matched = 0;
@@ -27,16 +44,16 @@ pub(super) fn apply(subject: &Subject, report: &mut Report, today: Date) {
             (_, true) => WaiverState::Used,
             (_, false) => WaiverState::Expired,
         };
+        let complaint = complaint(subject, index, waiver, state);
         report.waivers.push(WaiverInfo {
             names: names(waiver),
             reason: waiver.reason.clone(),
             owner: waiver.owner.clone(),
             expires: waiver.expires.to_string(),
             state,
+            complaint: complaint.as_ref().map(|finding| finding.fingerprint.clone()),
         });
-        if let Some(finding) = complaint(subject, index, waiver, state) {
-            report.findings.push(finding);
-        }
+        report.findings.extend(complaint);
     }
 }
 

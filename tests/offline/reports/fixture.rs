@@ -143,6 +143,7 @@ fn waiver(names: &str, state: WaiverState) -> WaiverInfo {
         owner: Some("team-data".into()),
         expires: "2027-01-31".into(),
         state,
+        complaint: None,
     }
 }
 
