@@ -23,6 +23,9 @@ type Compiled = Arc<Result<Regex, String>>;
 /// Go's limit on the size of a compiled pattern is of this order.
 const SIZE_LIMIT: usize = 10 << 20;
 
+/// What Go takes as the count of a repetition.
+const MOST_REPETITIONS: u64 = 1000;
+
 impl Pattern {
     /// Compiles a pattern. A pattern that does not compile is kept, with the reason.
     pub fn new(text: &str) -> Self {
@@ -49,6 +52,9 @@ impl PartialEq for Pattern {
 }
 
 fn compile(text: &str) -> Result<Regex, String> {
+    if let Some(count) = repetitions(text).find(|count| *count > MOST_REPETITIONS) {
+        return Err(format!("a repetition of {count} is more than {MOST_REPETITIONS}"));
+    }
     RegexBuilder::new(&translate(text)).size_limit(SIZE_LIMIT).build().map_err(|error| {
         let text = error.to_string();
         text.lines().last().unwrap_or(&text).trim_start_matches("error: ").to_owned()
@@ -141,6 +147,16 @@ fn ascii_escape(escape: char, in_class: bool) -> String {
         ('B', false) => "(?-u:\\B)".into(),
         (other, _) => format!("\\{other}"),
     }
+}
+
+/// The counts of all repetitions in a pattern.
+fn repetitions(text: &str) -> impl Iterator<Item = u64> {
+    let starts = text.match_indices('{').map(|(at, _)| at);
+    let real = starts.filter(|at| starts_repetition(&text[*at..]) && !text[..*at].ends_with('\\'));
+    real.flat_map(|at| {
+        let inner = text[at + 1..].split('}').next().unwrap_or_default();
+        inner.split(',').filter_map(|count| count.parse().ok())
+    })
 }
 
 fn starts_repetition(rest: &str) -> bool {

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod checks;
+mod definitions;
 mod fixture;
 mod registry;
 mod reports;
