@@ -12,8 +12,8 @@
 //!
 //! ```
 //! use crdproof::input::{self, Text};
-//! use crdproof::run::{Options, Selection, Settings, fold, load_suite, plan, run, SUITES};
-//! use std::{num::NonZeroUsize, sync::Mutex};
+//! use crdproof::run::{Options, SUITES, Selection, Settings, judge, load_suite, plan};
+//! use std::num::NonZeroUsize;
 //!
 //! let crd = r#"
 //! apiVersion: apiextensions.k8s.io/v1
@@ -35,9 +35,7 @@
 //! let plan = plan(&subject, &settings);
 //!
 //! let today = jiff::civil::date(2026, 11, 16);
-//! let events = Mutex::new(Vec::new());
-//! run(&plan, &Options { jobs: NonZeroUsize::MIN, today }, &|event| events.lock().unwrap().push(event));
-//! let report = fold(&plan, events.into_inner().unwrap(), today);
+//! let report = judge(&plan, &Options { jobs: NonZeroUsize::MIN, today });
 //!
 //! assert_eq!(report.findings[0].check, "manifest/one-storage-version");
 //! assert_eq!(report.findings[0].location.as_ref().unwrap().line, 10);

@@ -1,11 +1,9 @@
 //! `diff`.
 
-use std::num::NonZeroUsize;
-
 use anyhow::Result;
 use crdproof::input::{self, InputError, Trouble};
 use crdproof::report::{Between, Report, guide};
-use crdproof::run::{self as engine, Options};
+use crdproof::run as engine;
 use crdproof::subject::Subject;
 
 use super::args::{DiffArgs, DiffFormat, SelectionArgs};
@@ -27,9 +25,9 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
         let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to compare");
         return Err(error.help("`crdproof list` shows all checks").into());
     }
-    let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let options = Options { jobs: args.report.jobs.unwrap_or_else(cores), today: jiff::Zoned::now().date() };
-    let engine::Comparison { report, known } = engine::compare(&plan, &settings, &options);
+    let options = run::options(args.report.jobs);
+    let engine::Comparison { mut report, known } = engine::compare(&plan, &settings, &options);
+    run::add_reproduction(&mut report, &format!("crdproof diff {} {}", run::quoted(&args.old), run::quoted(&args.new)));
     console_output(args, &subject, &report, console)?;
     let exit = output::finish(&report, &args.report, console)?;
     if known > 0 && !args.report.quiet {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::Mutex;
 
 use anyhow::Result;
 use crdproof::input::{self, InputError, Trouble};
@@ -28,20 +27,35 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
         let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
         return Err(error.help("`crdproof plan` shows what is skipped and why").into());
     }
-    let report = judge(&plan, args.report.jobs);
+    let mut report = engine::judge(&plan, &options(args.report.jobs));
+    let sources: Vec<_> = args.subject.sources.iter().map(|source| quoted(source)).collect();
+    let file = args.subject.file.as_ref().map(|file| format!(" -f {}", quoted(&file.display().to_string())));
+    let subject = file.unwrap_or_else(|| sources.iter().map(|source| format!(" {source}")).collect());
+    add_reproduction(&mut report, &format!("crdproof run{subject}"));
     output::finish(&report, &args.report, console)
 }
 
-/// Runs a plan to its report.
-pub(crate) fn judge(plan: &Plan<'_>, jobs: Option<NonZeroUsize>) -> Report {
+/// How to judge: by this many threads, today.
+pub(crate) fn options(jobs: Option<NonZeroUsize>) -> Options {
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let today = jiff::Zoned::now().date();
-    let options = Options { jobs: jobs.unwrap_or_else(cores), today };
-    let events = Mutex::new(Vec::new());
-    engine::run(plan, &options, &|event| {
-        events.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event);
-    });
-    engine::fold(plan, events.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner), today)
+    Options { jobs: jobs.unwrap_or_else(cores), today: jiff::Zoned::now().date() }
+}
+
+/// Adds to each finding the command that shows it again.
+pub(crate) fn add_reproduction(report: &mut Report, command: &str) {
+    for finding in report.findings.iter_mut().filter(|finding| crdproof::checks::find(&finding.check).is_some()) {
+        finding.reproduce = Some(format!("{command} --only {}", finding.check));
+    }
+}
+
+/// A word as a shell reads it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// Prints what `run` would do.

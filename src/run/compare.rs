@@ -1,9 +1,8 @@
 //! Judging a change: what is wrong now and was not wrong before.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 
-use super::{Event, Options, Plan, Settings, fold, run};
+use super::{Options, Plan, Settings, judge};
 use crate::checks::{self, Need};
 use crate::report::{Report, Skipped};
 use crate::subject::Subject;
@@ -20,25 +19,16 @@ pub struct Comparison {
 /// Judges the plan of a subject that has an old state. Findings that the old state, judged alone,
 /// has too are left out: a change answers for what it brings.
 pub fn compare(plan: &Plan<'_>, settings: &Settings, options: &Options) -> Comparison {
-    let mut report = report_of(plan, options);
+    let mut report = judge(plan, options);
     let suspects = found_without_baseline(&report);
     if suspects.is_empty() {
         return Comparison { report, known: 0 };
     }
     let old = old_alone(plan.subject, &suspects);
-    let before = report_of(&super::plan(&old, settings), options);
+    let before = judge(&super::plan(&old, settings), options);
     let known: BTreeSet<_> = before.findings.into_iter().map(|finding| finding.fingerprint).collect();
     let known = leave_out(&mut report, &known);
     Comparison { report, known }
-}
-
-fn report_of(plan: &Plan<'_>, options: &Options) -> Report {
-    let events: Mutex<Vec<Event<'_>>> = Mutex::default();
-    run(plan, options, &|event| {
-        events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
-    });
-    let events = events.into_inner().unwrap_or_else(PoisonError::into_inner);
-    fold(plan, events, options.today)
 }
 
 /// CRDs with findings of checks that do not look at the old state.

@@ -1,11 +1,20 @@
 //! Events into a report.
 
+use std::sync::{Mutex, PoisonError};
+
 use sha2::{Digest, Sha256};
 
-use super::{Case, Event, Plan, waive};
+use super::{Case, Event, Options, Plan, run, waive};
 use crate::checks::{Breach, Verdict};
 use crate::report::{CheckInfo, CrdInfo, Finding, Location, Outcome, Related, Report, Result, Summary, VersionInfo};
 use crate::subject::{API_VERSION, Crd, Subject};
+
+/// Runs a plan to its report.
+pub fn judge(plan: &Plan<'_>, options: &Options) -> Report {
+    let events: Mutex<Vec<Event<'_>>> = Mutex::default();
+    run(plan, options, &|event| events.lock().unwrap_or_else(PoisonError::into_inner).push(event));
+    fold(plan, events.into_inner().unwrap_or_else(PoisonError::into_inner), options.today)
+}
 
 /// Folds the events of a run into its report. The order of the events does not matter.
 pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, today: jiff::civil::Date) -> Report {

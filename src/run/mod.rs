@@ -10,7 +10,7 @@ mod waive;
 
 pub use compare::{Comparison, compare};
 pub use engine::{Event, Options, run};
-pub use fold::fold;
+pub use fold::{fold, judge};
 pub use plan::{Case, Plan, Settings, plan};
 pub use select::Selection;
 pub use suite::{SUITES, Suite, SuiteError, SuiteFile, load_suite};

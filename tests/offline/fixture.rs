@@ -9,7 +9,7 @@ use crdproof::document::{Sources, decode, parse};
 use crdproof::input::{self, Texts};
 use crdproof::observe::Trace;
 use crdproof::report::Report;
-use crdproof::run::{Event, Options, Selection, Settings, fold, load_suite, plan, run};
+use crdproof::run::{Options, Selection, Settings, load_suite, plan};
 use crdproof::subject::Subject;
 use serde::Deserialize;
 
@@ -108,10 +108,8 @@ pub(crate) fn judge(subject: &Subject, traces: Vec<Trace>) -> Report {
     let selection = Selection { suites: vec![load_suite("all", "all", all).unwrap()], ..Selection::default() };
     let settings = Settings { selection, seed: 1, traces };
     let plan = plan(subject, &settings);
-    let events = std::sync::Mutex::new(Vec::<Event<'_>>::new());
     let options = Options { jobs: std::num::NonZeroUsize::MIN, today: TODAY };
-    run(&plan, &options, &|event| events.lock().unwrap().push(event));
-    fold(&plan, events.into_inner().unwrap(), TODAY)
+    crdproof::run::judge(&plan, &options)
 }
 
 pub(crate) fn expectation(folder: &Path) -> Expectation {
