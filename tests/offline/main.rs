@@ -3,6 +3,7 @@
 
 mod checks;
 mod definitions;
+mod diff;
 mod fixture;
 mod registry;
 mod reports;

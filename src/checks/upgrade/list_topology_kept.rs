@@ -39,11 +39,11 @@ fn effect(delta: &Delta) -> Option<String> {
     let effect = match &delta.what {
         What::ListTypeChanged { old, new } => match (old.as_str(), new.as_str()) {
             (_, "atomic") => "whoever applies last owns the whole list: items of other managers are dropped at their next apply".into(),
-            ("atomic", "map") => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and lists with a key twice are refused once they change".into(),
-            ("atomic", _) => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and lists with an item twice are at odds with the schema".into(),
+            ("atomic", "map") => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and new objects may hold each key only once".into(),
+            ("atomic", _) => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and new objects may hold each item only once".into(),
             _ => "items are told apart by something else, so recorded ownership no longer fits them".to_owned(),
         },
-        What::ListKeysChanged { .. } => "items are told apart by other fields: recorded ownership no longer fits them, and items that now look alike are refused".into(),
+        What::ListKeysChanged { .. } => "items are told apart by other fields: recorded ownership no longer fits them, and new objects may hold each combination only once".into(),
         What::MapTypeChanged { new, .. } if new == "atomic" => "whoever applies last owns the whole map: keys of other managers are dropped at their next apply".into(),
         What::MapTypeChanged { .. } => "ownership of the whole map becomes ownership of keys: a key that a manager stops to apply may stay".into(),
         What::PreserveUnknownChanged { .. } if delta.direction == Direction::Lossy => {

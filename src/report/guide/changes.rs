@@ -87,34 +87,36 @@ fn states(old: &Crd, new: &Crd) -> Vec<String> {
             let warning = warning.map(|(text, _)| format!(": “{text}”")).unwrap_or_default();
             lines.push(format!("`{name}` is deprecated from now on{warning}."));
         }
-        let flags = [
-            (before.deprecated, after.deprecated, "", "is no longer deprecated"),
-            (before.served, after.served, "is served from now on", "is no longer served"),
-            (before.storage, after.storage, "is the stored version from now on", "is no longer the stored version"),
-            (
-                before.status.is_some(),
-                after.status.is_some(),
-                "gained the status subresource: `status` is written only through `/status`",
-                "lost the status subresource: `status` is written with the object",
-            ),
-            (
-                before.scale.is_some(),
-                after.scale.is_some(),
-                "gained the scale subresource",
-                "lost the scale subresource",
-            ),
-        ];
-        for (before, after, came, went) in flags {
-            let words = if after { came } else { went };
-            if before != after && !words.is_empty() {
-                lines.push(format!("`{name}` {words}."));
-            }
-        }
+        lines.extend(flags(before, after));
         lines.extend(columns(before, after));
     }
     for before in &old.versions {
         if new.version(&before.name).is_none() {
             lines.push(format!("{} is gone.", describe(before)));
+        }
+    }
+    lines
+}
+
+/// What was switched on or off.
+fn flags(before: &Version, after: &Version) -> Vec<String> {
+    let mut lines = Vec::new();
+    let flags = [
+        (before.deprecated, after.deprecated, "", "is no longer deprecated"),
+        (before.served, after.served, "is served from now on", "is no longer served"),
+        (before.storage, after.storage, "is the stored version from now on", "is no longer the stored version"),
+        (
+            before.status.is_some(),
+            after.status.is_some(),
+            "gained the status subresource: `status` is written only through `/status`",
+            "lost the status subresource: `status` is written with the object",
+        ),
+        (before.scale.is_some(), after.scale.is_some(), "gained the scale subresource", "lost the scale subresource"),
+    ];
+    for (was, is, came, went) in flags {
+        let words = if is { came } else { went };
+        if was != is && !words.is_empty() {
+            lines.push(format!("`{}` {words}.", after.name));
         }
     }
     lines
@@ -150,10 +152,7 @@ fn inside(old: &Crd, version: &Version) -> Option<VersionChanges> {
     let (from, to) = (before.schema.as_ref()?, version.schema.as_ref()?);
     let mut changes = VersionChanges {
         name: version.name.clone(),
-        remark: match in_place {
-            true => String::new(),
-            false => format!(", compared with `{}`", before.name),
-        },
+        remark: if in_place { String::new() } else { format!(", compared with `{}`", before.name) },
         deltas: compare(from, to),
         in_place,
         breaking: Vec::new(),
@@ -161,22 +160,7 @@ fn inside(old: &Crd, version: &Version) -> Option<VersionChanges> {
         relaxed: Vec::new(),
         other: Vec::new(),
     };
-    for delta in &changes.deltas {
-        let line = format!("`{}`: {delta}", delta.path);
-        match (&delta.what, delta.direction) {
-            // Words for readers are not worth a line each.
-            (What::Annotated { .. }, _) => {}
-            (What::PropertyAdded, Direction::Wider) => changes.new.push(format!("`{}`", delta.path)),
-            (_, Direction::Wider) => changes.relaxed.push(line),
-            (_, Direction::Harmless) => changes.other.push(line),
-            (_, Direction::Meaning | Direction::Unknown | Direction::Narrower | Direction::Lossy) => {
-                changes.breaking.push(line)
-            }
-        }
-    }
-    let lists = [&mut changes.breaking, &mut changes.new, &mut changes.relaxed, &mut changes.other];
-    let total: usize = lists.map(cut).iter().sum();
-    (total > 0).then_some(changes)
+    (changes.sort_in() > 0).then_some(changes)
 }
 
 fn cut(lines: &mut Vec<String>) -> usize {
@@ -189,12 +173,31 @@ fn cut(lines: &mut Vec<String>) -> usize {
 }
 
 impl VersionChanges {
+    /// Puts each difference where a reader looks for it, and says how many there are to show.
+    fn sort_in(&mut self) -> usize {
+        for delta in &self.deltas {
+            let line = format!("`{}`: {delta}", delta.path);
+            match (&delta.what, delta.direction) {
+                // Words for readers are not worth a line each.
+                (What::Annotated { .. }, _) => {}
+                (What::PropertyAdded, Direction::Wider) => {
+                    self.new.push(format!("`{}`", delta.path));
+                }
+                (_, Direction::Wider) => self.relaxed.push(line),
+                (_, Direction::Harmless) => self.other.push(line),
+                (_, Direction::Meaning | Direction::Unknown | Direction::Narrower | Direction::Lossy) => {
+                    self.breaking.push(line)
+                }
+            }
+        }
+        let lists = [&mut self.breaking, &mut self.new, &mut self.relaxed, &mut self.other];
+        lists.map(cut).iter().sum()
+    }
+
     /// The lists that are worth showing, each with its label.
     pub(super) fn sections(&self) -> impl Iterator<Item = (&'static str, &[String])> {
-        let breaking = match self.in_place {
-            true => "May break what exists:",
-            false => "Differs, so objects and clients must be adapted:",
-        };
+        let breaking =
+            if self.in_place { "May break what exists:" } else { "Differs, so objects and clients must be adapted:" };
         [
             (breaking, self.breaking.as_slice()),
             ("New fields:", self.new.as_slice()),

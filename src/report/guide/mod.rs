@@ -28,8 +28,8 @@ pub fn guide(subject: &Subject, report: &Report, between: Between<'_>) -> String
     let mut parts = Parts::default();
     for name in names {
         match (subject.baseline_of(name), subject.crd(name)) {
-            (None, Some(new)) => parts.added.push(added(new)),
-            (Some(old), None) => parts.removed.push(removed(old)),
+            (None, Some(new)) => parts.added.push(added(new) + &findings(name, report)),
+            (Some(old), None) => parts.removed.push(removed(old) + &findings(name, report)),
             (Some(old), Some(new)) => match changed(old, new, report) {
                 Some(text) => parts.changed.push(text),
                 None => parts.unchanged.push(format!("`{name}`")),
@@ -80,12 +80,12 @@ fn heading(parts: &Parts, report: &Report, between: Between<'_>) -> String {
         ),
     };
     format!(
-        "# Upgrade guide: {}\n\nFrom `{}` to `{}`: {}.\n\n{verdict}\n",
+        "# Upgrade guide: {}\n\nFrom `{}` to `{}`. {}.\n\n{verdict}\n",
         report.subject,
         between.old,
         between.new,
         match counts.as_slice() {
-            [] => "no CRDs".to_owned(),
+            [] => "There are no CRDs".to_owned(),
             counts => format!("CRDs: {}", counts.join(", ")),
         },
     )
@@ -123,7 +123,7 @@ fn removed(old: &Crd) -> String {
 
 fn changed(old: &Crd, new: &Crd, report: &Report) -> Option<String> {
     let changes = Changes::between(old, new);
-    let findings: Vec<_> = report.counting().filter(|finding| finding.crd == new.name).collect();
+    let findings = findings(&new.name, report);
     if changes.is_empty() && findings.is_empty() {
         return None;
     }
@@ -141,11 +141,17 @@ fn changed(old: &Crd, new: &Crd, report: &Report) -> Option<String> {
     if !todo.is_empty() {
         let _ = write!(text, "\n### What to do\n\n{}", checklist(&todo));
     }
-    if !findings.is_empty() {
-        let lines: Vec<_> = findings.iter().map(|finding| told(finding)).collect();
-        let _ = write!(text, "\n### Findings\n\n{}", bullets(&lines));
-    }
+    text.push_str(&findings);
     Some(text)
+}
+
+/// The findings on a CRD as a section, empty where there are none.
+fn findings(crd: &str, report: &Report) -> String {
+    let lines: Vec<_> = report.counting().filter(|finding| finding.crd == crd).map(told).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("\n### Findings\n\n{}", bullets(&lines))
 }
 
 fn told(finding: &Finding) -> String {
@@ -158,9 +164,13 @@ fn told(finding: &Finding) -> String {
 }
 
 fn bullets(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("- {line}\n")).collect()
+    list("- ", lines)
 }
 
 fn checklist(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("- [ ] {line}\n")).collect()
+    list("- [ ] ", lines)
+}
+
+fn list(mark: &str, lines: &[String]) -> String {
+    lines.iter().fold(String::new(), |text, line| text + mark + line + "\n")
 }

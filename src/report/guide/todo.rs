@@ -60,48 +60,60 @@ fn gone_versions(old: &Crd, new: &Crd) -> Vec<String> {
     lines
 }
 
-/// What has to be looked at in existing objects.
-fn in_objects(new: &Crd, changes: &Changes) -> Vec<String> {
-    let kind = &new.names.kind;
-    let mut lines = Vec::new();
-    for version in changes.versions.iter().filter(|version| version.in_place) {
-        let name = &version.name;
-        let mut ask = |pick: &dyn Fn(&Delta) -> bool, task: &dyn Fn(&str) -> String| {
-            let paths = paths(&version.deltas, pick);
-            if let Some(paths) = paths {
-                lines.push(format!("{} (`{name}`)", task(&paths)));
-            }
-        };
-        ask(&|delta| delta.direction == Direction::Lossy, &|paths| {
+/// Which differences ask for something, and what: the words get the paths and the kind.
+type Task = (fn(&Delta) -> bool, fn(&str, &str) -> String);
+
+/// What has to be looked at in existing objects, most urgent first.
+const TASKS: [Task; 7] = [
+    (
+        |delta| delta.direction == Direction::Lossy,
+        |paths, kind| {
             format!(
                 "Save the values of {paths} and put them where they belong now: they are dropped at the next write of each {kind}."
             )
-        });
-        ask(&|delta| matches!(delta.what, What::TypeChanged { .. }) && delta.is_breaking(), &|paths| {
-            format!("Rewrite {paths} in manifests and in existing objects: the type changed.")
-        });
-        ask(&|delta| matches!(delta.what, What::RequiredAdded { defaulted: false }) && delta.is_breaking(), &|paths| {
-            format!("Set {paths} in every {kind} and every manifest before the upgrade.")
-        });
-        ask(&tightens, &|paths| {
-            format!("Find each {kind} outside the new limits of {paths} and correct it before the upgrade.")
-        });
-        ask(&|delta| matches!(delta.what, What::DefaultChanged { .. }), &|paths| {
-            format!("Write {paths} out wherever you relied on the old default or on its absence.")
-        });
-        ask(
-            &|delta| delta.direction == Direction::Meaning && !matches!(delta.what, What::DefaultChanged { .. }),
-            &|paths| {
-                format!(
-                    "Check who applies {paths} (`kubectl get … --show-managed-fields`): ownership of its parts changes at the next write."
-                )
-            },
-        );
-        ask(&|delta| matches!(delta.what, What::NotUnderstood { .. }), &|paths| {
-            format!("Judge the change of {paths} by hand: it could not be understood.")
-        });
+        },
+    ),
+    (
+        |delta| matches!(delta.what, What::TypeChanged { .. }) && delta.is_breaking(),
+        |paths, _| format!("Rewrite {paths} in manifests and in existing objects: the type changed."),
+    ),
+    (
+        |delta| matches!(delta.what, What::RequiredAdded { .. }) && delta.is_breaking(),
+        |paths, kind| format!("Set {paths} in every {kind} and every manifest before the upgrade."),
+    ),
+    (tightens, |paths, kind| {
+        format!("Find each {kind} outside the new limits of {paths} and correct it before the upgrade.")
+    }),
+    (is_default, |paths, _| format!("Write {paths} out wherever you relied on the old default or on its absence.")),
+    (
+        |delta| delta.direction == Direction::Meaning && !is_default(delta),
+        |paths, _| {
+            format!(
+                "Check who applies {paths} (`kubectl get … --show-managed-fields`): ownership of its parts changes at the next write."
+            )
+        },
+    ),
+    (
+        |delta| matches!(delta.what, What::NotUnderstood { .. }),
+        |paths, _| format!("Judge the change of {paths} by hand: it could not be understood."),
+    ),
+];
+
+fn in_objects(new: &Crd, changes: &Changes) -> Vec<String> {
+    let mut lines = Vec::new();
+    for version in changes.versions.iter().filter(|version| version.in_place) {
+        for (pick, task) in TASKS {
+            if let Some(paths) = paths(&version.deltas, pick) {
+                let task = task(&paths, &new.names.kind);
+                lines.push(format!("{task} (`{}`)", version.name));
+            }
+        }
     }
     lines
+}
+
+fn is_default(delta: &Delta) -> bool {
+    matches!(delta.what, What::DefaultChanged { .. })
 }
 
 fn tightens(delta: &Delta) -> bool {
@@ -109,7 +121,7 @@ fn tightens(delta: &Delta) -> bool {
     refuses && !matches!(delta.what, What::TypeChanged { .. } | What::RequiredAdded { .. } | What::NotUnderstood { .. })
 }
 
-fn paths(deltas: &[Delta], pick: &dyn Fn(&Delta) -> bool) -> Option<String> {
+fn paths(deltas: &[Delta], pick: fn(&Delta) -> bool) -> Option<String> {
     let mut paths: Vec<_> =
         deltas.iter().filter(|delta| pick(delta)).map(|delta| format!("`{}`", delta.path)).collect();
     paths.dedup();

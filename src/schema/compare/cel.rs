@@ -5,7 +5,7 @@
 //! calls different, never the same.
 
 use std::collections::BTreeSet;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use super::lex::{is_word, tokens};
 
@@ -199,7 +199,7 @@ fn render(tokens: &[String]) -> String {
                 text.push_str(&shown.join(","));
             } else {
                 let close = tokens.get(end).map_or("", String::as_str);
-                text.push_str(&format!("{token}{}{close}", shown.join(",")));
+                let _ = write!(text, "{token}{}{close}", shown.join(","));
             }
             at = end;
         } else {

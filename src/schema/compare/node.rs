@@ -6,7 +6,7 @@ use super::trail::{Hop, Trail};
 use super::{Delta, Direction, Shape, Values, What};
 use crate::document::Span;
 use crate::names;
-use crate::schema::{Additional, Path, Schema, Type};
+use crate::schema::{Additional, Keyword, Path, Schema, Type};
 
 /// A node in both states, and where differences go.
 pub(super) struct Scene<'a> {
@@ -66,7 +66,7 @@ impl Scene<'_> {
         let keyword =
             if old == Shape::IntOrString || new == Shape::IntOrString { "x-kubernetes-int-or-string" } else { "type" };
         self.tell(keyword, direction, What::TypeChanged { old, new });
-        old.is_scalar() && new.is_scalar()
+        wider || (old.is_scalar() && new.is_scalar())
     }
 
     fn properties(&mut self) {
@@ -166,18 +166,17 @@ impl Scene<'_> {
     /// Who owns which part, and what is kept without being named.
     fn ownership(&mut self) {
         let (old, new) = (self.old, self.new);
-        let or = |text: &Option<String>, default: &str| text.as_deref().unwrap_or(default).to_owned();
-        let lists = (or(&old.list_type, "atomic"), or(&new.list_type, "atomic"));
+        let lists = (list_type(old), list_type(new));
         if lists.0 != lists.1 {
-            let what = What::ListTypeChanged { old: lists.0, new: lists.1 };
+            let what = What::ListTypeChanged { old: lists.0.to_owned(), new: lists.1.to_owned() };
             self.tell("x-kubernetes-list-type", Direction::Meaning, what);
         } else if old.list_map_keys != new.list_map_keys {
             let what = What::ListKeysChanged { old: old.list_map_keys.clone(), new: new.list_map_keys.clone() };
             self.tell("x-kubernetes-list-map-keys", Direction::Meaning, what);
         }
-        let maps = (or(&old.map_type, "granular"), or(&new.map_type, "granular"));
+        let maps = (map_type(old), map_type(new));
         if maps.0 != maps.1 {
-            let what = What::MapTypeChanged { old: maps.0, new: maps.1 };
+            let what = What::MapTypeChanged { old: maps.0.to_owned(), new: maps.1.to_owned() };
             self.tell("x-kubernetes-map-type", Direction::Meaning, what);
         }
         if old.preserves_unknown() != new.preserves_unknown() {
@@ -200,35 +199,41 @@ impl Scene<'_> {
 
     /// Keywords that only readers see, and those that nobody judged.
     fn keywords(&mut self) {
-        for name in self.keyword_names() {
-            let value = |schema: &Schema| schema.keyword(&name).map(|keyword| keyword.value.clone());
-            let (old, new) = (value(self.old), value(self.new));
-            if old == new {
+        let (old, new) = (self.old, self.new);
+        let gone = |keyword: &&Keyword| new.keyword(&keyword.name).is_none();
+        for keyword in new.keywords.iter().chain(old.keywords.iter().filter(gone)) {
+            let name = keyword.name.as_str();
+            if UNDERSTOOD.binary_search(&name).is_ok() && !self.is_malformed(name) {
                 continue;
             }
-            if PROSE.contains(&name.as_str()) {
-                let what = What::Annotated { keyword: name.clone() };
-                self.tell(&name, Direction::Harmless, what);
-            } else if !UNDERSTOOD.contains(&name.as_str()) || self.is_malformed(&name) {
-                let what = What::NotUnderstood { keyword: name.clone(), old: old.flatten(), new: new.flatten() };
-                self.tell(&name, Direction::Unknown, what);
+            let before = old.keyword(name).map(|keyword| &keyword.value);
+            let after = new.keyword(name).map(|keyword| &keyword.value);
+            if before == after {
+                continue;
+            }
+            let keyword = name.to_owned();
+            if PROSE.contains(&name) {
+                self.tell(name, Direction::Harmless, What::Annotated { keyword });
+            } else {
+                let what =
+                    What::NotUnderstood { keyword, old: before.cloned().flatten(), new: after.cloned().flatten() };
+                self.tell(name, Direction::Unknown, what);
             }
         }
-    }
-
-    fn keyword_names(&self) -> Vec<String> {
-        let judged = |name: &str| UNDERSTOOD.contains(&name) && !self.is_malformed(name);
-        let all = self.new.keywords.iter().chain(&self.old.keywords);
-        let mut names: Vec<&str> = all.map(|keyword| keyword.name.as_str()).filter(|name| !judged(name)).collect();
-        names.sort_unstable();
-        names.dedup();
-        names.into_iter().map(str::to_owned).collect()
     }
 
     fn is_malformed(&self, name: &str) -> bool {
         let mut malformed = self.old.malformed.iter().chain(&self.new.malformed);
         malformed.any(|malformed| malformed.keyword == name)
     }
+}
+
+fn list_type(schema: &Schema) -> &str {
+    schema.list_type.as_deref().unwrap_or("atomic")
+}
+
+fn map_type(schema: &Schema) -> &str {
+    schema.map_type.as_deref().unwrap_or("granular")
 }
 
 fn values_of(schema: &Schema) -> Values {

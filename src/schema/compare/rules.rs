@@ -47,7 +47,7 @@ impl Scene<'_> {
     /// Which way a new rule moves things, and the rule among those gone that it took the place of.
     fn place(&self, new: &Read<'_>, old: &[Read<'_>], gone: &[&Read<'_>]) -> (Direction, Option<usize>) {
         let find = |wanted: &dyn Fn(&Read<'_>) -> bool| gone.iter().position(|old| old.when == new.when && wanted(old));
-        if all_like(new, old).implies(&new.expr) {
+        if self.known(new, old).implies(&new.expr) {
             return match find(&|old| old.expr.implies(&new.expr)) {
                 Some(at) => (Direction::Wider, Some(at)),
                 None => (Direction::Harmless, None),
@@ -63,6 +63,13 @@ impl Scene<'_> {
             Some(at) => (Direction::Unknown, Some(at)),
             None => (Direction::Narrower, None),
         }
+    }
+
+    /// All that old objects are known to satisfy when this rule runs. What is required is there.
+    fn known(&self, new: &Read<'_>, old: &[Read<'_>]) -> Expr {
+        let required = self.old.required.iter();
+        let present = required.map(|name| Expr::read(&format!("has(self.{name})")));
+        Expr::all(std::iter::once(all_like(new, old)).chain(present))
     }
 
     fn tell_rule(&mut self, direction: Direction, old: Option<&Rule>, new: Option<&Rule>) {

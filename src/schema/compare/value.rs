@@ -98,9 +98,9 @@ impl Scene<'_> {
             },
         };
         let word = |limit: Option<Limit>| {
-            limit.map(|(number, excludes)| match excludes {
-                true => format!("{number} (exclusive)"),
-                false => number.to_string(),
+            limit.map(|(number, excludes)| {
+                let mark = if excludes { " (exclusive)" } else { "" };
+                format!("{number}{mark}")
             })
         };
         let what = What::BoundChanged { keyword, old: word(old), new: word(new) };
@@ -151,11 +151,11 @@ impl Scene<'_> {
     }
 
     fn pattern(&mut self) {
-        let text = |schema: &Schema| schema.pattern.as_ref().map(|pattern| pattern.text.clone());
-        let (old, new) = (text(self.old), text(self.new));
-        if old == new {
+        if self.old.pattern == self.new.pattern {
             return;
         }
+        let text = |schema: &Schema| schema.pattern.as_ref().map(|pattern| pattern.text.clone());
+        let (old, new) = (text(self.old), text(self.new));
         let free = |pattern: &Option<String>| {
             pattern.as_ref().is_none_or(|text| matches!(text.as_str(), "" | ".*" | "^.*" | ".*$" | "^" | "$"))
         };
@@ -200,13 +200,11 @@ pub(super) fn order(left: &Number, right: &Number) -> Ordering {
         let signed = number.as_i64().map(i128::from);
         signed.or_else(|| number.as_u64().map(i128::from))
     };
-    match (whole(left), whole(right)) {
-        (Some(left), Some(right)) => left.cmp(&right),
-        _ => {
-            let float = |number: &Number| number.as_f64().unwrap_or_default();
-            float(left).partial_cmp(&float(right)).unwrap_or(Ordering::Equal)
-        }
+    if let (Some(left), Some(right)) = (whole(left), whole(right)) {
+        return left.cmp(&right);
     }
+    let float = |number: &Number| number.as_f64().unwrap_or_default();
+    float(left).partial_cmp(&float(right)).unwrap_or(Ordering::Equal)
 }
 
 fn without(values: &[Value], others: &[Value]) -> Vec<Value> {

@@ -33,7 +33,7 @@ impl fmt::Display for Delta {
             What::PatternChanged { old, new } => change(f, "pattern", old.as_ref(), new.as_ref()),
             What::FormatChanged { old, new } => change(f, "format", old.as_ref(), new.as_ref()),
             What::DefaultChanged { old, new } => {
-                let json = |value: &Option<Value>| value.as_ref().map(|value| brief(value));
+                let json = |value: &Option<Value>| value.as_ref().map(brief);
                 change(f, "default", json(old).as_ref(), json(new).as_ref())
             }
             _ => self.structure(f),
@@ -42,7 +42,7 @@ impl fmt::Display for Delta {
 }
 
 impl Delta {
-    /// The words for what is about structure, ownership and rules.
+    /// The words for null, ownership and what is kept unnamed.
     fn structure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.what {
             What::NullableChanged { nullable: true } => f.write_str("may now be null"),
@@ -61,6 +61,13 @@ impl Delta {
                 f.write_str("became an embedded resource, which needs apiVersion and kind")
             }
             What::EmbeddedResourceChanged { embedded: false } => f.write_str("is no longer an embedded resource"),
+            _ => self.parts(f),
+        }
+    }
+
+    /// The words for parts, rules and the rest.
+    fn parts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.what {
             What::MapValuesChanged { old, new } => {
                 write!(f, "map values changed from {} to {}", old.as_str(), new.as_str())
             }
@@ -70,7 +77,7 @@ impl Delta {
             What::RuleChanged { old, new, .. } => f.write_str(&rule(self.direction, old.as_deref(), new.as_deref())),
             What::Annotated { keyword } => write!(f, "{keyword} changed"),
             What::NotUnderstood { keyword, old, new } => {
-                let json = |value: &Option<Value>| value.as_ref().map(|value| brief(value));
+                let json = |value: &Option<Value>| value.as_ref().map(brief);
                 change(f, &format!("keyword `{keyword}`"), json(old).as_ref(), json(new).as_ref())
             }
             _ => Ok(()),
