@@ -2,6 +2,7 @@
 //! part. Everything that can be wrong with an input is an [`InputError`] with a place and a remedy.
 
 mod error;
+mod field_maps;
 mod manifests;
 mod subject;
 mod texts;

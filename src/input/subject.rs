@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::manifests;
 use super::{InputError, Manifests, Text, Texts, Trouble, read_manifests};
+use super::{field_maps, manifests};
 use crate::document::{Node, Sources, Span, decode, parse};
 use crate::subject::{Baseline, Crd, CrdInputs, Sample, Subject, SubjectFile};
 
@@ -109,38 +109,10 @@ fn assemble(
         file,
         document,
     };
-    match stray_field_map(&subject) {
+    match field_maps::stray(&subject) {
         Some(error) => Err(error),
         None => Ok(subject),
     }
-}
-
-/// A field map must speak of versions that exist.
-fn stray_field_map(subject: &Subject) -> Option<InputError> {
-    for (index, map) in subject.file.field_maps.iter().enumerate() {
-        let at = |pointer: String, message: String, help: String| {
-            let span = subject.file_span(&pointer)?;
-            Some(InputError::at(&subject.sources, span, message).help(help))
-        };
-        let Some(crd) = subject.crd(&map.crd) else {
-            let near = crate::names::closest(&map.crd, subject.crds.iter().map(|crd| crd.name.as_str()));
-            let help = near
-                .map_or_else(|| "name one of the subject's CRDs".to_owned(), |near| format!("did you mean `{near}`?"));
-            return at(format!("/fieldMaps/{index}/crd"), format!("the subject has no CRD {:?}", map.crd), help);
-        };
-        for (side, version) in map.between.iter().enumerate() {
-            if crd.version(version).is_none() {
-                let names: Vec<_> = crd.versions.iter().map(|version| version.name.as_str()).collect();
-                let message = format!("{} has no version {version:?}", crd.name);
-                return at(
-                    format!("/fieldMaps/{index}/between/{side}"),
-                    message,
-                    format!("its versions: {}", names.join(", ")),
-                );
-            }
-        }
-    }
-    None
 }
 
 fn subject_name(file: &SubjectFile, crds: &[Crd]) -> String {

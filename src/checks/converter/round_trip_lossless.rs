@@ -3,7 +3,7 @@
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
 use crate::document::Span;
 use crate::observe::{Leg, Origin, Reply, Trial};
-use crate::schema::mask;
+use crate::schema::{is_secret, mask};
 
 use super::shared_changes::{changes, field};
 
@@ -62,8 +62,14 @@ fn declared(evidence: &Evidence<'_>, trial: &Trial, field: &str) -> bool {
     maps.any(|(_, map)| pairs.iter().any(|(from, to)| map.declares_lost(from, to, field)))
 }
 
-/// The field of the sample that the trial began with: its name, not its value, which may be secret.
+/// The field of the sample that the trial began with; a secret's place is its schema, since an
+/// excerpt of the sample would show it.
 fn span(evidence: &Evidence<'_>, trial: &Trial, pointer: &str) -> Option<Span> {
+    let schema = evidence.crd.version(&trial.version).and_then(|version| version.schema.as_ref());
+    let described = pointer.split('/').skip(1).try_fold(schema?, |schema, step| schema.child(step));
+    if is_secret(pointer.rsplit('/').next().unwrap_or_default(), described) {
+        return described.or(schema).map(|schema| schema.span);
+    }
     let Origin::Sample(name) = &trial.origin else { return None };
     let mut samples = evidence.subject.samples_of(evidence.crd);
     let sample = samples.find(|sample| sample.name() == name && sample.group_version().1 == trial.version)?;
