@@ -17,9 +17,9 @@ use crate::kubernetes::KubeVersion;
 pub(super) use time::{Moment, date, date_time_for_rules, duration};
 
 /// A format that a server enforces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Format {
-    /// A format of strings: its test and its name.
+    /// A format of strings, by its test.
     Text(fn(&str) -> bool),
     /// A format of numbers.
     Number(Width),

@@ -1,14 +1,235 @@
-//! stub
-use super::Schema;
-use super::ratchet::Correlation;
-use super::verdict::Findings;
-use crate::kubernetes::KubeVersion;
+//! `x-kubernetes-validations`: rules in the Common Expression Language.
+//!
+//! The walk over the schema, the values that rules see, transition rules, ratcheting, reasons and
+//! field paths are ours; expressions are evaluated by `cel` with the functions of `kube-cel`. What
+//! that engine reads differently from a server is rewritten before evaluation ([`rewrite`]): field
+//! selection on what is no map, `?.`, comparison of sets and list maps without regard to order, and
+//! comprehensions with two variables.
+//!
+//! What is left open is reported as [`Undecided`](super::Undecided), never passed:
+//!
+//! - functions and macros that the engine does not have: `cel.bind`, `sortBy`, `transformList`,
+//!   `transformMap`, `optMap`, `optFlatMap`, conversions to `bool`;
+//! - message construction, and addition to sets and list maps, which merges on a server;
+//! - a rule that holds although a value in its reach has a form that a server does not let rules
+//!   see, such as 1.0 for an integer: whether the rule touched that value is not known;
+//! - an expression at which the engine fails in a way that a server's type check excludes.
+//!
+//! The costs of rules are not counted, so that a rule which is too expensive for a server is judged
+//! by its result here. Rules are not type-checked; a server refuses the definition where they are
+//! wrong.
+
+mod engine;
+mod equal;
+mod program;
+mod rewrite;
+mod value;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
 use serde_json::Value;
-#[derive(Debug)]
-pub(super) struct Rules<'a>(&'a Schema);
-impl<'a> Rules<'a> {
-    pub(super) fn compile(_schema: &'a Schema, _kubernetes: KubeVersion) -> Option<Self> {
-        None
+
+use super::place::Place;
+use super::ratchet::{Correlation, counterpart};
+use super::verdict::Findings;
+use super::{Rule, Schema};
+use crate::kubernetes::KubeVersion;
+use engine::Engine;
+use program::{Program, Subject};
+
+/// The rules of a schema, compiled.
+pub(super) struct Rules<'a> {
+    root: Node<'a>,
+    engine: Engine,
+}
+
+impl fmt::Debug for Rules<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rules").finish_non_exhaustive()
     }
-    pub(super) fn judge(&self, _value: &Value, _old: Option<&Value>, _c: Option<Correlation<'_>>, _f: &mut Findings) {}
+}
+
+/// The rules at a schema node and below. Nodes without any are left out.
+struct Node<'a> {
+    schema: &'a Schema,
+    /// Whether rules see apiVersion, kind and the name here.
+    resource: bool,
+    programs: Vec<Program<'a>>,
+    all_of: Vec<Node<'a>>,
+    properties: BTreeMap<&'a str, Node<'a>>,
+    items: Option<Box<Node<'a>>>,
+    values: Option<Box<Node<'a>>>,
+}
+
+/// What an update changed, on the way down. Below a part that has no counterpart, the last part
+/// that has one decides.
+#[derive(Clone, Copy, Default)]
+struct Ratchet<'a> {
+    here: Option<Correlation<'a>>,
+    above: Option<Correlation<'a>>,
+}
+
+impl<'a> Ratchet<'a> {
+    fn forgives(&self) -> bool {
+        let nearest = self.here.as_ref().or(self.above.as_ref());
+        nearest.is_some_and(Correlation::is_unchanged)
+    }
+
+    /// Old and new objects are converted to one version, so that a change of type does not show.
+    fn key(self, name: &str) -> Self {
+        match self.here {
+            None => self,
+            Some(_) if self.above.is_none() && matches!(name, "apiVersion" | "kind") => Self::default(),
+            Some(here) => Self { here: here.key(name), above: Some(here) },
+        }
+    }
+
+    fn index(self, index: usize) -> Self {
+        match self.here {
+            None => self,
+            Some(here) => Self { here: here.index(index), above: Some(here) },
+        }
+    }
+}
+
+impl<'a> Rules<'a> {
+    /// Compiles all rules; `None` where there are none.
+    pub(super) fn compile(schema: &'a Schema, kubernetes: KubeVersion) -> Option<Self> {
+        let mut engine = Engine::new(kubernetes);
+        let root = Node::compile(schema, schema, true, 0, &mut engine)?;
+        engine.seal();
+        Some(Self { root, engine })
+    }
+
+    /// Runs all rules on a value.
+    pub(super) fn judge<'v>(
+        &self,
+        value: &'v Value,
+        old: Option<&'v Value>,
+        correlation: Option<Correlation<'v>>,
+        findings: &mut Findings,
+    ) {
+        let ratchet = Ratchet { here: correlation, above: None };
+        self.root.judge(&self.engine, value, old, ratchet, &Place::root(), findings);
+    }
+}
+
+impl<'a> Node<'a> {
+    /// `stated` holds the rules, `schema` describes the values. They differ inside `allOf`.
+    fn compile(
+        stated: &'a Schema,
+        schema: &'a Schema,
+        resource: bool,
+        depth: usize,
+        engine: &mut Engine,
+    ) -> Option<Self> {
+        if depth > super::place::DEPTH_LIMIT {
+            return None;
+        }
+        let depth = depth + 1;
+        let program = |rule: &'a Rule| Program::compile(rule, schema, engine);
+        let programs: Vec<_> = stated.rules.iter().map(program).collect();
+        let mut node = Self {
+            schema,
+            resource,
+            programs,
+            all_of: Vec::new(),
+            properties: BTreeMap::new(),
+            items: None,
+            values: None,
+        };
+        for (name, property) in &stated.properties {
+            if let Some(described) = schema.properties.get(name) {
+                let embedded = described.embedded_resource;
+                let child = Self::compile(property, described, embedded, depth, engine);
+                node.properties.extend(child.map(|child| (name.as_str(), child)));
+            }
+        }
+        node.items = Self::child(stated.items.as_deref(), schema.items.as_deref(), depth, engine);
+        node.values = Self::child(stated.values(), schema.values(), depth, engine);
+        for branch in &stated.all_of {
+            node.all_of.extend(Self::compile(branch, schema, resource, depth, engine));
+        }
+        let empty = node.programs.is_empty()
+            && node.all_of.is_empty()
+            && node.properties.is_empty()
+            && node.items.is_none()
+            && node.values.is_none();
+        (!empty).then_some(node)
+    }
+
+    fn child(
+        stated: Option<&'a Schema>,
+        schema: Option<&'a Schema>,
+        depth: usize,
+        engine: &mut Engine,
+    ) -> Option<Box<Self>> {
+        let (stated, schema) = (stated?, schema?);
+        Self::compile(stated, schema, schema.embedded_resource, depth, engine).map(Box::new)
+    }
+
+    fn judge<'v>(
+        &self,
+        engine: &Engine,
+        value: &'v Value,
+        old: Option<&'v Value>,
+        ratchet: Ratchet<'v>,
+        place: &Place<'_>,
+        findings: &mut Findings,
+    ) {
+        // A rule on a nullable field does not run for null; the parent's rules can see it.
+        if value.is_null() || place.is_too_deep() {
+            return;
+        }
+        let old = old.filter(|old| !old.is_null());
+        if !self.programs.is_empty() {
+            let subject = Subject::new(self.schema, self.resource, value, old);
+            for program in &self.programs {
+                program.judge(engine, &subject, || ratchet.forgives(), place, findings);
+            }
+        }
+        for branch in &self.all_of {
+            let ratchet = Ratchet { here: None, ..ratchet };
+            branch.judge(engine, value, old, ratchet, place, findings);
+        }
+        self.judge_parts(engine, value, old, ratchet, place, findings);
+    }
+
+    fn judge_parts<'v>(
+        &self,
+        engine: &Engine,
+        value: &'v Value,
+        old: Option<&'v Value>,
+        ratchet: Ratchet<'v>,
+        place: &Place<'_>,
+        findings: &mut Findings,
+    ) {
+        match value {
+            Value::Object(map) => {
+                for (name, value) in map {
+                    let old = old.and_then(|old| old.get(name));
+                    let ratchet = ratchet.key(name);
+                    if let Some(node) = self.properties.get(name.as_str()) {
+                        let place = place.field(name);
+                        node.judge(engine, value, old, ratchet, &place, findings);
+                    }
+                    if let Some(node) = &self.values {
+                        let place = place.value(name);
+                        node.judge(engine, value, old, ratchet, &place, findings);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let Some(node) = &self.items else { return };
+                let others = old.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                for (index, item) in items.iter().enumerate() {
+                    let old = counterpart(self.schema, item, others);
+                    let ratchet = ratchet.index(index);
+                    node.judge(engine, item, old, ratchet, &place.item(index), findings);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
 }
