@@ -41,10 +41,9 @@ pub fn parse(sources: &Sources, id: SourceId) -> Result<Vec<Node>, ParseError> {
     for event in Parser::new_from_str(&source.text) {
         match event {
             Ok((event, span)) => builder.take(event, span)?,
-            Err(scan) => {
-                let at = scan.marker().byte_offset().unwrap_or(0);
-                let span = Span { source: id, start: offset(at), end: offset(at) };
-                return Err(error(span, &scan.kind().to_string()));
+            Err(fault) => {
+                let at = offset(fault.marker().byte_offset().unwrap_or(0));
+                return Err(error(Span { source: id, start: at, end: at }, &fault.kind().to_string()));
             }
         }
     }
@@ -83,7 +82,7 @@ impl Builder<'_> {
         match event {
             Event::DocumentStart(..) => self.anchors.clear(),
             Event::Scalar(text, style, anchor, tag) => {
-                let node = self.scalar(&text, style, tag.as_deref(), span)?;
+                let node = scalar_node(&text, style, tag.as_deref(), span)?;
                 self.anchor(anchor, &node);
                 self.push(node)?;
             }
@@ -127,21 +126,6 @@ impl Builder<'_> {
         }
     }
 
-    fn scalar(&self, text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Result<Node, ParseError> {
-        let kind = match tag.map(Tag::suffix) {
-            Some("str") => Kind::String(text.to_owned()),
-            Some("binary") => {
-                let compact: String = text.split_whitespace().collect();
-                let bytes = base64::engine::general_purpose::STANDARD.decode(compact);
-                let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-                Kind::String(text.ok_or_else(|| error(span, "!!binary does not hold text in base64"))?)
-            }
-            None if style != ScalarStyle::Plain => Kind::String(text.to_owned()),
-            _ => scalar::resolve(text).map_err(|why| error(span, why))?,
-        };
-        Ok(Node { span, kind })
-    }
-
     fn push(&mut self, node: Node) -> Result<(), ParseError> {
         let Some(open) = self.stack.last_mut() else {
             if !node.is_null() {
@@ -181,7 +165,7 @@ impl Builder<'_> {
             OpenKind::Map { entries, merged, .. } => {
                 self.refuse_duplicates(&entries)?;
                 let last = entries.last().map(|entry| entry.value.span);
-                (Kind::Map(self.merge(entries, merged)?), last)
+                (Kind::Map(merge(entries, merged)?), last)
             }
         };
         // A block collection ends with its last child; the parser's end mark lies on the next token.
@@ -201,29 +185,44 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
 
-    /// Applies `<<`: what the map states itself wins over what it merges, earlier merges over later.
-    fn merge(&self, mut entries: Vec<Entry>, merged: Vec<Node>) -> Result<Vec<Entry>, ParseError> {
-        for node in merged {
-            let span = node.span;
-            let maps = match node.kind {
-                Kind::Map(_) => vec![node],
-                Kind::List(items) => items,
-                _ => return Err(error(span, "`<<` merges a map or a list of maps")),
+fn scalar_node(text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Result<Node, ParseError> {
+    let kind = match tag.map(Tag::suffix) {
+        Some("str") => Kind::String(text.to_owned()),
+        Some("binary") => {
+            let compact: String = text.split_whitespace().collect();
+            let bytes = base64::engine::general_purpose::STANDARD.decode(compact);
+            let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+            Kind::String(text.ok_or_else(|| error(span, "!!binary does not hold text in base64"))?)
+        }
+        None if style != ScalarStyle::Plain => Kind::String(text.to_owned()),
+        _ => scalar::resolve(text).map_err(|why| error(span, why))?,
+    };
+    Ok(Node { span, kind })
+}
+
+/// Applies `<<`: what the map states itself wins over what it merges, earlier merges over later.
+fn merge(mut entries: Vec<Entry>, merged: Vec<Node>) -> Result<Vec<Entry>, ParseError> {
+    for node in merged {
+        let span = node.span;
+        let maps = match node.kind {
+            Kind::Map(_) => vec![node],
+            Kind::List(items) => items,
+            _ => return Err(error(span, "`<<` merges a map or a list of maps")),
+        };
+        for map in maps {
+            let Kind::Map(inherited) = map.kind else {
+                return Err(error(map.span, "`<<` merges a map or a list of maps"));
             };
-            for map in maps {
-                let Kind::Map(inherited) = map.kind else {
-                    return Err(error(map.span, "`<<` merges a map or a list of maps"));
-                };
-                for entry in inherited {
-                    if !entries.iter().any(|own| own.key == entry.key) {
-                        entries.push(entry);
-                    }
+            for entry in inherited {
+                if !entries.iter().any(|own| own.key == entry.key) {
+                    entries.push(entry);
                 }
             }
         }
-        Ok(entries)
     }
+    Ok(entries)
 }
 
 fn key_text(key: Node) -> Option<String> {

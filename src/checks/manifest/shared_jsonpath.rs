@@ -124,13 +124,17 @@ fn bracket_end(text: &str) -> Option<usize> {
     let mut depth = 0;
     let mut quote = None;
     for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some(_), _) => {}
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '[' | '(') => depth += 1,
-            (None, ']') if depth == 0 => return Some(at),
-            (None, ']' | ')') => depth -= 1,
+        if let Some(open) = quote {
+            if c == open {
+                quote = None;
+            }
+            continue;
+        }
+        match c {
+            '\'' | '"' => quote = Some(c),
+            '[' | '(' => depth += 1,
+            ']' if depth == 0 => return Some(at),
+            ']' | ')' => depth -= 1,
             _ => {}
         }
     }
