@@ -11,6 +11,7 @@ use crate::document::Span;
 use crate::kubernetes::KubeVersion;
 use crate::observe::{Trace, Trial};
 use crate::schema::Path;
+use crate::schema::compare::Delta;
 use crate::subject::{Crd, Subject};
 
 mod converter;
@@ -144,6 +145,8 @@ pub struct Evidence<'a> {
     pub crd: &'a Crd,
     /// What became of the CRD since the baseline.
     pub change: Change<'a>,
+    /// How the schemas of the versions that are in both states differ, by version.
+    pub deltas: &'a [(String, Vec<Delta>)],
     /// Conversions of this CRD's objects.
     pub trials: &'a [Trial],
     /// What was seen on an API server.

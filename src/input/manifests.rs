@@ -1,9 +1,11 @@
 //! CRDs out of texts: several documents in one file, lists, and whatever else lies in a bundle.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{InputError, Text, Texts};
-use crate::document::{Kind, Node, Sources, parse};
+use crate::document::{Kind, Node, SourceId, Sources, parse};
 use crate::subject::{Crd, CrdInputs};
 
 /// What a bundle of manifests holds.
@@ -40,13 +42,12 @@ pub fn read_manifests(sources: &mut Sources, texts: &Texts, inputs: &CrdInputs) 
 }
 
 pub(super) fn from_texts(sources: &mut Sources, texts: Vec<Text>) -> Result<Manifests, InputError> {
+    let ids: Vec<SourceId> = texts.into_iter().map(|Text { name, text }| sources.add(name, text)).collect();
     let mut manifests = Manifests::default();
-    for Text { name, text } in texts {
-        let id = sources.add(name, text);
-        let documents = parse(sources, id).map_err(|error| InputError::parse(sources, &error))?;
-        for document in documents {
-            sort_in(sources, &mut manifests, document)?;
-        }
+    for part in read_all(sources, &ids) {
+        let part = part?;
+        manifests.crds.extend(part.crds);
+        manifests.others.extend(part.others);
     }
     manifests.crds.sort_by(|left, right| left.name.cmp(&right.name));
     for pair in manifests.crds.windows(2) {
@@ -59,6 +60,41 @@ pub(super) fn from_texts(sources: &mut Sources, texts: Vec<Text>) -> Result<Mani
             );
             return Err(error.help("judge one state of a CRD at a time, or compare two with `crdproof diff OLD NEW`"));
         }
+    }
+    Ok(manifests)
+}
+
+/// Reads every text, on all cores, in the order in which they were given.
+fn read_all(sources: &Sources, ids: &[SourceId]) -> Vec<Result<Manifests, InputError>> {
+    let jobs = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(ids.len().max(1));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(id) = ids.get(index) else { return done };
+            done.push((index, read_one(sources, *id)));
+        }
+    };
+    let mut parts = std::thread::scope(|scope| {
+        let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
+        let mut parts = work();
+        // A worker that panicked takes the whole process with it, as a panic here would.
+        parts.extend(
+            workers
+                .into_iter()
+                .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+        );
+        parts
+    });
+    parts.sort_by_key(|(index, _)| *index);
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+fn read_one(sources: &Sources, id: SourceId) -> Result<Manifests, InputError> {
+    let mut manifests = Manifests::default();
+    for document in parse(sources, id).map_err(|error| InputError::parse(sources, &error))? {
+        sort_in(sources, &mut manifests, document)?;
     }
     Ok(manifests)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jiff::civil::Date;
 use serde_json::Value;
@@ -13,6 +13,7 @@ use crate::checks::{Change, Evidence, Need, Verdict};
 use crate::convert::{self, Converter};
 use crate::observe::{Leg, Origin, Reply, Trial};
 use crate::schema;
+use crate::schema::compare::{Delta, compare};
 use crate::subject::{Crd, Subject};
 
 /// What happens during a run, in the order in which it happens.
@@ -46,7 +47,7 @@ pub struct Options {
 /// Runs a plan. `emit` is called from several threads, once for each event.
 pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: &(dyn Fn(Event<'a>) + Sync)) {
     emit(Event::Started { cases: plan.cases.len() });
-    let trials = Trials::default();
+    let once = Once::default();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..options.jobs.get().min(plan.cases.len().max(1)) {
@@ -56,7 +57,7 @@ pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: &(dyn Fn(Event<'a>) + S
                     let Some(case) = plan.cases.get(index) else {
                         break;
                     };
-                    let verdict = judge(plan, *case, &trials, options.today);
+                    let verdict = judge(plan, *case, &once, options.today);
                     emit(Event::Judged { index, case: *case, verdict });
                 }
             });
@@ -64,7 +65,7 @@ pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: &(dyn Fn(Event<'a>) + S
     });
 }
 
-fn judge(plan: &Plan<'_>, case: Case<'_>, trials: &Trials, today: Date) -> Verdict {
+fn judge(plan: &Plan<'_>, case: Case<'_>, once: &Once, today: Date) -> Verdict {
     let subject = plan.subject;
     let name = case.crd.name.as_str();
     let change = match (&subject.baseline, subject.crd(name), subject.baseline_of(name)) {
@@ -73,21 +74,53 @@ fn judge(plan: &Plan<'_>, case: Case<'_>, trials: &Trials, today: Date) -> Verdi
         (Some(_), Some(_), Some(old)) => Change::Kept(old),
         (Some(_), None, _) => Change::Removed,
     };
-    let trials = if case.check.needs.contains(&Need::Trials) { trials.of(subject, case.crd) } else { Vec::new() };
+    let needs = |need| case.check.needs.contains(&need);
+    let trials =
+        if needs(Need::Trials) { once.trials.of(name, || carry_out(subject, case.crd)) } else { Arc::default() };
+    let deltas = match change {
+        Change::Kept(old) if needs(Need::Baseline) => once.deltas.of(name, || compare_versions(old, case.crd)),
+        _ => Arc::default(),
+    };
     let trace = plan.traces.iter().find(|trace| trace.crd == name);
-    let evidence = Evidence { subject, crd: case.crd, change, trials: &trials, trace, today };
+    let evidence = Evidence { subject, crd: case.crd, change, deltas: &deltas, trials: &trials, trace, today };
     (case.check.judge)(&evidence)
 }
 
-/// Trials are carried out once for each CRD, by whichever case asks first.
+/// What several checks look at is made once for each CRD, by whichever case asks first.
 #[derive(Default)]
-struct Trials(Mutex<BTreeMap<String, Vec<Trial>>>);
+struct Once {
+    trials: ByCrd<Trial>,
+    deltas: ByCrd<(String, Vec<Delta>)>,
+}
 
-impl Trials {
-    fn of(&self, subject: &Subject, crd: &Crd) -> Vec<Trial> {
-        let mut done = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        done.entry(crd.name.clone()).or_insert_with(|| carry_out(subject, crd)).clone()
+type Cell<T> = Arc<OnceLock<Arc<Vec<T>>>>;
+
+struct ByCrd<T>(Mutex<BTreeMap<String, Cell<T>>>);
+
+impl<T> Default for ByCrd<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
     }
+}
+
+impl<T> ByCrd<T> {
+    fn of(&self, crd: &str, make: impl FnOnce() -> Vec<T>) -> Arc<Vec<T>> {
+        let cell = {
+            let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(cells.entry(crd.to_owned()).or_default())
+        };
+        // Made outside the lock, so that other CRDs need not wait.
+        Arc::clone(cell.get_or_init(|| Arc::new(make())))
+    }
+}
+
+/// The differences of every version that has a schema in both states.
+fn compare_versions(old: &Crd, new: &Crd) -> Vec<(String, Vec<Delta>)> {
+    let pairs = new.versions.iter().filter_map(|version| {
+        let before = old.version(&version.name)?.schema.as_ref()?;
+        Some((version.name.clone(), compare(before, version.schema.as_ref()?)))
+    });
+    pairs.collect()
 }
 
 /// Every sample through every other version and back.

@@ -113,7 +113,7 @@ pub struct Version {
     pub columns: Vec<Column>,
     /// `selectableFields`: path and place of each.
     pub selectable_fields: Vec<(String, Span)>,
-    /// The whole node.
+    /// The node without its schema, for places.
     pub node: Node,
 }
 
@@ -336,9 +336,15 @@ impl Version {
             selectable_fields: items(node, "selectableFields")
                 .map(|field| spanned(field, "jsonPath").unwrap_or((String::new(), field.span)))
                 .collect(),
-            node: node.clone(),
+            node: without_schema(node),
         }
     }
+}
+
+/// The version's node without its schema, which is by far the largest part and has a model.
+fn without_schema(node: &Node) -> Node {
+    let entries = node.entries().iter().filter(|entry| entry.key != "schema");
+    Node { span: node.span, kind: Kind::Map(entries.cloned().collect()) }
 }
 
 fn items<'a>(node: &'a Node, key: &str) -> impl Iterator<Item = &'a Node> {

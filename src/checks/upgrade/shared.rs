@@ -3,7 +3,7 @@
 
 use crate::checks::{Breach, Change, Evidence, Verdict};
 use crate::kubernetes::KubeVersion;
-use crate::schema::compare::{Delta, compare};
+use crate::schema::compare::Delta;
 use crate::subject::Crd;
 
 /// From this minor on, an API server accepts an invalid value that an update does not touch.
@@ -23,28 +23,17 @@ pub(super) fn old_state<'a>(evidence: &Evidence<'a>) -> Result<&'a Crd, Verdict>
 /// Judges each difference between the schemas of the versions that are in both states. The judge
 /// gets a breach that says where and what; it returns it, amended, or nothing.
 pub(super) fn judge_schemas(evidence: &Evidence<'_>, judge: impl Fn(&Delta, Breach) -> Option<Breach>) -> Verdict {
-    let old = match old_state(evidence) {
-        Ok(old) => old,
-        Err(verdict) => return verdict,
-    };
-    let mut breaches = Vec::new();
-    let mut examined = 0;
-    for version in &evidence.crd.versions {
-        let before = old.version(&version.name);
-        let schemas = before.and_then(|before| before.schema.as_ref());
-        let (Some(before), Some(after)) = (schemas, version.schema.as_ref()) else {
-            continue;
-        };
-        examined += 1;
-        for delta in compare(before, after) {
-            let breach = breach(&version.name, &delta);
-            breaches.extend(judge(&delta, breach));
-        }
+    if let Err(verdict) = old_state(evidence) {
+        return verdict;
     }
-    if examined == 0 {
+    if evidence.deltas.is_empty() {
         return Verdict::Undecided("no version has a schema in both states".into());
     }
-    Verdict::from_breaches(breaches, examined)
+    let breaches = evidence.deltas.iter().flat_map(|(version, deltas)| {
+        let judge = &judge;
+        deltas.iter().filter_map(move |delta| judge(delta, breach(version, delta)))
+    });
+    Verdict::from_breaches(breaches.collect(), evidence.deltas.len())
 }
 
 fn breach(version: &str, delta: &Delta) -> Breach {
