@@ -6,5 +6,7 @@ mod definitions;
 mod diff;
 mod fixture;
 mod registry;
+mod hostile;
+mod releases;
 mod reports;
 mod verdicts;

@@ -1,4 +1,5 @@
 //! Our verdicts against those of a real API server. Where they differ, ours are wrong.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of a test, which prints its table")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,7 +14,11 @@ use crate::fixture::root;
 const GROUP: &str = "verdicts.example.com";
 
 /// Rules that our engine leaves open, by theme and case, and why.
-const UNDECIDED: [(&str, &str, &str); 0] = [];
+const UNDECIDED: [(&str, &str, &str); 1] = [(
+    "cel-library",
+    "formatted numbers and time zones by name",
+    "engines print numbers differently, and there is no database of time zones at hand",
+)];
 
 /// What a server sets itself; the recorder leaves it out.
 const SERVER_SET: [&str; 5] = ["uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"];
@@ -167,7 +172,9 @@ impl<'a> Case<'a> {
     fn score(&self, index: usize, admission: &Admission, answer: &Value, score: &mut Score, differences: &mut String) {
         let listed = UNDECIDED.iter().any(|(theme, name, _)| (*theme, *name) == (self.theme, self.name));
         let (ours, theirs) = (self.ours(admission), self.theirs(answer));
-        if !admission.undecided.is_empty() && listed {
+        if listed {
+            // An entry that is no longer needed must go.
+            assert!(!admission.undecided.is_empty(), "{} is decided", self.name);
             score.undecided += 1;
         } else if ours == theirs && admission.undecided.is_empty() {
             score.agree += 1;

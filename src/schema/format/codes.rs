@@ -111,13 +111,13 @@ pub(super) fn is_credit_card(text: &str) -> bool {
             }
         })
         .sum();
-    luhn.is_multiple_of(10) && matches(&CARD, &digits)
+    luhn.is_multiple_of(10) && matches(CARD.as_ref(), &digits)
 }
 
 static SSN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$").ok());
 
 pub(super) fn is_ssn(text: &str) -> bool {
-    text.len() == 11 && matches(&SSN, text)
+    text.len() == 11 && matches(SSN.as_ref(), text)
 }
 
 pub(super) fn is_hex_color(text: &str) -> bool {
@@ -132,11 +132,11 @@ static RGB: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 pub(super) fn is_rgb_color(text: &str) -> bool {
-    matches(&RGB, text)
+    matches(RGB.as_ref(), text)
 }
 
-fn matches(regex: &Option<Regex>, text: &str) -> bool {
-    regex.as_ref().is_some_and(|regex| regex.is_match(text))
+fn matches(regex: Option<&Regex>, text: &str) -> bool {
+    regex.is_some_and(|regex| regex.is_match(text))
 }
 
 /// Padded base64 of the standard alphabet. Bits beyond the last byte need not be zero, and the empty

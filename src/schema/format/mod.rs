@@ -15,6 +15,7 @@ use super::{Schema, Type};
 use crate::kubernetes::KubeVersion;
 
 pub(super) use time::{Moment, date, date_time_for_rules, duration};
+pub(super) use uri::{is_request_uri, split_scheme};
 
 /// A format that a server enforces.
 #[derive(Debug, Clone, Copy)]

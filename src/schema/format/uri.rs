@@ -11,7 +11,7 @@ enum Part {
     Free,
 }
 
-pub(super) fn is_request_uri(text: &str) -> bool {
+pub(in crate::schema) fn is_request_uri(text: &str) -> bool {
     if text.is_empty() || text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
         return false;
     }
@@ -35,7 +35,7 @@ pub(super) fn is_request_uri(text: &str) -> bool {
 }
 
 /// The scheme, empty where there is none, and what follows. A colon at the very start is a fault.
-fn split_scheme(text: &str) -> Option<(&str, &str)> {
+pub(in crate::schema) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' => {}

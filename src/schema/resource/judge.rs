@@ -59,37 +59,42 @@ fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
 }
 
 fn judge_names(metadata: &Map<String, Value>, naming: Naming, place: &Place<'_>, found: &mut Vec<Violation>) {
-    if let Some(prefix) = text(metadata, "generateName") {
-        let lawful = match naming {
-            // The dash before the generated part is not the end of the name.
-            Naming::Subdomain => is_dns_subdomain_1123(&match prefix.strip_suffix('-') {
-                Some(front) if !front.is_empty() => {
-                    let mut front = front.to_owned();
-                    front.pop();
-                    format!("{front}a")
-                }
-                _ => prefix.to_owned(),
-            }),
-            Naming::PathSegment => !prefix.contains(['/', '%']),
-        };
-        if !lawful {
-            let message = format!("{prefix:?} cannot start a name");
-            found.push(invalid(&place.field("generateName"), message));
-        }
+    if let Some(prefix) = text(metadata, "generateName")
+        && !may_start_name(prefix, naming)
+    {
+        let message = format!("{prefix:?} cannot start a name");
+        found.push(invalid(&place.field("generateName"), message));
     }
-    let lawful = match (text(metadata, "name"), naming) {
-        (Some(name), Naming::Subdomain) => is_dns_subdomain_1123(name),
-        (Some(name), Naming::PathSegment) => !name.contains(['/', '%']) && name != "." && name != "..",
-        (None, Naming::PathSegment) => true,
-        (None, Naming::Subdomain) => {
+    let place = place.field("name");
+    let Some(name) = text(metadata, "name") else {
+        if naming == Naming::Subdomain {
             let message = "name or generateName is required".to_owned();
-            found.push(place.field("name").refused(Reason::Required, METADATA, message));
-            true
+            found.push(place.refused(Reason::Required, METADATA, message));
         }
+        return;
+    };
+    let lawful = match naming {
+        Naming::Subdomain => is_dns_subdomain_1123(name),
+        Naming::PathSegment => !name.contains(['/', '%']) && name != "." && name != "..",
     };
     if !lawful {
-        let name = text(metadata, "name").unwrap_or_default();
-        found.push(invalid(&place.field("name"), format!("{name:?} is no lawful name")));
+        found.push(invalid(&place, format!("{name:?} is no lawful name")));
+    }
+}
+
+fn may_start_name(prefix: &str, naming: Naming) -> bool {
+    match naming {
+        Naming::PathSegment => !prefix.contains(['/', '%']),
+        // The dash before the generated part is not the end of the name, so that a letter stands in
+        // for it and for what is before it.
+        Naming::Subdomain => match prefix.strip_suffix('-') {
+            Some(front) if !front.is_empty() => {
+                let mut front = front.to_owned();
+                front.pop();
+                is_dns_subdomain_1123(&format!("{front}a"))
+            }
+            _ => is_dns_subdomain_1123(prefix),
+        },
     }
 }
 

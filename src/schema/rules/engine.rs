@@ -3,14 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use kube_cel::KubeCelExt;
-use kube_cel::cel::extractors::This;
 use kube_cel::cel::objects::{Key, Opaque, OptionalValue};
-use kube_cel::cel::{Context, ExecutionError, Value};
+use kube_cel::cel::{Context, ExecutionError, FunctionContext, Value};
 
 use super::equal::Shape;
+use super::library::{self, Result, arguments, one};
 use super::value::Invalid;
+use super::{macros, times, urls};
 use crate::kubernetes::KubeVersion;
-use crate::schema::Pattern;
 
 /// Equality with regard to a shape: two values and the number of the shape.
 pub(super) const EQUAL: &str = "@equal";
@@ -18,17 +18,18 @@ pub(super) const EQUAL: &str = "@equal";
 pub(super) const SELECT: &str = "@select";
 /// An optional of a value, none of null.
 pub(super) const OPTIONAL: &str = "@optional";
-/// What a comprehension with two variables runs over: indices or keys.
-pub(super) const KEYS: &str = "@keys";
+/// `-a`.
+pub(super) const NEGATE: &str = "@negate";
 
 /// The names of types, which are values in expressions.
 const TYPES: [&str; 10] = ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint"];
 
 /// Functions that fail on some arguments of the right type. A failure of any other function shows
 /// that our engine has not all of its forms.
-const PARTIAL: [&str; 24] = [
+const PARTIAL: [&str; 27] = [
     "asInteger",
     "base64.decode",
+    "bool",
     "charAt",
     "cidr",
     "containsCIDR",
@@ -39,6 +40,7 @@ const PARTIAL: [&str; 24] = [
     "first",
     "int",
     "ip",
+    "ip.isCanonical",
     "isCanonical",
     "last",
     "matches",
@@ -51,9 +53,8 @@ const PARTIAL: [&str; 24] = [
     "timestamp",
     "uint",
     "url",
+    "value",
 ];
-
-type Result<T> = std::result::Result<T, ExecutionError>;
 
 /// Evaluates expressions.
 pub(super) struct Engine {
@@ -66,17 +67,16 @@ pub(super) struct Engine {
 impl Engine {
     pub(super) fn new(kubernetes: KubeVersion) -> Self {
         let mut context = Context::default().with_all();
-        context.add_function("dyn", |value: Value| -> Result<Value> { Ok(value) });
+        library::register(&mut context);
+        macros::register(&mut context);
+        times::register(&mut context);
+        urls::register(&mut context);
         context.add_function("type", type_of);
-        context.add_function("size", size);
-        context.add_function("matches", matches);
-        context.add_function("find", find);
-        context.add_function("findAll", find_all);
+        context.add_function(NEGATE, negate);
         context.add_function(SELECT, select);
         context.add_function(OPTIONAL, |value: Value| -> Result<Value> {
             Ok(optional(Some(value).filter(|value| *value != Value::Null)))
         });
-        context.add_function(KEYS, keys);
         for name in TYPES {
             context.add_variable_from_value(name, type_value(name));
         }
@@ -124,7 +124,7 @@ pub(super) fn is_genuine(error: &ExecutionError) -> bool {
         | ExecutionError::RemainderByZero(_)
         | ExecutionError::Overflow(..)
         | ExecutionError::IndexOutOfBounds(_) => true,
-        ExecutionError::FunctionError { function, .. } => PARTIAL.contains(&function.as_str()) || function == "value",
+        ExecutionError::FunctionError { function, .. } => PARTIAL.contains(&function.as_str()),
         _ => false,
     }
 }
@@ -143,8 +143,8 @@ fn type_value(name: &'static str) -> Value {
     Value::Opaque(Arc::new(TypeValue(name)))
 }
 
-fn type_of(value: Value) -> Result<Value> {
-    let name = match &value {
+fn type_of(ftx: &FunctionContext<'_, '_>) -> Result<Value> {
+    let name = match &one(ftx)? {
         Value::List(_) => "list",
         Value::Map(_) => "map",
         Value::Int(_) => "int",
@@ -165,75 +165,38 @@ fn type_of(value: Value) -> Result<Value> {
     Ok(type_value(name))
 }
 
-/// The size of a string is counted in characters.
-fn size(This(value): This<Value>) -> Result<Value> {
-    let size = match &value {
-        Value::String(text) => text.chars().count(),
-        Value::Bytes(bytes) => bytes.len(),
-        Value::List(items) => items.len(),
-        Value::Map(map) => map.map.len(),
-        _ => return Err(ExecutionError::NoSuchOverload),
-    };
-    Ok(Value::Int(i64::try_from(size).unwrap_or(i64::MAX)))
-}
-
-fn pattern(name: &str, text: &str) -> Result<Pattern> {
-    let pattern = Pattern::new(text);
-    match pattern.regex() {
-        Ok(_) => Ok(pattern),
-        Err(why) => Err(ExecutionError::function_error(name, why)),
-    }
-}
-
-fn matches(This(text): This<Arc<String>>, regex: Arc<String>) -> Result<Value> {
-    let pattern = pattern("matches", &regex)?;
-    Ok(Value::Bool(pattern.matches(&text)))
-}
-
-fn found(name: &str, text: &str, regex: &str) -> Result<Vec<Value>> {
-    let pattern = pattern(name, regex)?;
-    let regex = pattern.regex().map_err(|why| ExecutionError::function_error(name, why))?;
-    let found = regex.find_iter(text);
-    Ok(found.map(|found| Value::String(Arc::new(found.as_str().to_owned()))).collect())
-}
-
-fn find(This(text): This<Arc<String>>, regex: Arc<String>) -> Result<Value> {
-    let found = found("find", &text, &regex)?;
-    let empty = || Value::String(Arc::new(String::new()));
-    Ok(found.into_iter().next().unwrap_or_else(empty))
-}
-
-fn find_all(This(text): This<Arc<String>>, regex: Arc<String>) -> Result<Value> {
-    Ok(Value::List(Arc::new(found("findAll", &text, &regex)?)))
-}
-
-fn optional(value: Option<Value>) -> Value {
+pub(super) fn optional(value: Option<Value>) -> Value {
     let optional = value.map_or_else(OptionalValue::none, OptionalValue::of);
     Value::Opaque(Arc::new(optional))
 }
 
-fn select(operand: Value, field: Arc<String>) -> Result<Value> {
-    let operand = match <&OptionalValue>::try_from(&operand) {
+fn negate(ftx: &FunctionContext<'_, '_>) -> Result<Value> {
+    match one(ftx)? {
+        Value::Int(value) => {
+            value.checked_neg().map(Value::Int).ok_or(ExecutionError::Overflow("neg", value.into(), Value::Null))
+        }
+        Value::Float(value) => Ok(Value::Float(-value)),
+        _ => Err(ExecutionError::NoSuchOverload),
+    }
+}
+
+fn select(ftx: &FunctionContext<'_, '_>) -> Result<Value> {
+    let arguments = arguments(ftx)?;
+    let [operand, Value::String(field)] = arguments.as_slice() else {
+        return Err(ExecutionError::NoSuchOverload);
+    };
+    let operand = match <&OptionalValue>::try_from(operand) {
         Ok(inner) => match inner.value() {
-            Some(value) => value.clone(),
+            Some(value) => value,
             None => return Ok(optional(None)),
         },
         Err(_) => operand,
     };
     match operand {
-        Value::Map(map) => Ok(optional(map.map.get(&Key::String(field)).cloned())),
+        Value::Map(map) => {
+            let value = map.map.get(&Key::String(Arc::clone(field)));
+            Ok(optional(value.cloned()))
+        }
         _ => Err(ExecutionError::NoSuchOverload),
     }
-}
-
-fn keys(value: Value) -> Result<Value> {
-    let keys = match value {
-        Value::List(items) => {
-            let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
-            (0..length).map(Value::Int).collect()
-        }
-        Value::Map(map) => map.map.keys().map(Value::from).collect(),
-        _ => return Err(ExecutionError::NoSuchOverload),
-    };
-    Ok(Value::List(Arc::new(keys)))
 }

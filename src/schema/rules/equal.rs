@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use kube_cel::cel::Value;
-use kube_cel::cel::objects::Key;
+use kube_cel::cel::objects::{Key, Opaque};
 
 use super::super::Schema;
+use super::library::original;
 use super::value::escape;
 
 /// Where in a value the order does not count.
@@ -63,6 +64,11 @@ impl Shape {
                         .iter()
                         .all(|(key, left)| right.map.get(key).is_some_and(|right| self.field(key).equal(left, right)))
             }
+            (_, Value::Opaque(a), Value::Opaque(b)) if is_semver(&**a) && is_semver(&**b) => {
+                // Build metadata does not count.
+                let order = original("compareTo", vec![left.clone(), right.clone()]);
+                order == Ok(Value::Int(0))
+            }
             _ => left == right,
         }
     }
@@ -74,6 +80,10 @@ impl Shape {
             (Self::Plain | Self::List { .. } | Self::Object(_), _) => &Self::Plain,
         }
     }
+}
+
+fn is_semver(value: &dyn Opaque) -> bool {
+    value.runtime_type_name() == "kubernetes.Semver"
 }
 
 /// Whether the order of a list does not count.

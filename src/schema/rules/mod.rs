@@ -2,14 +2,15 @@
 //!
 //! The walk over the schema, the values that rules see, transition rules, ratcheting, reasons and
 //! field paths are ours; expressions are evaluated by `cel` with the functions of `kube-cel`. What
-//! that engine reads differently from a server is rewritten before evaluation ([`rewrite`]): field
-//! selection on what is no map, `?.`, comparison of sets and list maps without regard to order, and
-//! comprehensions with two variables.
+//! that engine reads differently from a server is rewritten before evaluation (`rewrite`): field
+//! selection on what is no map, `?.`, negation, comparison of sets and list maps without regard to
+//! order, and `all` and `exists` over failing tests. Functions with another meaning, or missing
+//! forms, are replaced (`library`, `macros`, `times`, `urls`).
 //!
 //! What is left open is reported as [`Undecided`](super::Undecided), never passed:
 //!
-//! - functions and macros that the engine does not have: `cel.bind`, `sortBy`, `transformList`,
-//!   `transformMap`, `optMap`, `optFlatMap`, conversions to `bool`;
+//! - functions and macros that the engine does not have, such as `transformMapEntry`, time zones by
+//!   name, sums of durations, and `format` with anything but `%s`, `%d` and `%%`;
 //! - message construction, and addition to sets and list maps, which merges on a server;
 //! - a rule that holds although a value in its reach has a form that a server does not let rules
 //!   see, such as 1.0 for an integer: whether the rule touched that value is not known;
@@ -21,8 +22,12 @@
 
 mod engine;
 mod equal;
+mod library;
+mod macros;
 mod program;
 mod rewrite;
+mod times;
+mod urls;
 mod value;
 
 use std::collections::BTreeMap;
@@ -70,7 +75,7 @@ struct Ratchet<'a> {
     above: Option<Correlation<'a>>,
 }
 
-impl<'a> Ratchet<'a> {
+impl Ratchet<'_> {
     fn forgives(&self) -> bool {
         let nearest = self.here.as_ref().or(self.above.as_ref());
         nearest.is_some_and(Correlation::is_unchanged)
@@ -151,12 +156,15 @@ impl<'a> Node<'a> {
         for branch in &stated.all_of {
             node.all_of.extend(Self::compile(branch, schema, resource, depth, engine));
         }
-        let empty = node.programs.is_empty()
-            && node.all_of.is_empty()
-            && node.properties.is_empty()
-            && node.items.is_none()
-            && node.values.is_none();
-        (!empty).then_some(node)
+        (!node.is_empty()).then_some(node)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.programs.is_empty()
+            && self.all_of.is_empty()
+            && self.properties.is_empty()
+            && self.items.is_none()
+            && self.values.is_none()
     }
 
     fn child(

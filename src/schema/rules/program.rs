@@ -193,11 +193,11 @@ fn field_path(schema: &Schema, path: &str) -> Option<(String, String)> {
         let (name, next) = step(rest)?;
         let is_field = schema.is_some_and(|schema| !schema.properties.is_empty());
         if !is_field {
-            written.push_str(&format!("[{name}]"));
+            written.extend(["[", &name, "]"]);
         } else if written.is_empty() {
             written.push_str(&name);
         } else {
-            written.push_str(&format!(".{name}"));
+            written.extend([".", &name]);
         }
         pointer.push('/');
         pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));

@@ -4,8 +4,9 @@ use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, I
 use kube_cel::cel::parser::Parser;
 
 use super::super::{Schema, Type};
-use super::engine::{EQUAL, Engine, KEYS, OPTIONAL, SELECT};
+use super::engine::{EQUAL, Engine, NEGATE, OPTIONAL, SELECT};
 use super::equal::{Shape, is_unordered};
+use super::macros::NAMES;
 use super::value::escape;
 
 /// Parses and rewrites an expression about values of a schema. `Err` says why it cannot be evaluated.
@@ -55,7 +56,13 @@ impl<'a> Rewriter<'a, '_> {
                 }
                 Ok(())
             }
-            Expr::Comprehension(comprehension) => self.comprehension(comprehension),
+            Expr::Comprehension(comprehension) => match quantifier(comprehension) {
+                Some(call) => {
+                    node.expr = call;
+                    self.expression(node)
+                }
+                None => self.comprehension(comprehension),
+            },
             Expr::Call(_) => self.call(node),
         }
     }
@@ -76,22 +83,25 @@ impl<'a> Rewriter<'a, '_> {
 
     fn call(&mut self, node: &mut IdedExpr) -> Result<(), String> {
         let id = node.id;
-        if let Some(expanded) = two_variables(node)? {
-            *node = expanded;
-            return self.expression(node);
-        }
         let Expr::Call(call_expr) = &mut node.expr else {
             return Ok(());
         };
         let name = call_expr.func_name.clone();
         let shape = self.shape_of_operands(&name, &call_expr.args)?;
+        if name == "format" && !formats_plainly(call_expr.target.as_deref()) {
+            return Err("formats with more than %s and %d".to_owned());
+        }
+        let depth = self.scope.len();
+        self.bind(&name, call_expr);
         if let Some(target) = &mut call_expr.target {
             self.expression(target)?;
         }
-        let args = call_expr.args.iter_mut();
-        args.into_iter().try_for_each(|arg| self.expression(arg))?;
+        let args = &mut call_expr.args;
+        args.iter_mut().try_for_each(|arg| self.expression(arg))?;
+        self.scope.truncate(depth);
         match name.as_str() {
-            operators::OPT_SELECT => call_expr.func_name = SELECT.to_owned(),
+            operators::OPT_SELECT => SELECT.clone_into(&mut call_expr.func_name),
+            operators::NEGATE => NEGATE.clone_into(&mut call_expr.func_name),
             // The engine gives the format itself, or null.
             "named" if is_ident(call_expr.target.as_deref(), "format") => {
                 let named = std::mem::take(node);
@@ -102,7 +112,7 @@ impl<'a> Rewriter<'a, '_> {
                 let shape = self.engine.shape(shape);
                 let shape = Expr::Literal(LiteralValue::Int(shape.into()));
                 call_expr.args.push(IdedExpr { id, expr: shape });
-                call_expr.func_name = EQUAL.to_owned();
+                EQUAL.clone_into(&mut call_expr.func_name);
                 if name == operators::NOT_EQUALS {
                     let equal = std::mem::take(node);
                     node.id = id;
@@ -112,6 +122,38 @@ impl<'a> Rewriter<'a, '_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Puts the variables of a macro into scope. The last variable holds the items.
+    fn bind(&mut self, name: &str, call: &CallExpr) {
+        let (Some(target), true) = (&call.target, NAMES.contains(&name)) else {
+            return;
+        };
+        let schema = self.schema_of(target);
+        let parts = schema.and_then(|schema| match name {
+            "optMap" | "optFlatMap" => Some(schema),
+            _ => schema.items.as_deref().or_else(|| schema.values()),
+        });
+        let is_map = schema.is_some_and(|schema| schema.items.is_none());
+        let variables: Vec<_> = call
+            .args
+            .iter()
+            .take(2)
+            .map_while(|arg| match &arg.expr {
+                Expr::Ident(name) => Some(name.clone()),
+                _ => None,
+            })
+            .collect();
+        match variables.as_slice() {
+            // The only variable of a map holds its keys.
+            [only] if !is_map || name.starts_with("opt") => self.scope.push((only.clone(), parts)),
+            [only] => self.scope.push((only.clone(), None)),
+            [key, value] => {
+                self.scope.push((key.clone(), None));
+                self.scope.push((value.clone(), parts));
+            }
+            _ => {}
+        }
     }
 
     /// How the operands of an operator are compared.
@@ -156,66 +198,47 @@ fn field<'a>(schema: &'a Schema, escaped: &str) -> Option<&'a Schema> {
     property.map(|(_, schema)| schema).or_else(|| schema.values())
 }
 
-/// `list.all(i, x, test)` runs over the indices, with `list[i]` for `x`; for maps over the keys.
-fn two_variables(node: &IdedExpr) -> Result<Option<IdedExpr>, String> {
-    let Expr::Call(CallExpr { func_name, target: Some(range), args }) = &node.expr else {
-        return Ok(None);
+/// `all` and `exists` as calls again, out of what the parser makes of them.
+fn quantifier(comprehension: &mut ComprehensionExpr) -> Option<Expr> {
+    let Expr::Call(step) = &mut comprehension.loop_step.expr else {
+        return None;
     };
-    let template = match func_name.as_str() {
-        "all" => "r.all(i, p)",
-        "exists" => "r.exists(i, p)",
-        "exists_one" | "existsOne" => "r.exists_one(i, p)",
-        _ => return Ok(None),
+    let name = match step.func_name.as_str() {
+        operators::LOGICAL_AND => "all",
+        operators::LOGICAL_OR => "exists",
+        _ => return None,
     };
-    let [key, value, test] = args.as_slice() else {
-        return Ok(None);
+    let [accumulated, test] = step.args.as_mut_slice() else {
+        return None;
     };
-    let (Expr::Ident(key), Expr::Ident(value)) = (&key.expr, &value.expr) else {
-        return Err(format!("the variables of {func_name} are no names"));
-    };
-    let ident = |name: &str| IdedExpr { id: node.id, expr: Expr::Ident(name.to_owned()) };
-    let item = IdedExpr { id: node.id, expr: call(operators::INDEX, vec![(**range).clone(), ident(key)]) };
-    let mut test = test.clone();
-    substitute(&mut test, value, &item);
-    let mut expanded = parse(template)?;
-    let keys = IdedExpr { id: node.id, expr: call(KEYS, vec![(**range).clone()]) };
-    substitute(&mut expanded, "r", &keys);
-    substitute(&mut expanded, "p", &test);
-    if let Expr::Comprehension(comprehension) = &mut expanded.expr {
-        comprehension.iter_var.clone_from(key);
+    if !is_ident(Some(accumulated), &comprehension.accu_var) {
+        return None;
     }
-    Ok(Some(expanded))
+    let variable = Expr::Ident(std::mem::take(&mut comprehension.iter_var));
+    let variable = IdedExpr { id: comprehension.iter_range.id, expr: variable };
+    Some(Expr::Call(CallExpr {
+        func_name: name.to_owned(),
+        target: Some(Box::new(std::mem::take(&mut comprehension.iter_range))),
+        args: vec![variable, std::mem::take(test)],
+    }))
 }
 
-/// Puts an expression in the place of a variable, except where the name means another variable.
-fn substitute(node: &mut IdedExpr, name: &str, by: &IdedExpr) {
-    match &mut node.expr {
-        Expr::Ident(ident) if ident == name => *node = by.clone(),
-        Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) | Expr::Struct(_) => {}
-        Expr::Call(call) => {
-            let parts = call.target.as_deref_mut().into_iter().chain(&mut call.args);
-            parts.for_each(|part| substitute(part, name, by));
-        }
-        Expr::List(list) => list.elements.iter_mut().for_each(|e| substitute(e, name, by)),
-        Expr::Map(map) => {
-            for entry in &mut map.entries {
-                if let EntryExpr::MapEntry(entry) = &mut entry.expr {
-                    substitute(&mut entry.key, name, by);
-                    substitute(&mut entry.value, name, by);
-                }
-            }
-        }
-        Expr::Select(select) => substitute(&mut select.operand, name, by),
-        Expr::Comprehension(comprehension) => {
-            substitute(&mut comprehension.iter_range, name, by);
-            substitute(&mut comprehension.accu_init, name, by);
-            if comprehension.iter_var != name {
-                substitute(&mut comprehension.loop_cond, name, by);
-                substitute(&mut comprehension.loop_step, name, by);
-                substitute(&mut comprehension.result, name, by);
-            }
+/// Whether a template is known and has only what all engines print alike.
+fn formats_plainly(template: Option<&IdedExpr>) -> bool {
+    let Some(Expr::Literal(LiteralValue::String(template))) = template.map(|node| &node.expr) else {
+        // `format.dns1123Label()` and its kin are no templates.
+        return is_ident(template, "format");
+    };
+    let mut clauses = template.inner().split('%').skip(1);
+    while let Some(clause) = clauses.next() {
+        match clause.chars().next() {
+            Some('s' | 'd') => {}
+            // Two percent signs: the clause between them is empty.
+            None => drop(clauses.next()),
+            Some(_) => return false,
         }
     }
+    true
 }
 
 fn is_ident(node: Option<&IdedExpr>, name: &str) -> bool {

@@ -143,7 +143,7 @@ fn text_value(text: &str, schema: &Schema) -> Option<cel::Value> {
     }
 }
 
-fn timestamp(moment: Moment) -> Option<cel::Value> {
+pub(super) fn timestamp(moment: Moment) -> Option<cel::Value> {
     let time = chrono::DateTime::from_timestamp(moment.seconds, moment.nanos)?;
     let zone = chrono::FixedOffset::east_opt(moment.offset)?;
     Some(cel::Value::Timestamp(time.with_timezone(&zone)))
