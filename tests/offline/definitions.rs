@@ -34,7 +34,7 @@ fn definitions_are_refused_exactly_where_the_server_refuses_them() {
                 (true, true) if open => counts.2 += 1,
                 (true, true) => wrong.push(format!("{theme}: {:?} is refused: {}", case.str_at("name"), result["crd"])),
                 (false, false) => {
-                    wrong.push(format!("{theme}: {:?} is accepted: {}", case.str_at("name"), errors[0].message))
+                    wrong.push(format!("{theme}: {:?} is accepted: {}", case.str_at("name"), errors[0].message));
                 }
                 (true, false) => counts.0 += 1,
                 (false, true) => counts.1 += 1,

@@ -1,10 +1,5 @@
 //! `crdproof diff`: sources, what counts as new, the upgrade guide, exit codes.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests fail as tests do, and clippy knows only the tests themselves"
-)]
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -1,6 +1,4 @@
 //! Our verdicts against those of a real API server. Where they differ, ours are wrong.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of a test, which prints its table")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 

@@ -186,7 +186,7 @@ impl VersionChanges {
                 (_, Direction::Wider) => self.relaxed.push(line),
                 (_, Direction::Harmless) => self.other.push(line),
                 (_, Direction::Meaning | Direction::Unknown | Direction::Narrower | Direction::Lossy) => {
-                    self.breaking.push(line)
+                    self.breaking.push(line);
                 }
             }
         }

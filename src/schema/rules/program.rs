@@ -117,7 +117,7 @@ impl<'a> Program<'a> {
                 findings.violations.push(violation);
             }
             Answer::Open(why) => {
-                findings.undecided.push(Undecided { field: place.bracketed(), rule: self.rule.rule.clone(), why })
+                findings.undecided.push(Undecided { field: place.bracketed(), rule: self.rule.rule.clone(), why });
             }
         }
     }
