@@ -1,7 +1,9 @@
-//! Kubernetes releases and what they know.
+//! Kubernetes releases and what they know, and the names that they accept.
 
 mod features;
+mod names;
 mod version;
 
 pub use features::{FEATURES, Feature, Found, Older};
+pub use names::{api_version_order, is_dns_label_1035, is_dns_subdomain_1123, is_kubernetes_version_name};
 pub use version::{KubeVersion, VersionError};

@@ -2,7 +2,6 @@
 
 mod crd;
 mod file;
-mod names;
 mod sample;
 
 use std::collections::BTreeMap;
@@ -15,8 +14,10 @@ pub use file::{
     Baseline, Budget, ConverterConfig, CrdInputs, Empty, KubernetesConfig, Metadata, ProcessConfig, Provider, Ready,
     SubjectFile, SubjectFileError, Waiver, WebhookConfig,
 };
-pub use names::{api_version_order, is_dns_label_1035, is_dns_subdomain_1123, is_kubernetes_version_name};
 pub use sample::Sample;
+
+// Names are read together with the CRDs that bear them.
+pub use crate::kubernetes::{api_version_order, is_dns_label_1035, is_dns_subdomain_1123, is_kubernetes_version_name};
 
 /// The API version of the subject file.
 pub const API_VERSION: &str = "crdproof/v1alpha1";

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::subject::is_dns_subdomain_1123;
+use crate::kubernetes::is_dns_subdomain_1123;
 
 /// Twenty-four hexadecimal digits.
 pub(super) fn is_bson_object_id(text: &str) -> bool {

@@ -7,7 +7,7 @@ use super::super::place::Place;
 use super::super::verdict::{Reason, Violation};
 use super::judge::{Naming, judge_created};
 use super::read::{Strictness, read_metadata};
-use crate::subject::is_dns_label_1035;
+use crate::kubernetes::is_dns_label_1035;
 
 const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 

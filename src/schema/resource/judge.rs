@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::place::Place;
 use super::super::verdict::{Reason, Violation};
-use crate::subject::is_dns_subdomain_1123;
+use crate::kubernetes::is_dns_subdomain_1123;
 
 const METADATA: &str = "metadata";
 
