@@ -20,6 +20,10 @@ pub struct ParseError {
 
 /// Nodes that aliases may add to a document, so that a few lines cannot grow into gigabytes.
 const ALIAS_BUDGET: usize = 1_000_000;
+/// How deep collections may nest, those that aliases bring included. Whatever walks a document
+/// recurses, and a few lines of aliases could otherwise exhaust any stack.
+const DEPTH_LIMIT: usize = 255;
+const TOO_DEEP: &str = "collections nest deeper than 255 levels here";
 
 /// Parses every document of a source. Empty documents are left out.
 ///
@@ -86,6 +90,9 @@ impl Builder<'_> {
                 self.anchor(anchor, &node);
                 self.push(node)?;
             }
+            Event::SequenceStart(..) | Event::MappingStart(..) if self.stack.len() >= DEPTH_LIMIT => {
+                return Err(error(span, TOO_DEEP));
+            }
             Event::SequenceStart(_, anchor, _) => {
                 self.stack.push(Open { anchor, span, kind: OpenKind::List(Vec::new()) });
             }
@@ -105,6 +112,9 @@ impl Builder<'_> {
                 let Some(node) = self.anchors.get(&anchor) else {
                     return Err(error(span, "an alias may not stand inside its own anchor"));
                 };
+                if self.stack.len() + depth(node) > DEPTH_LIMIT {
+                    return Err(error(span, TOO_DEEP));
+                }
                 let size = count(node);
                 let node = node.clone();
                 self.budget = match self.budget.checked_sub(size) {
@@ -238,6 +248,15 @@ fn error(span: Span, message: &str) -> ParseError {
     ParseError { span, message: message.to_owned() }
 }
 
+fn depth(node: &Node) -> usize {
+    let below = match &node.kind {
+        Kind::List(items) => items.iter().map(depth).max(),
+        Kind::Map(entries) => entries.iter().map(|entry| depth(&entry.value)).max(),
+        _ => return 0,
+    };
+    1 + below.unwrap_or(0)
+}
+
 fn count(node: &Node) -> usize {
     1 + match &node.kind {
         Kind::List(items) => items.iter().map(count).sum(),
@@ -291,6 +310,16 @@ mod tests {
             text.push_str(&format!("a{level}: &a{level} [{}]\n", below.trim_end_matches(", ")));
         }
         assert!(read(&text).unwrap_err().contains("beyond all bounds"));
+    }
+
+    #[test]
+    fn depth_that_aliases_bring_is_bounded() {
+        let mut text = "a0: &a0 x\n".to_owned();
+        for level in 1..90 {
+            let (open, close) = ("[".repeat(250), "]".repeat(250));
+            text.push_str(&format!("a{level}: &a{level} {open}*a{}{close}\n", level - 1));
+        }
+        assert_eq!(read(&text).unwrap_err(), "test.yaml:3:259: collections nest deeper than 255 levels here");
     }
 
     #[test]
