@@ -5,6 +5,7 @@ mod excerpt;
 mod format;
 mod github;
 mod guide;
+mod hide;
 mod html;
 mod json;
 mod junit;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::hide;
 use crate::document::{Sources, Span};
 
 /// A place with an excerpt.
@@ -59,12 +60,14 @@ impl Location {
         let start = source.place(span.start);
         let end = source.place(span.end.max(span.start));
         let last = if end.line - start.line < EXCERPT_LINES { end.line } else { start.line };
-        let lines: Vec<String> = (start.line..=last).map(|line| cut(source.line(line))).collect();
+        let shown: Vec<_> = (start.line..=last).map(|line| hide::show(source.line(line))).collect();
+        let lines: Vec<String> = shown.iter().map(|line| cut(&line.text)).collect();
         let text = lines.join("\n");
-        let from = (span.start as usize).saturating_sub(source.line_range(start.line).start);
+        let from = shown[0].at((span.start as usize).saturating_sub(source.line_range(start.line).start));
         let to = if last == end.line {
             let before: usize = lines[..lines.len() - 1].iter().map(|line| line.len() + 1).sum();
-            before + (span.end as usize).saturating_sub(source.line_range(end.line).start)
+            let in_line = (span.end as usize).saturating_sub(source.line_range(end.line).start);
+            before + shown[shown.len() - 1].at(in_line)
         } else {
             lines[0].len()
         };
