@@ -40,8 +40,9 @@ pub(crate) fn requests(args: &ReportArgs) -> Result<Vec<Request>> {
             Some((name, path)) => (name, Some(PathBuf::from(path))),
             None => (request.as_str(), None),
         };
-        let format: Format =
-            name.parse().map_err(|error: FormatError| InputError::new(Trouble::Wrong, error.to_string()).help(error.help))?;
+        let format: Format = name
+            .parse()
+            .map_err(|error: FormatError| InputError::new(Trouble::Wrong, error.to_string()).help(error.help))?;
         if path.is_none() && requests.iter().any(|(_, path)| path.is_none()) {
             let error = InputError::new(Trouble::Wrong, "two reports cannot both go to stdout");
             return Err(error.help(format!("give one of them a file: --report {name}=FILE")).into());
