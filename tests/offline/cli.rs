@@ -1,0 +1,141 @@
+//! The command line as its users meet it: the built binary, its exit codes, its words, its files.
+
+mod commands;
+mod help;
+mod inputs;
+mod outputs;
+mod verdicts;
+mod waivers;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// How a run of the binary ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    /// Asserts the exit code, and that stderr says all of this.
+    #[track_caller]
+    pub(crate) fn says(self, code: i32, words: &[&str]) -> Self {
+        assert_eq!(self.code, code, "exit code; stderr:\n{}", self.stderr);
+        for word in words {
+            assert!(self.stderr.contains(word), "stderr does not say {word:?}:\n{}", self.stderr);
+        }
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+}
+
+/// The built binary.
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_crdproof");
+
+/// The repository, from which fixtures are named as a reader would name them.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs the binary in a folder.
+pub(crate) fn crdproof(folder: &Path, arguments: &[&str]) -> Ended {
+    crdproof_fed(folder, arguments, "")
+}
+
+/// Runs the binary in a folder with something on standard input.
+pub(crate) fn crdproof_fed(folder: &Path, arguments: &[&str], input: &str) -> Ended {
+    let mut command = Command::new(BINARY);
+    command.args(arguments).current_dir(folder);
+    // What the terminal of the person who runs the tests is like does not matter.
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+        command.env_remove(name);
+    }
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // A run that refuses its flags does not read its input.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    Ended {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Copies a subject of `fixtures/crds` into a folder of its own.
+pub(crate) fn subject(name: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&repository().join("fixtures/crds").join(name), folder.path());
+    folder
+}
+
+/// Copies a folder with all that is in it.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() { copy(&entry.path(), &target) } else { drop(std::fs::copy(entry.path(), target)) }
+    }
+}
+
+/// A folder with these files.
+pub(crate) fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// A CRD that no check complains of.
+pub(crate) fn sound_crd() -> String {
+    std::fs::read_to_string(repository().join("fixtures/crds/three-versions/crds/apps.yaml")).unwrap()
+}
+
+/// Everything below a folder, git's own files left out.
+pub(crate) fn listing(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut pending = vec![folder.to_owned()];
+    while let Some(path) = pending.pop() {
+        for entry in std::fs::read_dir(path).unwrap().flatten() {
+            if entry.path().is_dir() {
+                pending.push(entry.path());
+            } else {
+                found.push((entry.path(), std::fs::read(entry.path()).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Runs git in a folder, without the settings of the person who runs the tests.
+pub(crate) fn git(folder: &Path, arguments: &[&str]) {
+    let status = Command::new("git")
+        .args(["-c", "user.name=test", "-c", "user.email=test@example.com", "-c", "init.defaultBranch=main"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success(), "git {arguments:?}");
+}
+
+/// Makes a folder a repository whose only commit has all of it.
+pub(crate) fn commit_all(folder: &Path) {
+    git(folder, &["init", "-q"]);
+    git(folder, &["add", "-A"]);
+    git(folder, &["commit", "-q", "-m", "first"]);
+}

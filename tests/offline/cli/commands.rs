@@ -1,0 +1,95 @@
+//! The commands beside `run`.
+
+use super::{crdproof, folder, listing, repository, sound_crd, subject};
+
+#[test]
+fn plan_changes_nothing_and_prints_every_setting() {
+    let folder = subject("databases-none");
+    let before = listing(folder.path());
+    let ended = crdproof(folder.path(), &["plan"]).says(0, &[]);
+    for word in
+        ["suites quick, seed 1", "manifest/one-storage-version (error)", "settings in force", "\"provider\": \"local\""]
+    {
+        assert!(ended.stdout.contains(word), "{word}: {}", ended.stdout);
+    }
+    assert_eq!(listing(folder.path()), before);
+    let plan = crdproof(folder.path(), &["plan", "--format", "json"]).says(0, &[]).json();
+    assert_eq!((&plan["subject"], &plan["seed"]), (&"databases-none".into(), &1.into()));
+    assert_eq!(plan["settings"]["kubernetes"]["minimum"], "1.31");
+    // A plan is what the run then does.
+    let report = crdproof(folder.path(), &["run", "-q", "--report", "json"]).json();
+    assert_eq!(plan["cases"].as_array().unwrap().len(), report["results"].as_array().unwrap().len());
+    assert_eq!(plan["skipped"], report["skipped"]);
+}
+
+#[test]
+fn list_and_explain_tell_the_registry() {
+    let all = crdproof(repository(), &["list", "--format", "json"]).says(0, &[]).json();
+    assert_eq!(all["checks"].as_array().unwrap().len(), crdproof::checks::ALL.len());
+    let text = crdproof(repository(), &["list"]).says(0, &[]).stdout;
+    for check in crdproof::checks::ALL {
+        assert!(text.contains(check.id));
+        let told = crdproof(repository(), &["explain", check.id, "--format", "json"]).says(0, &[]).json();
+        assert_eq!((&told["id"], &told["title"]), (&check.id.into(), &check.title.into()));
+    }
+    let family = crdproof(repository(), &["list", "converter"]).says(0, &[]).stdout;
+    assert!(family.lines().all(|line| line.starts_with("converter/")), "{family}");
+    crdproof(repository(), &["list", "manifst"]).says(2, &["did you mean `manifest`?"]);
+}
+
+#[test]
+fn explain_finds_near_misses() {
+    let by_name = crdproof(repository(), &["explain", "one-storage-version"]).says(0, &[]);
+    assert!(by_name.stdout.contains("Guarantee: exactly one version is stored."));
+    crdproof(repository(), &["explain", "manifest/one-storage-versions"])
+        .says(2, &["did you mean `manifest/one-storage-version`?"]);
+    crdproof(repository(), &["explain", "qqqq"]).says(2, &["`crdproof list` shows all checks"]);
+}
+
+#[test]
+fn init_writes_a_subject_file_that_runs() {
+    let folder = folder(&[("config/crd/apps.yaml", &sound_crd()), ("chart/templates/a.yaml", "{{ if .x }}\na: [\n")]);
+    crdproof(folder.path(), &["init"]).says(0, &["found 1 CRDs: apps.example.com", "1 files are no plain YAML"]);
+    crdproof(folder.path(), &["run"]).says(0, &["apps.example.com"]);
+    crdproof(folder.path(), &["init"]).says(2, &["crdproof.yaml exists already", "--force"]);
+    let again = crdproof(folder.path(), &["init", "--force", "--format", "json"]).says(0, &[]).json();
+    assert_eq!(again["crds"], serde_json::json!(["apps.example.com"]));
+    let empty = tempfile::tempdir().unwrap();
+    crdproof(empty.path(), &["init"]).says(4, &["no CRD was found below ."]);
+    assert!(listing(empty.path()).is_empty());
+}
+
+#[test]
+fn schemas_describe_what_is_read_and_written() {
+    for of in ["subject", "suite", "report"] {
+        let schema = crdproof(repository(), &["schema", of]).says(0, &[]).json();
+        assert_eq!(schema["type"], "object", "{of}");
+    }
+    let schema = crdproof(repository(), &["schema", "report"]).json();
+    let report = crdproof(repository(), &["run", "-q", "fixtures/crds/databases-none/crds", "--report", "json"]).json();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    assert!(validator.is_valid(&report));
+}
+
+#[test]
+fn completions_exist_for_every_shell() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let ended = crdproof(repository(), &["completions", shell]).says(0, &[]);
+        assert!(ended.stdout.contains("explain"), "{shell}");
+    }
+    crdproof(repository(), &["completions", "tcsh"]).says(2, &["possible values: bash"]);
+}
+
+#[test]
+fn diff_tells_what_a_change_brings() {
+    let old = sound_crd();
+    let (before, after) = old.split_once("- name: v1beta1").unwrap();
+    let new = format!("{before}- name: v1beta1{}", after.replacen("served: true", "served: false", 1));
+    let folder = folder(&[("old.yaml", &old), ("new.yaml", &new)]);
+    crdproof(folder.path(), &["diff", "old.yaml", "old.yaml"]).says(0, &[]);
+    crdproof(folder.path(), &["diff", "old.yaml", "new.yaml"]).says(1, &["upgrade/served-version-kept"]);
+    let guide = crdproof(folder.path(), &["diff", "-q", "old.yaml", "new.yaml", "--format", "markdown"]).says(1, &[]);
+    assert!(guide.stdout.starts_with('#') && guide.stdout.contains("apps.example.com"), "{}", guide.stdout);
+    crdproof(folder.path(), &["diff", "old.yaml", "none.yaml"]).says(2, &["cannot read none.yaml"]);
+    crdproof(folder.path(), &["diff", "-", "-"]).says(2, &["cannot both be standard input"]);
+}
