@@ -1,0 +1,167 @@
+//! The rules of the house that the compiler does not keep.
+
+use std::path::{Path, PathBuf};
+
+/// Modules from the ground up: each imports from those before it only. The last three act, plan and
+/// run; `cli` stands on all of them.
+const ORDER: [&str; 12] = [
+    "names",
+    "document",
+    "kubernetes",
+    "schema",
+    "field_map",
+    "subject",
+    "observe",
+    "checks",
+    "report",
+    "convert",
+    "input",
+    "run",
+];
+
+/// Files that may be longer than 400 lines, and why.
+const LONG: [(&str, &str); 0] = [];
+
+/// One source file: its path below the repository, and its text.
+struct File {
+    path: String,
+    text: String,
+}
+
+impl File {
+    /// Lines that are code, with their numbers; comments are left out.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+        lines.filter(|(_, line)| !line.starts_with("//"))
+    }
+
+    /// The module at the top that the file belongs to.
+    fn module(&self) -> &str {
+        let below = self.path.strip_prefix("src/").unwrap_or(&self.path);
+        below.split('/').next().unwrap_or(below).trim_end_matches(".rs")
+    }
+}
+
+fn files(folders: &[&str]) -> Vec<File> {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pending: Vec<PathBuf> = folders.iter().map(|folder| repository.join(folder)).collect();
+    let mut found = Vec::new();
+    while let Some(path) = pending.pop() {
+        if path.is_dir() {
+            pending.extend(std::fs::read_dir(path).unwrap().flatten().map(|entry| entry.path()));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            found.push(File { path: path.strip_prefix(repository).unwrap().display().to_string(), text });
+        }
+    }
+    assert!(!found.is_empty());
+    found.sort_by(|left, right| left.path.cmp(&right.path));
+    found
+}
+
+/// Asserts that no line of code contains any of these words.
+#[track_caller]
+fn never(files: &[File], words: &[&str], rule: &str) {
+    for file in files {
+        for (number, line) in file.code() {
+            for word in words {
+                assert!(!line.contains(word), "{}:{number}: `{word}`: {rule}", file.path);
+            }
+        }
+    }
+}
+
+#[test]
+fn imports_go_upward_only() {
+    let rank = |module: &str| ORDER.iter().position(|known| *known == module);
+    for file in files(&["src"]) {
+        let module = file.module();
+        if matches!(module, "lib" | "main" | "cli") {
+            continue;
+        }
+        let Some(own) = rank(module) else { panic!("{}: give {module} a place in ORDER", file.path) };
+        for (number, line) in file.code() {
+            for (at, _) in line.match_indices("crate::") {
+                let imported: String =
+                    line[at + 7..].chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
+                if let Some(theirs) = rank(&imported) {
+                    assert!(theirs <= own, "{}:{number}: {module} may not import from {imported}", file.path);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_module_of_the_library_has_a_place() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let mut modules: Vec<_> =
+        text.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+    let mut known = ORDER.to_vec();
+    modules.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(modules, known);
+}
+
+#[test]
+fn only_the_command_line_prints_and_reads_the_environment() {
+    let mut library = files(&["src"]);
+    library.retain(|file| !file.path.starts_with("src/cli/") && file.path != "src/main.rs");
+    // Unit tests may print; they stand at the end of a file.
+    for file in &mut library {
+        file.text.truncate(file.text.find("#[cfg(test)]").unwrap_or(file.text.len()));
+    }
+    never(
+        &library,
+        &["println!", "eprintln!", "print!(", "eprint!(", "dbg!", "stdout()", "stderr()"],
+        "only cli prints",
+    );
+    never(&library, &["env::var", "env::args", "env::set_var"], "only cli reads the environment; pass values");
+    never(&library, &["clap::", "anyhow::", "anstream::"], "these belong to cli");
+}
+
+#[test]
+fn judges_do_not_wait_or_look_at_the_clock() {
+    let words = ["std::time", "Instant", "SystemTime", "sleep", "::now()", "std::fs", "std::net", "std::process"];
+    never(&files(&["src/checks"]), &words, "a judge is a pure function of its evidence");
+}
+
+#[test]
+fn objects_under_test_have_no_types_of_their_own() {
+    let words = ["k8s_openapi", "kube::", "kube_core", "kube_client"];
+    never(&files(&["src"]), &words, "a typed struct drops what it does not know; use serde_json::Value");
+    let manifest = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
+    assert!(!manifest.contains("k8s-openapi"));
+}
+
+#[test]
+fn lints_are_expected_with_a_reason_never_allowed() {
+    never(
+        &files(&["src", "tests", "examples"]),
+        &[concat!("#[", "allow("), concat!("#![", "allow(")],
+        "use #[expect(.., reason)]",
+    );
+}
+
+#[test]
+fn files_stay_short() {
+    for file in files(&["src", "tests", "examples"]) {
+        let lines = file.text.lines().count();
+        let known = LONG.iter().any(|(path, _)| *path == file.path);
+        assert!(known || lines <= 400, "{} has {lines} lines; split it", file.path);
+        assert!(!known || lines > 400, "{} is short again; take it off the list", file.path);
+    }
+}
+
+#[test]
+fn every_suite_file_is_built_in() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("suites");
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path().file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let built_in: Vec<_> = crdproof::run::SUITES.iter().map(|(name, _)| *name).collect();
+    assert_eq!(built_in, names, "keep run::SUITES sorted and complete");
+}
