@@ -1,0 +1,293 @@
+//! No input makes a loader panic, and what is refused is refused with words. Inputs are made up from
+//! a fixed seed; `scripts/fuzz` makes up many more of them.
+
+mod mutate;
+mod texts;
+
+use crdproof::document::{Kind, Node, Sources, decode, parse};
+use crdproof::input::{self, InputError, Text, Texts};
+use crdproof::report::{Format, Report, json, merge, read, render};
+use crdproof::run::load_suite;
+use crdproof::subject::{Subject, SubjectFile};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use serde_json::Value;
+
+use crate::fixture::{check_fixtures, judge, root};
+use mutate::{Edits, edits};
+use texts::{deep, document, mutated};
+
+/// Runs a property on as many cases as were asked for; one in `share` where a case is expensive.
+/// proptest's own environment variables would make runs differ between machines, so none is read.
+fn hold<S: Strategy>(share: u32, strategy: &S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
+    let config = Config {
+        cases: number("CRDPROOF_FUZZ_CASES").unwrap_or(256).div_ceil(share),
+        max_local_rejects: 65_536,
+        max_global_rejects: 1_024,
+        max_flat_map_regens: 1_000_000,
+        failure_persistence: None,
+        source_file: None,
+        test_name: None,
+        max_shrink_time: 0,
+        max_shrink_iters: 4_096,
+        max_default_size_range: 100,
+        result_cache: proptest::test_runner::noop_result_cache,
+        verbose: 0,
+        rng_algorithm: RngAlgorithm::ChaCha,
+        rng_seed: proptest::test_runner::RngSeed::Random,
+        _non_exhaustive: (),
+    };
+    let mut seed = [7; 32];
+    seed[..4].copy_from_slice(&number("CRDPROOF_FUZZ_SEED").unwrap_or(0).to_le_bytes());
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
+    if let Err(error) = runner.run(strategy, property) {
+        panic!("{error}");
+    }
+}
+
+/// A refusal has words, and where it has a place the place is in the text.
+fn is_worded(error: &InputError) -> Result<(), TestCaseError> {
+    prop_assert!(!error.message.is_empty());
+    if let Some(place) = &error.place {
+        prop_assert!(!place.file.is_empty() && place.line > 0 && place.column > 0, "{error}");
+    }
+    Ok(())
+}
+
+/// Every span lies in the text, between characters.
+fn spans_are_sound(sources: &Sources, node: &Node) -> Result<(), TestCaseError> {
+    let text: &str = &sources.get(node.span.source).text;
+    let range = node.span.start as usize..node.span.end as usize;
+    prop_assert!(text.get(range.clone()).is_some(), "{range:?} of {} bytes", text.len());
+    match &node.kind {
+        Kind::List(items) => items.iter().try_for_each(|node| spans_are_sound(sources, node)),
+        Kind::Map(entries) => entries.iter().try_for_each(|entry| spans_are_sound(sources, &entry.value)),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) => Ok(()),
+    }
+}
+
+/// Reads a text as documents; whatever comes out is walked, and read as everything that we read.
+fn read_documents(text: &str) -> Result<(), TestCaseError> {
+    let mut sources = Sources::default();
+    let id = sources.add("fuzz.yaml", text);
+    match parse(&sources, id) {
+        Ok(documents) => {
+            for document in &documents {
+                spans_are_sound(&sources, document)?;
+                let _ = document.to_value();
+                if let Ok(file) = decode::<SubjectFile>(document) {
+                    let _ = file.problem();
+                }
+            }
+        }
+        Err(error) => {
+            prop_assert!(!error.message.is_empty());
+            let place = sources.place(error.span);
+            prop_assert!(place.line > 0 && place.column > 0);
+        }
+    }
+    Ok(())
+}
+
+/// All texts of a kind among the fixtures.
+fn fixtures(named: fn(&str) -> bool) -> Vec<String> {
+    let folders = check_fixtures().into_iter().map(|(_, folder)| folder);
+    let subjects = crate::fixture::folders(&root().join("crds"));
+    let inner = subjects.iter().flat_map(|folder| crate::fixture::folders(folder));
+    let mut found = Vec::new();
+    for folder in folders.chain(inner.collect::<Vec<_>>()).chain(subjects) {
+        let mut paths: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        paths.retain(|path| path.is_file() && named(&path.to_string_lossy()));
+        found.extend(paths.iter().map(|path| std::fs::read_to_string(path).unwrap()));
+    }
+    assert!(!found.is_empty());
+    found
+}
+
+fn is_crd(path: &str) -> bool {
+    path.contains("/crds/") && path.ends_with("s.yaml") && !path.contains("/samples/") || path.ends_with("/crd.yaml")
+}
+
+/// Documents of fixtures as values.
+fn values(texts: &[String]) -> Vec<Value> {
+    let mut sources = Sources::default();
+    let parsed = texts.iter().map(|text| {
+        let id = sources.add("fixture", text.as_str());
+        parse(&sources, id).unwrap()
+    });
+    parsed.collect::<Vec<_>>().into_iter().flatten().map(|document| document.to_value()).collect()
+}
+
+#[test]
+fn any_text_is_read_or_refused_as_documents() {
+    hold(1, &document(), |text| read_documents(&text));
+}
+
+#[test]
+fn damaged_manifests_are_read_or_refused() {
+    let texts = fixtures(|path| path.ends_with(".yaml"));
+    hold(1, &mutated(texts), |text| {
+        read_documents(&text)?;
+        match input::from_texts(vec![Text { name: "fuzz.yaml".into(), text }], Vec::new(), None) {
+            Ok(_) => Ok(()),
+            Err(error) => is_worded(&error),
+        }
+    });
+}
+
+#[test]
+fn deep_documents_are_read_or_refused() {
+    hold(16, &deep(), |text| {
+        read_documents(&text)?;
+        match input::from_texts(vec![Text { name: "deep.yaml".into(), text }], Vec::new(), None) {
+            Ok(subject) => drop(judge(&subject, Vec::new())),
+            Err(error) => is_worded(&error)?,
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn what_is_json_reads_as_itself() {
+    hold(1, &mutate::json(false), |value| {
+        let mut sources = Sources::default();
+        let id = sources.add("fuzz.json", value.to_string());
+        let documents = parse(&sources, id).map_err(|error| TestCaseError::fail(format!("{error}: {value}")))?;
+        let read = documents.first().map_or(Value::Null, Node::to_value);
+        prop_assert_eq!(read, value);
+        Ok(())
+    });
+}
+
+#[test]
+fn damaged_subject_files_and_waivers_are_read_or_refused() {
+    let mut texts = fixtures(|path| path.ends_with("/crdproof.yaml"));
+    texts.push(
+        "apiVersion: crdproof/v1alpha1\nkind: Subject\nwaivers:\n\
+         - {check: 'manifest/*', path: .spec, reason: x, owner: y, expires: 2027-01-31}\n\
+         - {fingerprint: e6480b59a691, crd: databases.example.com, reason: x, expires: 2020-01-31}\n\
+         fieldMaps:\n- crd: databases.example.com\n  between: [v1, v2]\n  rename: [{v1: .spec.a, v2: .spec.b.c}]\n"
+            .into(),
+    );
+    let crd = std::fs::read_to_string(root().join("crds/databases-none/crds/databases.yaml")).unwrap();
+    let sample = std::fs::read_to_string(root().join("crds/databases-none/samples/databases.yaml")).unwrap();
+    let text = |text: &str| vec![Text { name: "fixture.yaml".into(), text: text.to_owned() }];
+    let subject = input::from_texts(text(&crd), text(&sample), None).unwrap();
+    hold(4, &mutated(texts), |text| {
+        let mut subject: Subject = subject.clone();
+        let id = subject.sources.add("crdproof.yaml", text);
+        let Ok(documents) = parse(&subject.sources, id) else { return Ok(()) };
+        for document in documents {
+            match decode::<SubjectFile>(&document) {
+                Ok(file) => {
+                    // Commands and paths in it are never followed here.
+                    subject.file = file;
+                    subject.document = Some(document);
+                    drop(judge(&subject, Vec::new()));
+                }
+                Err(error) => prop_assert!(!error.message.is_empty()),
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn damaged_suites_are_read_or_refused() {
+    let texts = crdproof::run::SUITES.iter().map(|(_, text)| format!("{text}severity: {{manifest/*: note}}\n"));
+    hold(1, &mutated(texts.collect()), |text| {
+        if let Err(error) = load_suite("fuzz", "fuzz.yaml", &text) {
+            prop_assert!(!error.message.is_empty() && error.place.line > 0);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn git_sources_are_read_or_refused() {
+    let folder = crate::cli::folder(&[("config/crd/a.yaml", "a: 1\n")]);
+    crate::cli::commit_all(folder.path());
+    let texts = Texts::relative_to(folder.path());
+    let words =
+        prop::sample::select(vec!["HEAD", "main", "config", "/", ":", "-", "--", "..", "~1", "^", "@{", "\n", "é"]);
+    let source = prop::collection::vec(words, 0..6).prop_map(|words| format!("git:{}", words.concat()));
+    hold(64, &source, |source| match texts.read(&source) {
+        Ok(read) => {
+            prop_assert!(!read.is_empty());
+            Ok(())
+        }
+        Err(error) => is_worded(&error),
+    });
+}
+
+#[test]
+fn damaged_crds_are_judged_or_refused() {
+    let crds = values(&fixtures(is_crd));
+    let samples = values(&fixtures(|path| path.contains("sample")));
+    let strategy = (0..crds.len(), edits(), edits(), any::<bool>(), 0_u8..32);
+    hold(1, &strategy, |(index, crd_edits, sample_edits, forward, all_formats)| {
+        let damaged = crd_edits.apply(&crds[index]);
+        let sample = sample_edits.apply(&samples[index % samples.len()]);
+        let text = |value: &Value| vec![Text { name: "fuzz.json".into(), text: value.to_string() }];
+        let (new, old) = if forward { (&damaged, &crds[index]) } else { (&crds[index], &damaged) };
+        match input::from_texts(text(new), text(&sample), Some(text(old))) {
+            Ok(subject) => {
+                let report = judge(&subject, Vec::new());
+                // Writers are slower than judges, so they see a share of it.
+                if all_formats == 0 {
+                    for format in Format::ALL {
+                        drop(render(&report, format));
+                    }
+                }
+                prop_assert!(report.problems.is_empty());
+            }
+            Err(error) => {
+                is_worded(&error)?;
+                prop_assert!(error.place.is_some() || error.help.is_some(), "{error}");
+            }
+        }
+        Ok(())
+    });
+}
+
+/// A report that has one of everything.
+fn report() -> Report {
+    let subject = crate::fixture::load(&root().join("crds/databases-none"));
+    judge(&subject, Vec::new())
+}
+
+#[test]
+fn damaged_reports_are_read_or_refused() {
+    let good = report();
+    let value: Value = serde_json::from_str(&json(&good)).unwrap();
+    let cut = 0..json(&good).len();
+    hold(8, &(edits(), cut), |(edits, cut): (Edits, usize)| {
+        drop(read(&json(&good).chars().take(cut).collect::<String>()));
+        match read(&edits.apply(&value).to_string()) {
+            Ok(damaged) => {
+                for format in Format::ALL {
+                    drop(render(&damaged, format));
+                }
+                drop(merge(vec![good.clone(), damaged]));
+            }
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn damaged_traces_are_judged_or_refused() {
+    let folder = root().join("checks/serving/writes-lose-nothing/pass");
+    let subject = crate::fixture::load(&folder);
+    let text = std::fs::read_to_string(folder.join("trace.json")).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    hold(4, &edits(), |edits| {
+        if let Ok(trace) = serde_json::from_value(edits.apply(&value)) {
+            drop(judge(&subject, vec![trace]));
+        }
+        Ok(())
+    });
+}
