@@ -1,0 +1,191 @@
+//! Pages out of the registry and the types.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crdproof::checks::{self, Check, Need};
+use crdproof::subject::SubjectFile;
+use schemars::schema_for;
+use serde_json::Value;
+
+/// The page whose table of keys is generated.
+pub(crate) const SUBJECT_FILE: &str = "docs/subject-file.md";
+
+const BEGIN: &str = "<!-- The table is written by scripts/generate-docs. -->\n";
+const END: &str = "<!-- End of the table. -->\n";
+
+/// All generated pages, by path. The page on the subject file keeps what is written by hand.
+pub(crate) fn pages(subject_file: &str) -> BTreeMap<String, String> {
+    let mut pages = BTreeMap::new();
+    pages.insert("docs/checks/README.md".into(), index());
+    for family in checks::families() {
+        pages.insert(format!("docs/checks/{family}.md"), page(family));
+    }
+    pages.insert(SUBJECT_FILE.into(), with_keys(subject_file));
+    pages
+}
+
+/// What each family is about.
+fn about(family: &str) -> &'static str {
+    match family {
+        "manifest" => "The CRD documents alone: what an API server would refuse, and what it accepts and users regret.",
+        "upgrade" => "An old state of the CRDs against a new one: what breaks for those who have objects and clients.",
+        "converter" => "The converter as a function: what goes to another version comes back whole.",
+        "webhook" => "The conversion webhook as an endpoint.",
+        "serving" => "What clients of every version see on an API server.",
+        "storage" => "What is stored, and how it gets from one version to the next.",
+        "apply" => "Who owns which field, across versions.",
+        "resilience" => "What happens when the converter is slow, wrong or away.",
+        _ => "Known defects and limits of API servers.",
+    }
+}
+
+fn of(family: &str) -> impl Iterator<Item = &'static Check> {
+    checks::ALL.iter().copied().filter(move |check| check.family() == family)
+}
+
+fn index() -> String {
+    let mut text =
+        "# Checks\n\nWritten by `scripts/generate-docs` from the registry; `crdproof explain ID` says the same.\n\
+                    A check names the guarantee, not the defect.\n"
+            .to_owned();
+    for family in checks::families() {
+        let _ = write!(text, "\n## [{family}]({family}.md)\n\n{}\n\n", about(family));
+        text.push_str("| check | severity | guarantee |\n| --- | --- | --- |\n");
+        for check in of(family) {
+            let _ = writeln!(
+                text,
+                "| [{}]({family}.md#{}) | {} | {} |",
+                check.name(),
+                check.name(),
+                check.severity.as_str(),
+                cell(check.title)
+            );
+        }
+    }
+    text
+}
+
+fn page(family: &str) -> String {
+    let mut text = format!("# The {family} family\n\n{}\n\nWritten by `scripts/generate-docs`.\n", about(family));
+    for check in of(family) {
+        let _ = write!(
+            text,
+            "\n## {}\n\n`{}` · {} · needs {}{}\n\n**Guarantee:** {}.\n\n**Why:** {}\n\n**What to do:** {}.\n",
+            check.name(),
+            check.id,
+            check.severity.as_str(),
+            check.needs.iter().map(|need| needed(*need)).collect::<Vec<_>>().join(", "),
+            check.since.map(|minor| format!(" · from Kubernetes 1.{minor}")).unwrap_or_default(),
+            prose(check.title),
+            prose(check.why),
+            prose(check.help),
+        );
+        // Only what a reader can open; the registry also holds keys of our own notes.
+        let links: Vec<_> = check.source.iter().filter(|source| source.starts_with("https://")).collect();
+        if !links.is_empty() {
+            text.push_str("\n**Source:**\n\n");
+            for link in links {
+                let _ = writeln!(text, "- <{link}>");
+            }
+        }
+    }
+    text
+}
+
+fn needed(need: Need) -> &'static str {
+    match need {
+        Need::Manifest => "the CRD",
+        Need::Baseline => "a baseline",
+        Need::Samples => "samples",
+        Need::Trials => "a converter and samples",
+        Need::Trace => "an API server",
+    }
+}
+
+/// Text in which nothing is taken for markup but code spans.
+fn prose(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let escape = |(index, part): (usize, &str)| match index % 2 {
+        0 => part.replace('*', "\\*").replace('<', "\\<"),
+        _ => part.to_owned(),
+    };
+    parts.map(escape).collect::<Vec<_>>().join("`")
+}
+
+fn cell(text: &str) -> String {
+    prose(text).replace('|', "\\|")
+}
+
+/// The page with its table of keys replaced.
+fn with_keys(page: &str) -> String {
+    let Some((before, rest)) = page.split_once(BEGIN) else { return page.to_owned() };
+    let after = rest.split_once(END).map_or("", |(_, after)| after);
+    format!("{before}{BEGIN}\n{}\n{END}{after}", keys())
+}
+
+fn keys() -> String {
+    let schema = schema_for!(SubjectFile).to_value();
+    let mut rows = Vec::new();
+    collect(&schema, &schema, "", &mut rows);
+    let mut text = "| key | type | meaning |\n| --- | --- | --- |".to_owned();
+    for (key, ty, meaning) in rows {
+        let _ = write!(text, "\n| `{key}` | {} | {} |", cell(&ty), cell(&meaning));
+    }
+    text
+}
+
+/// Collects the keys of a schema and of all below it.
+fn collect(root: &Value, schema: &Value, prefix: &str, rows: &mut Vec<(String, String, String)>) {
+    let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let Some(properties) = schema["properties"].as_object() else { return };
+    for (name, property) in properties {
+        let key = format!("{prefix}{name}");
+        let (target, suffix) = target(root, property);
+        let ty = type_name(target, &suffix);
+        let ty = if required(name) { format!("{ty}, required") } else { ty };
+        let meaning = property["description"].as_str().or_else(|| target["description"].as_str()).unwrap_or_default();
+        rows.push((key.clone(), ty, meaning.replace('\n', " ")));
+        // The previous release's converter has the same keys again.
+        if key != "converter.baseline" {
+            collect(root, target, &format!("{key}{suffix}."), rows);
+        }
+    }
+}
+
+/// What a property holds: the schema behind references, options and lists, and `[]` for each list.
+fn target<'a>(root: &'a Value, property: &'a Value) -> (&'a Value, String) {
+    let not_null = |schema: &&Value| schema["type"] != "null";
+    if let Some(reference) = property["$ref"].as_str() {
+        return target(root, root.pointer(reference.trim_start_matches('#')).unwrap_or(&Value::Null));
+    }
+    if let Some(option) = property["anyOf"].as_array().and_then(|any| any.iter().find(not_null)) {
+        return target(root, option);
+    }
+    match property.get("items") {
+        Some(items) => {
+            let (inner, suffix) = target(root, items);
+            (inner, format!("[]{suffix}"))
+        }
+        None => (property, String::new()),
+    }
+}
+
+fn type_name(schema: &Value, suffix: &str) -> String {
+    let words: Option<Vec<&str>> = schema["enum"].as_array().map(|all| all.iter().filter_map(Value::as_str).collect());
+    let consts: Option<Vec<&str>> =
+        schema["oneOf"].as_array().map(|all| all.iter().filter_map(|one| one["const"].as_str()).collect());
+    let plain = match (&schema["type"], words.or(consts)) {
+        (_, Some(words)) => words.join(" or "),
+        (Value::String(ty), None) => ty.clone(),
+        (Value::Array(types), None) => {
+            types.iter().filter_map(Value::as_str).find(|ty| *ty != "null").unwrap_or("any").into()
+        }
+        _ => "any".into(),
+    };
+    let plain = match schema["format"].as_str() {
+        Some("date") => "date".to_owned(),
+        _ => plain,
+    };
+    if suffix.is_empty() { plain } else { format!("list of {plain}s") }
+}

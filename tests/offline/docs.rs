@@ -1,0 +1,134 @@
+//! What the documents claim: generated pages are current, excerpts are real, examples load, links lead
+//! somewhere.
+
+#[path = "../../examples/generate_docs/pages.rs"]
+mod pages;
+
+use std::path::{Path, PathBuf};
+
+use crdproof::document::{Sources, decode, parse};
+use crdproof::subject::SubjectFile;
+
+use crate::cli::{crdproof, repository};
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(repository().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The Markdown files that are written for people.
+fn documents() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in ["", "docs", "docs/checks"] {
+        let entries = std::fs::read_dir(repository().join(folder)).unwrap().flatten().map(|entry| entry.path());
+        found.extend(entries.filter(|path| path.extension().is_some_and(|ending| ending == "md")));
+    }
+    assert!(found.len() > 5);
+    found
+}
+
+/// The fenced blocks of a language, with their content.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let fence = format!("```{language}\n");
+    text.split(&fence).skip(1).filter_map(|rest| rest.split_once("```")).map(|(block, _)| block.to_owned()).collect()
+}
+
+#[test]
+fn generated_pages_are_current() {
+    let pages = pages::pages(&read(pages::SUBJECT_FILE));
+    for (path, text) in &pages {
+        let written = std::fs::read_to_string(repository().join(path)).unwrap_or_default();
+        assert!(written == *text, "{path} is stale: run scripts/generate-docs");
+    }
+    for path in documents() {
+        let path = path.strip_prefix(repository()).unwrap().display().to_string();
+        assert!(
+            !path.starts_with("docs/checks/") || pages.contains_key(&path),
+            "{path} describes no family any more: remove it"
+        );
+    }
+}
+
+#[test]
+fn the_readme_shows_a_real_run() {
+    let readme = read("README.md");
+    assert!(readme.lines().count() <= 150, "the README is to be read in one go");
+    let excerpt = &blocks(&readme, "console")[0];
+    let mut lines = excerpt.lines();
+    let command = lines.next().unwrap().strip_prefix("$ crdproof ").unwrap();
+    let arguments: Vec<&str> = command.split(' ').collect();
+    let ended = crdproof(repository(), &arguments).says(1, &[]);
+    let mut said = ended.stderr.lines();
+    for line in lines.filter(|line| *line != "…") {
+        assert!(said.any(|real| real.starts_with(line)), "the run does not say, in this order: {line}");
+    }
+}
+
+#[test]
+fn the_library_example_of_the_readme_is_the_one_that_runs() {
+    let shown = blocks(&read("README.md"), "rust").concat();
+    let run: String = read("src/lib.rs")
+        .lines()
+        .filter_map(|line| line.strip_prefix("//!"))
+        .map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line)))
+        .filter(|line| !line.starts_with("# "))
+        .collect();
+    assert!(!shown.is_empty() && run.contains(&shown), "src/lib.rs does not have this example:\n{shown}");
+}
+
+#[test]
+fn subject_files_in_documents_are_lawful() {
+    let mut seen = 0;
+    for path in ["README.md", "docs/subject-file.md", "docs/ci.md"] {
+        for block in blocks(&read(path), "yaml") {
+            // Parts of a subject file get the head that every subject file has; workflows are no subjects.
+            if block.contains("script:") || block.contains("uses:") || block.contains("run:") {
+                continue;
+            }
+            let head = "apiVersion: crdproof/v1alpha1\nkind: Subject\n";
+            let text = if block.contains("kind: Subject") { block.clone() } else { format!("{head}{block}") };
+            let mut sources = Sources::default();
+            let id = sources.add(path, text.as_str());
+            let documents = parse(&sources, id).unwrap_or_else(|error| panic!("{path}: {error}\n{text}"));
+            let file: SubjectFile = decode(&documents[0]).unwrap_or_else(|error| panic!("{path}: {error}\n{text}"));
+            assert_eq!(file.problem(), None, "{path}:\n{text}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 8, "only {seen} examples were found");
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("https://") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { document.clone() } else { document.parent().unwrap().join(file) };
+            assert!(target.exists(), "{}: {link} leads nowhere", document.display());
+            assert!(
+                anchor.is_empty() || anchors(&target).contains(&anchor.to_owned()),
+                "{}: {link}",
+                document.display()
+            );
+        }
+    }
+}
+
+/// The anchors that headings of a document give.
+fn anchors(document: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(document).unwrap();
+    let headings = text.lines().filter_map(|line| line.strip_prefix('#'));
+    headings
+        .map(|heading| {
+            let heading = heading.trim_start_matches('#').trim().to_lowercase();
+            heading
+                .chars()
+                .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-'))
+                .collect::<String>()
+                .replace(' ', "-")
+        })
+        .collect()
+}
