@@ -2,9 +2,15 @@
 #![cfg(test)]
 
 mod checks;
+mod ci_example;
+mod cli;
+mod corpus;
 mod definitions;
 mod diff;
+mod docs;
 mod fixture;
+mod house;
+mod loaders;
 mod registry;
 mod hostile;
 mod releases;
