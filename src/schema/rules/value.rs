@@ -56,7 +56,9 @@ impl Converter {
         }
         let converted = match (schema.int_or_string, schema.ty, value) {
             (true, _, Value::String(text)) => Some(string(text)),
-            (true, _, Value::Number(number)) => number.as_i64().map(cel::Value::Int),
+            (true, _, Value::Number(number)) | (false, Some(Type::Integer), Value::Number(number)) => {
+                number.as_i64().map(cel::Value::Int)
+            }
             (false, Some(Type::Object), Value::Object(map)) => {
                 Some(self.object(map, schema, resource || schema.embedded_resource))
             }
@@ -67,7 +69,6 @@ impl Converter {
             }),
             (false, Some(Type::String), Value::String(text)) => text_value(text, schema),
             (false, Some(Type::Number), Value::Number(number)) => number.as_f64().map(cel::Value::Float),
-            (false, Some(Type::Integer), Value::Number(number)) => number.as_i64().map(cel::Value::Int),
             (false, Some(Type::Boolean), Value::Bool(value)) => Some(cel::Value::Bool(*value)),
             _ => None,
         };
