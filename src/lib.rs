@@ -56,6 +56,7 @@ pub mod report;
 // Acting: the world, and no opinions.
 pub mod convert;
 pub mod input;
+pub mod cluster;
 
 // Both together.
 pub mod run;

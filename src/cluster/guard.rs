@@ -1,0 +1,344 @@
+//! Processes that end when we end, however we end.
+//!
+//! A destructor does not run when a process is killed. So a small shell stands beside us, in a process
+//! group of its own that no Ctrl-C reaches, and reads from a pipe of which we hold the other end. The
+//! kernel closes that pipe with our last breath; the shell then kills every process group that it was
+//! told about and removes the folder that it was given.
+//!
+//! A command is started held: it waits for a word from us, and gets it only after the shell knows its
+//! process group. There is no moment in which a command runs that nobody would end.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Reads `hold ID` and `end ID` until we are gone. A process that was just killed may still finish the
+/// creation of a file, so the folder is removed until it stays away.
+const WATCH: &str = r#"
+trap '' HUP INT TERM
+held=
+while read -r word id; do
+  case $word in
+    hold) held="$held $id" ;;
+    end)
+      kill -s KILL -- "-$id" 2>/dev/null
+      rest=
+      for other in $held; do [ "$other" = "$id" ] || rest="$rest $other"; done
+      held=$rest ;;
+  esac
+done
+for id in $held; do kill -s KILL -- "-$id" 2>/dev/null; done
+tries=0
+while [ -n "$1" ] && [ -e "$1" ] && [ $tries -lt 50 ]; do
+  rm -rf -- "$1" 2>/dev/null || sleep 0.1
+  tries=$((tries + 1))
+done
+"#;
+
+/// Waits for the word, then becomes the command. Without the word it ends: we died before we could say it.
+const HOLD: &str = r#"read -r word || exit 125; exec "$@" </dev/null"#;
+
+/// What kills commands and removes a folder when this value is dropped, or when our process dies.
+#[derive(Debug)]
+pub struct Guard {
+    watch: Arc<Watch>,
+}
+
+/// The shell that watches, and the pipe that tells it that we live.
+#[derive(Debug)]
+struct Watch {
+    shell: Mutex<Child>,
+    lifeline: Mutex<Option<ChildStdin>>,
+}
+
+/// A command to start under a guard.
+#[derive(Debug, Clone, Default)]
+pub struct Spec {
+    /// The program: a path, or a name to be found in `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Where it runs; our own folder where it is not said.
+    pub folder: Option<PathBuf>,
+    /// Variables that differ from ours: set, or removed.
+    pub environment: Vec<(OsString, Option<OsString>)>,
+    /// Where its output goes.
+    pub output: Output,
+}
+
+/// Where the output of a guarded command goes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Output {
+    /// Nowhere.
+    #[default]
+    Null,
+    /// Both streams to the end of this file.
+    File(PathBuf),
+    /// Standard error is piped to us and must be read; standard output goes to this file, or nowhere.
+    PipedErrors(Option<PathBuf>),
+}
+
+/// A command that runs under a guard.
+#[derive(Debug)]
+pub struct Guarded {
+    child: Child,
+    ended: Option<ExitStatus>,
+    watch: Arc<Watch>,
+}
+
+impl Spec {
+    /// A command without arguments.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self { program: program.into(), ..Self::default() }
+    }
+
+    /// Adds an argument.
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args<T: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = T>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), Some(value.into())));
+        self
+    }
+
+    /// Says where it runs.
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// Says where its output goes.
+    pub fn output(mut self, output: Output) -> Self {
+        self.output = output;
+        self
+    }
+
+    fn command(&self) -> io::Result<Command> {
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(HOLD).arg("held").arg(&self.program).args(&self.arguments).stdin(Stdio::piped());
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        match &self.output {
+            Output::Null => command.stdout(Stdio::null()).stderr(Stdio::null()),
+            Output::PipedErrors(None) => command.stdout(Stdio::null()).stderr(Stdio::piped()),
+            Output::PipedErrors(Some(path)) => command.stdout(std::fs::File::create(path)?).stderr(Stdio::piped()),
+            Output::File(path) => {
+                let file = std::fs::File::options().create(true).append(true).open(path)?;
+                command.stdout(file.try_clone()?).stderr(file)
+            }
+        };
+        Ok(own_group(command))
+    }
+}
+
+impl Guard {
+    /// Starts the watching shell. The folder, where one is given, is removed when the guard is dropped
+    /// or our process dies; it must be named by an absolute path.
+    pub fn new(folder: Option<&Path>) -> io::Result<Self> {
+        if let Some(folder) = folder.filter(|folder| !folder.is_absolute() || folder.parent().is_none()) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("{} is no folder to be removed: an absolute path is needed", folder.display()),
+            ));
+        }
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(WATCH).arg("watch").arg(folder.map_or(OsStr::new(""), Path::as_os_str));
+        command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut shell = own_group(command).spawn()?;
+        let lifeline = Mutex::new(shell.stdin.take());
+        Ok(Self { watch: Arc::new(Watch { shell: Mutex::new(shell), lifeline }) })
+    }
+
+    /// Starts a command. A program that does not exist shows as exit code 127.
+    pub fn spawn(&self, spec: &Spec) -> io::Result<Guarded> {
+        let mut child = spec.command()?.spawn()?;
+        let word = child.stdin.take();
+        let registered = self.watch.tell("hold", child.id());
+        let released = registered.and_then(|()| match word {
+            Some(mut word) => word.write_all(b"go\n"),
+            None => Ok(()),
+        });
+        match released {
+            Ok(()) => Ok(Guarded { child, ended: None, watch: Arc::clone(&self.watch) }),
+            Err(error) => {
+                // It was never released, so the closed pipe has ended it already.
+                let _ = child.wait();
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Watch {
+    fn tell(&self, word: &str, id: u32) -> io::Result<()> {
+        let mut lifeline = self.lifeline.lock().unwrap_or_else(PoisonError::into_inner);
+        match lifeline.as_mut() {
+            Some(pipe) => pipe.write_all(format!("{word} {id}\n").as_bytes()),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    /// Lets go of the lifeline and waits until the shell has done its last duty.
+    fn end(&self) {
+        self.lifeline.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let _ = self.shell.lock().unwrap_or_else(PoisonError::into_inner).wait();
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.watch.end();
+    }
+}
+
+impl Guarded {
+    /// Its process id, which is the id of its process group too.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The pipe of its standard error, once, where it was asked for.
+    pub fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
+    }
+
+    /// How it ended, where it has.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        if self.ended.is_none()
+            && let Some(status) = self.child.try_wait()?
+        {
+            self.note(status);
+        }
+        Ok(self.ended)
+    }
+
+    /// Waits until it ends.
+    pub fn wait(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.ended {
+            return Ok(status);
+        }
+        let status = self.child.wait()?;
+        self.note(status);
+        Ok(status)
+    }
+
+    /// Kills it and everything that it started.
+    pub fn kill(&mut self) -> io::Result<()> {
+        if self.ended.is_some() {
+            return Ok(());
+        }
+        // The shell kills the group; where it is gone, the command at least.
+        if self.watch.tell("end", self.child.id()).is_err() {
+            self.child.kill()?;
+        }
+        self.wait().map(drop)
+    }
+
+    /// What it left behind is ended at once: later its id may belong to somebody else.
+    fn note(&mut self, status: ExitStatus) {
+        self.ended = Some(status);
+        let _ = self.watch.tell("end", self.child.id());
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let _ = self.kill();
+    }
+}
+
+#[cfg(unix)]
+fn own_group(mut command: Command) -> Command {
+    use std::os::unix::process::CommandExt as _;
+    command.process_group(0);
+    command
+}
+
+#[cfg(not(unix))]
+fn own_group(command: Command) -> Command {
+    command
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Read as _;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn alive(id: &str) -> bool {
+        let probe = Command::new("/bin/sh").args(["-c", "kill -0 \"$1\" 2>/dev/null", "probe", id]).status().unwrap();
+        probe.success()
+    }
+
+    fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !condition() {
+            assert!(Instant::now() < deadline, "{what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    #[test]
+    fn the_exit_status_is_the_command_s_own() {
+        let guard = Guard::new(None).unwrap();
+        let mut command = guard.spawn(&Spec::new("sh").args(["-c", "exit 7"])).unwrap();
+        assert_eq!(command.wait().unwrap().code(), Some(7));
+        assert_eq!(command.try_wait().unwrap().unwrap().code(), Some(7));
+    }
+
+    #[test]
+    fn a_command_reads_nothing_and_its_errors_reach_us() {
+        let guard = Guard::new(None).unwrap();
+        let spec = Spec::new("sh")
+            .args(["-c", "cat; echo \"$WORD\" >&2"])
+            .env("WORD", "said")
+            .output(Output::PipedErrors(None));
+        let mut command = guard.spawn(&spec).unwrap();
+        let mut said = String::new();
+        command.take_stderr().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(said, "said\n");
+        assert!(command.wait().unwrap().success());
+    }
+
+    #[test]
+    fn a_dropped_guard_kills_grandchildren_and_removes_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = folder.path().join("kept");
+        std::fs::create_dir(&kept).unwrap();
+        let guard = Guard::new(Some(&kept)).unwrap();
+        let script = "sleep 300 & echo $! > child.part; mv child.part child; wait";
+        let command = guard.spawn(&Spec::new("sh").args(["-c", script]).folder(&kept)).unwrap();
+        eventually("the command started", || kept.join("child").exists());
+        let child = std::fs::read_to_string(kept.join("child")).unwrap().trim().to_owned();
+        assert!(alive(&child));
+        drop(guard);
+        assert!(!kept.exists());
+        eventually("the grandchild is dead", || !alive(&child));
+        drop(command);
+    }
+
+    #[test]
+    fn a_relative_folder_is_refused() {
+        assert!(Guard::new(Some(Path::new("here"))).is_err());
+        assert!(Guard::new(Some(Path::new("/"))).is_err());
+    }
+}

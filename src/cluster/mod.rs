@@ -1,0 +1,4 @@
+//! Having an API server: its binaries, and processes that never outlive us.
+
+pub mod binaries;
+pub mod guard;
