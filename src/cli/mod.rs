@@ -3,6 +3,7 @@
 mod args;
 mod console;
 mod diff;
+mod env;
 mod exit;
 mod init;
 mod list;
@@ -38,6 +39,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Explain(args) => list::explain(&args, console),
         Command::Init(args) => init::init(&args, console),
         Command::Report(args) => report::report(&args, console),
+        Command::Env(args) => env::env(&args, console),
         Command::Completions(args) => completions(&args, console),
         Command::Schema(args) => schema::schema(&args, console),
     };

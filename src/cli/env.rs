@@ -1,0 +1,298 @@
+//! `env`: the binaries of API servers.
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use crdproof::cluster::binaries::{
+    Assets, BinariesError, Care, Entry, Kind, Origin, Progress, Selector, SelectorError, Sources, Store, listed, lock,
+    resolve, sideload,
+};
+use crdproof::input::{InputError, Trouble};
+use crdproof::kubernetes::KubeVersion;
+use serde_json::json;
+
+use super::args::{EnvAction, EnvArgs, EnvListArgs, EnvLockArgs, EnvSourceArgs, EnvUseArgs, TextFormat};
+use super::console::Console;
+use super::exit::Exit;
+
+/// How often a line is said where nobody looks at a terminal.
+const RARELY: Duration = Duration::from_secs(15);
+
+/// How often the line of a terminal changes.
+const OFTEN: Duration = Duration::from_secs(1);
+
+/// Runs one of the actions.
+pub(crate) fn env(args: &EnvArgs, console: Console) -> Result<Exit> {
+    let store = store()?;
+    match &args.action {
+        EnvAction::Use(args) => use_release(&store, args, console),
+        EnvAction::Path(args) => path(&store, args, console),
+        EnvAction::List(args) => list(&store, args, console),
+        EnvAction::Remove(args) => remove(&store, &args.selector, console),
+        EnvAction::Sideload(args) => load(&store, &args.version, console),
+        EnvAction::Lock(args) => make_lock(&store, args, console),
+    }
+}
+
+fn store() -> Result<Store> {
+    let root = Store::default_root(&|name| std::env::var_os(name)).ok_or_else(|| {
+        InputError::new(Trouble::Environment, "there is no home folder to keep binaries in")
+            .help("set CRDPROOF_CACHE to a folder")
+    })?;
+    Ok(Store::open(root).map_err(told)?)
+}
+
+/// What the flags and the environment say about sources.
+fn sources(args: &EnvSourceArgs) -> Sources {
+    let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    Sources {
+        assets: args.assets.clone().or_else(|| given("KUBEBUILDER_ASSETS")),
+        offline: args.offline,
+        index: args.index.clone(),
+        mirror: args.mirror.clone(),
+        go: args.go.clone(),
+        locks: args.locks.clone(),
+        care: if args.verify { Care::Thorough } else { Care::Quick },
+    }
+}
+
+fn selector(text: &str) -> Result<Selector> {
+    Ok(text.parse().map_err(|error: SelectorError| told(error.into()))?)
+}
+
+/// An error of the library with its remedy, and whose fault it is.
+fn told(error: BinariesError) -> InputError {
+    let trouble = match &error {
+        BinariesError::Selector(_) => Trouble::Wrong,
+        BinariesError::Nowhere { .. }
+        | BinariesError::Files { .. }
+        | BinariesError::Incomplete { .. }
+        | BinariesError::WrongMachine { .. }
+        | BinariesError::WrongVersion { .. }
+        | BinariesError::Lock { .. }
+        | BinariesError::NoGo { .. }
+        | BinariesError::Build { .. }
+        | BinariesError::Fetch { .. }
+        | BinariesError::Checksum { .. }
+        | BinariesError::Archive { .. } => Trouble::Environment,
+    };
+    let help = error.help();
+    InputError::new(trouble, format!("{:#}", anyhow::Error::from(error))).help(help)
+}
+
+fn have(store: &Store, args: &EnvUseArgs, console: Console) -> Result<Vec<Assets>> {
+    let selector = selector(&args.selector)?;
+    let ticker = Ticker::new(console);
+    let result = resolve(store, &selector, &sources(&args.sources), &|progress| ticker.tell(&progress));
+    ticker.clear();
+    Ok(result.map_err(told)?)
+}
+
+fn use_release(store: &Store, args: &EnvUseArgs, console: Console) -> Result<Exit> {
+    let all = have(store, args, console)?;
+    match args.format {
+        TextFormat::Json => {
+            let all: Vec<_> = all.iter().map(of_assets).collect();
+            console.print(&format!("{:#}\n", json!({ "releases": all })))?;
+        }
+        TextFormat::Text => {
+            for assets in &all {
+                console.say(&format!("✔ Kubernetes {} ({})", assets.version, from(&assets.origin)));
+                console.print(&format!("export KUBEBUILDER_ASSETS='{}'\n", assets.folder.display()))?;
+            }
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn path(store: &Store, args: &EnvUseArgs, console: Console) -> Result<Exit> {
+    let all = have(store, args, console)?;
+    let text = match args.format {
+        TextFormat::Json => format!("{:#}\n", json!({"releases": all.iter().map(of_assets).collect::<Vec<_>>()})),
+        TextFormat::Text => all.iter().map(|assets| format!("{}\n", assets.folder.display())).collect(),
+    };
+    console.print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn of_assets(assets: &Assets) -> serde_json::Value {
+    json!({
+        "version": assets.version,
+        "folder": assets.folder,
+        "origin": assets.origin,
+        "controllerManager": assets.controller_manager.is_some(),
+    })
+}
+
+fn from(origin: &Origin) -> String {
+    match origin {
+        Origin::Folder => "the folder given".into(),
+        Origin::Archive { url, .. } => format!("from {url}"),
+        Origin::Built { go, .. } => format!("built with Go {go}"),
+        Origin::Sideloaded { .. } => "sideloaded".into(),
+    }
+}
+
+fn list(store: &Store, args: &EnvListArgs, console: Console) -> Result<Exit> {
+    let entries = store.entries();
+    let buildable = listed(args.locks.as_deref()).map_err(told)?;
+    let text = match args.format {
+        TextFormat::Json => {
+            let installed: Vec<_> = entries
+                .iter()
+                .map(|entry| {
+                    let manifest = &entry.manifest;
+                    json!({"version": manifest.kubernetes, "folder": entry.folder, "origin": manifest.origin,
+                           "seconds": manifest.seconds, "files": manifest.files, "fault": entry.fault(Care::Quick)})
+                })
+                .collect();
+            format!("{:#}\n", json!({"cache": store.root(), "installed": installed, "buildable": buildable}))
+        }
+        TextFormat::Text => {
+            let mut text = format!("installed in {}:\n", store.root().display());
+            text.push_str(&entries.iter().map(line_of).collect::<String>());
+            if entries.is_empty() {
+                text.push_str("  none\n");
+            }
+            text.push_str("\ncan be built from Go modules:\n");
+            for release in buildable {
+                let kind = match release.kind {
+                    Kind::Wrapper => format!("Go {} or later", release.go),
+                    Kind::Generated => format!("Go {}, which is fetched", release.go),
+                };
+                text.push_str(&format!("  {:<8}  {kind}\n", release.kubernetes.to_string()));
+            }
+            text.push_str(
+                "\nothers: `crdproof env lock VERSION --out DIR`, then `crdproof env use VERSION --locks DIR`\n",
+            );
+            text
+        }
+    };
+    console.print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn line_of(entry: &Entry) -> String {
+    let version = entry.manifest.kubernetes.map(|version| version.to_string()).unwrap_or_default();
+    let size: u64 = entry.manifest.files.values().map(|file| file.size).sum();
+    let fault = entry.fault(Care::Quick).map(|fault| format!("; damaged: {fault}")).unwrap_or_default();
+    format!("  {version:<8}  {:>4} MB  {}{fault}\n", size / 1_000_000, from(&entry.manifest.origin))
+}
+
+fn remove(store: &Store, text: &str, console: Console) -> Result<Exit> {
+    let selector = selector(text)?;
+    let mut entries = store.entries();
+    entries.retain(|entry| entry.manifest.kubernetes.is_some_and(|version| selector.matches(version)));
+    if selector == Selector::Latest {
+        entries.drain(..entries.len().saturating_sub(1));
+    }
+    if entries.is_empty() {
+        let error = InputError::new(Trouble::Nothing, format!("the cache holds no Kubernetes {selector}"));
+        return Err(error.help("`crdproof env list` shows what it holds").into());
+    }
+    let ticker = Ticker::new(console);
+    for entry in entries {
+        store.remove(&entry, &|progress| ticker.tell(&progress)).map_err(told)?;
+        ticker.clear();
+        console.say(&format!("✔ removed {}", entry.key));
+    }
+    Ok(Exit::Success)
+}
+
+/// A release with its patch, as an archive or a lock is of.
+fn exact(text: &str) -> Result<KubeVersion> {
+    match selector(text)? {
+        Selector::Exact(version) => Ok(version),
+        _ => {
+            let error = InputError::new(Trouble::Wrong, format!("{text:?} does not name one release"));
+            Err(error.help("write it with its patch, such as 1.36.4").into())
+        }
+    }
+}
+
+fn load(store: &Store, version: &str, console: Console) -> Result<Exit> {
+    let version = exact(version)?;
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        let error = InputError::new(Trouble::Wrong, "no archive comes from standard input");
+        return Err(error.help(format!("crdproof env sideload {version} < archive.tar.gz")).into());
+    }
+    let ticker = Ticker::new(console);
+    let entry = sideload(store, version, &mut stdin.lock(), &|progress| ticker.tell(&progress)).map_err(told)?;
+    ticker.clear();
+    console.say(&format!("✔ Kubernetes {version} is in the cache"));
+    console.print(&format!("{}\n", entry.folder.display()))?;
+    Ok(Exit::Success)
+}
+
+fn make_lock(store: &Store, args: &EnvLockArgs, console: Console) -> Result<Exit> {
+    let version = exact(&args.version)?;
+    let sources = Sources { go: args.go.clone(), offline: args.offline, ..Sources::default() };
+    let ticker = Ticker::new(console);
+    let folder = lock(store, version, &args.out, &sources, &|progress| ticker.tell(&progress)).map_err(told)?;
+    ticker.clear();
+    console.say(&format!("► next: crdproof env use {version} --locks {}", args.out.display()));
+    console.print(&format!("{}\n", folder.display()))?;
+    Ok(Exit::Success)
+}
+
+/// Tells a person what takes so long: on a terminal in one line that changes, elsewhere now and then.
+struct Ticker {
+    console: Console,
+    terminal: bool,
+    last: std::cell::Cell<Option<Instant>>,
+}
+
+impl Ticker {
+    fn new(console: Console) -> Self {
+        Self { console, terminal: std::io::stderr().is_terminal(), last: std::cell::Cell::new(None) }
+    }
+
+    fn tell(&self, progress: &Progress) {
+        let every = if self.terminal { OFTEN } else { RARELY };
+        let notable = matches!(progress, Progress::Passed { .. });
+        if !notable && self.last.get().is_some_and(|last| last.elapsed() < every) {
+            return;
+        }
+        let text = text_of(progress);
+        if notable {
+            self.clear();
+            self.console.say(&text);
+        } else {
+            self.last.set(Some(Instant::now()));
+            if self.terminal { self.console.draft(&text) } else { self.console.say(&text) }
+        }
+    }
+
+    /// Takes the changing line away.
+    fn clear(&self) {
+        if self.terminal && self.last.take().is_some() {
+            self.console.draft("");
+        }
+    }
+}
+
+fn text_of(progress: &Progress) -> String {
+    match progress {
+        Progress::Passed { reason } => format!("○ {}", reason.lines().next().unwrap_or_default()),
+        Progress::Waiting { release, elapsed } => {
+            format!("► another process makes {release}; waiting {}", clock(*elapsed))
+        }
+        Progress::Fetching { name, done, total, elapsed } => {
+            let of = total.map(|total| format!(" of {}", total / 1_000_000)).unwrap_or_default();
+            format!("► {name}: {}{of} MB, {}", done / 1_000_000, clock(*elapsed))
+        }
+        Progress::Building { what, step, now, packages, elapsed } => {
+            let count = if *packages > 0 { format!(", {packages} packages") } else { String::new() };
+            let now = if now.is_empty() { String::new() } else { format!(": {now}") };
+            format!("► {what}, {step}, {}{count}{now}", clock(*elapsed))
+        }
+    }
+}
+
+fn clock(elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    if seconds < 60 { format!("{seconds} s") } else { format!("{} min {:02} s", seconds / 60, seconds % 60) }
+}
