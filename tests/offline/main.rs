@@ -1,6 +1,7 @@
 //! Tests that need no API server: one binary, because each links the whole tree.
 #![cfg(test)]
 
+mod binaries;
 mod checks;
 mod ci_example;
 mod cli;

@@ -1,6 +1,8 @@
 //! From a wish to binaries: which sources are asked, and in which order.
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::error::BinariesError;
@@ -45,15 +47,15 @@ struct Search<'a> {
     index: OnceCell<Result<index::Index, String>>,
 }
 
-/// A way to one release, the better ones first.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
-    Cached(usize),
+/// A way to one release.
+#[derive(Debug, Clone)]
+enum Way<'a> {
+    Cached(Entry),
     #[cfg(feature = "download")]
-    Archive(usize),
-    Build(usize),
+    Archive(index::Archive),
+    Build(&'a Release),
     /// Built from a lock that has changed since; better than nothing.
-    Stale(usize),
+    Stale(Entry),
 }
 
 impl Search<'_> {
@@ -82,41 +84,42 @@ impl Search<'_> {
             return Ok(assets);
         }
         let entries = self.sound(selector, &mut tried);
-        let fresh: Vec<bool> = entries.iter().map(|entry| self.is_fresh(entry)).collect::<Result<_, _>>()?;
-        if !selector.wants_newest()
-            && let Some(at) = fresh.iter().rposition(|fresh| *fresh)
-        {
-            return of_entry(&entries[at]);
+        let mut ways = Vec::new();
+        for entry in entries {
+            let fresh = self.is_fresh(&entry)?;
+            ways.push(if fresh { Way::Cached(entry) } else { Way::Stale(entry) });
         }
-        let mut ways: Vec<(KubeVersion, Way)> = Vec::new();
-        for (at, entry) in entries.iter().enumerate() {
-            let way = if fresh[at] { Way::Cached(at) } else { Way::Stale(at) };
-            ways.extend(entry.manifest.kubernetes.map(|version| (version, way)));
+        // What is here is enough, unless there may be something newer.
+        let newest = ways.iter().rev().find(|way| matches!(way, Way::Cached(_)));
+        if let Some(Way::Cached(entry)) = newest.filter(|_| !selector.wants_newest()) {
+            return of_entry(entry);
         }
         #[cfg(feature = "download")]
-        let archives = self.archives(selector, &mut tried);
-        #[cfg(feature = "download")]
-        ways.extend(archives.iter().enumerate().map(|(at, archive)| (archive.version, Way::Archive(at))));
-        let releases: Vec<&Release> =
-            self.locks()?.releases.iter().filter(|release| selector.matches(release.file.kubernetes)).collect();
-        ways.extend(releases.iter().enumerate().map(|(at, release)| (release.file.kubernetes, Way::Build(at))));
-        if releases.is_empty() {
+        ways.extend(self.archives(selector, &mut tried).into_iter().map(Way::Archive));
+        let fitting = self.locks()?.releases.iter().filter(|release| selector.matches(release.file.kubernetes));
+        let before = ways.len();
+        ways.extend(fitting.map(Way::Build));
+        if ways.len() == before {
             tried.push("locks: none of them is for such a release".into());
         }
-        for (_, way) in in_order(ways, selector) {
-            let result = match way {
-                Way::Cached(at) | Way::Stale(at) => of_entry(&entries[at]),
-                #[cfg(feature = "download")]
-                Way::Archive(at) => archive::fetch(self.store, &archives[at], self.sources, self.progress)
-                    .and_then(|entry| of_entry(&entry)),
-                Way::Build(at) => self.build(releases[at]),
-            };
-            match result {
+        for way in in_order(ways, selector) {
+            match self.go(&way) {
                 Ok(assets) => return Ok(assets),
                 Err(error) => self.pass(&mut tried, format!("{}: {error}", way.name())),
             }
         }
         Err(BinariesError::Nowhere { selector, tried })
+    }
+
+    fn go(&self, way: &Way<'_>) -> Result<Assets, BinariesError> {
+        match way {
+            Way::Cached(entry) | Way::Stale(entry) => of_entry(entry),
+            #[cfg(feature = "download")]
+            Way::Archive(archive) => of_entry(&archive::fetch(self.store, archive, self.sources, self.progress)?),
+            Way::Build(release) => {
+                of_entry(&build::release(self.store, self.locks()?, release, self.sources, self.progress)?)
+            }
+        }
     }
 
     /// The folder that was given, where it is such a release. Where it cannot be used at all, that is an
@@ -157,11 +160,6 @@ impl Search<'_> {
         })
     }
 
-    fn build(&self, release: &Release) -> Result<Assets, BinariesError> {
-        let entry = build::release(self.store, self.locks()?, release, self.sources, self.progress)?;
-        of_entry(&entry)
-    }
-
     #[cfg(feature = "download")]
     fn archives(&self, selector: Selector, tried: &mut Vec<String>) -> Vec<index::Archive> {
         if self.sources.offline {
@@ -188,7 +186,7 @@ impl Search<'_> {
     }
 }
 
-impl Way {
+impl Way<'_> {
     fn name(&self) -> &'static str {
         match self {
             Self::Cached(_) | Self::Stale(_) => "cache",
@@ -197,25 +195,40 @@ impl Way {
             Self::Build(_) => "build",
         }
     }
+
+    /// The better ways have the lower rank.
+    fn rank(&self) -> usize {
+        match self {
+            Self::Cached(_) => 0,
+            #[cfg(feature = "download")]
+            Self::Archive(_) => 1,
+            Self::Build(_) => 2,
+            Self::Stale(_) => 3,
+        }
+    }
+
+    fn version(&self) -> Option<KubeVersion> {
+        match self {
+            Self::Cached(entry) | Self::Stale(entry) => entry.manifest.kubernetes,
+            #[cfg(feature = "download")]
+            Self::Archive(archive) => Some(archive.version),
+            Self::Build(release) => Some(release.file.kubernetes),
+        }
+    }
 }
 
 /// The best way first, and of each source only its newest release. Who wants the newest release gets that
 /// one or an error, not silently an older one.
-fn in_order(mut ways: Vec<(KubeVersion, Way)>, selector: Selector) -> Vec<(KubeVersion, Way)> {
-    ways.sort_by(|(left, left_way), (right, right_way)| right.cmp(left).then_with(|| left_way.cmp(right_way)));
+fn in_order(mut ways: Vec<Way<'_>>, selector: Selector) -> Vec<Way<'_>> {
+    ways.sort_by_key(|way| (Reverse(way.version()), way.rank()));
     if selector.wants_newest() {
-        let newest = ways.first().map(|(version, _)| *version);
-        ways.retain(|(version, _)| Some(*version) == newest);
+        let newest = ways.first().and_then(Way::version);
+        ways.retain(|way| way.version() == newest);
         return ways;
     }
-    let mut seen = Vec::new();
-    ways.retain(|(_, way)| {
-        let kind = std::mem::discriminant(way);
-        let first = !seen.contains(&kind);
-        seen.push(kind);
-        first
-    });
-    ways.sort_by(|(_, left), (_, right)| left.cmp(right));
+    let mut ranks = BTreeSet::new();
+    ways.retain(|way| ranks.insert(way.rank()));
+    ways.sort_by_key(Way::rank);
     ways
 }
 
@@ -232,22 +245,34 @@ fn of_files(folder: &Path, version: KubeVersion, files: Files, origin: Origin) -
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::store::Manifest;
     use super::*;
 
-    fn order(ways: &[(&str, Way)], selector: &str) -> Vec<Way> {
-        let ways = ways.iter().map(|(version, way)| (version.parse().unwrap(), way.clone())).collect();
-        in_order(ways, selector.parse().unwrap()).into_iter().map(|(_, way)| way).collect()
+    fn entry(version: &str) -> Entry {
+        let kubernetes = Some(version.parse().unwrap());
+        let manifest = Manifest { kubernetes, origin: Origin::Folder, seconds: 0.0, files: BTreeMap::new() };
+        Entry { key: version.to_owned(), folder: "/".into(), manifest }
     }
 
     #[test]
     fn sources_come_in_their_order_unless_the_newest_is_wanted() {
-        let ways = [
-            ("1.31.2", Way::Build(0)),
-            ("1.31.4", Way::Build(1)),
-            ("1.31.1", Way::Stale(0)),
-            ("1.31.3", Way::Cached(1)),
-        ];
-        assert_eq!(order(&ways, "1.31"), [Way::Cached(1), Way::Build(1), Way::Stale(0)]);
-        assert_eq!(order(&ways, "~1.31"), [Way::Build(1)]);
+        let locks = Locks::read(None).unwrap();
+        let listed = locks.release("1.31.4".parse().unwrap()).unwrap();
+        let ways = || {
+            vec![
+                Way::Stale(entry("1.31.1")),
+                Way::Build(listed),
+                Way::Cached(entry("1.31.2")),
+                Way::Cached(entry("1.31.3")),
+            ]
+        };
+        let order = |selector: &str| {
+            let ordered = in_order(ways(), selector.parse().unwrap());
+            ordered.iter().map(|way| format!("{} {}", way.name(), way.version().unwrap())).collect::<Vec<_>>()
+        };
+        assert_eq!(order("1.31"), ["cache 1.31.3", "build 1.31.4", "cache 1.31.1"]);
+        assert_eq!(order("~1.31"), ["build 1.31.4"]);
     }
 }

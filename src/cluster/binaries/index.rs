@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn reads_what_fits_the_machine() {
-        let hash = "0".repeat(128);
+        let hash = "a".repeat(128);
         let text = format!(
             "releases:\n  v1.36.0:\n    envtest-v1.36.0-linux-amd64.tar.gz:\n      hash: {hash}\n      selfLink: https://example.com/a\n    \
              envtest-v1.36.0-linux-arm64.tar.gz: {{hash: {hash}, selfLink: https://example.com/b}}\n  \

@@ -1,9 +1,10 @@
 //! Looking at binaries: what they are made for, and which release they say they are.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use super::error::BinariesError;
 use crate::kubernetes::KubeVersion;
@@ -95,7 +96,15 @@ fn ask(file: &Path) -> Result<String, BinariesError> {
     if let Some(found) = foreign(file, Machine::here()) {
         return Err(BinariesError::WrongMachine { file: file.to_owned(), machine: Machine::here().name(), found });
     }
-    let output = Command::new(file).arg("--version").stdin(Stdio::null()).output();
+    let mut output = run(file);
+    // A file that was just written is busy as long as some other thread's new process holds a copy of its handle.
+    for _ in 0..20 {
+        if !matches!(&output, Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        output = run(file);
+    }
     match output {
         Ok(output) => {
             Ok(format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)))
@@ -107,6 +116,10 @@ fn ask(file: &Path) -> Result<String, BinariesError> {
         }),
         Err(error) => Err(BinariesError::files("run", file)(error)),
     }
+}
+
+fn run(file: &Path) -> io::Result<Output> {
+    Command::new(file).arg("--version").stdin(Stdio::null()).output()
 }
 
 /// What a file is made for, where that is not this machine.
