@@ -2,7 +2,7 @@
 //! server's to judge.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::schema::{Path, Rule, Schema};
+use crate::schema::{Path, Rule, Schema, is_oversized};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/rules-affordable",
@@ -77,10 +77,7 @@ fn faults(rule: &Rule, uncorrelated: Option<&Path>) -> Vec<String> {
     let mut faults = Vec::new();
     if text.is_empty() {
         faults.push("the rule is empty".into());
-    } else if let Err(error) = kube_cel::cel::Program::compile(text).map_err(|error| error.to_string())
-        // Syntax that our parser knows of and does not read, such as `.?`, is no fault of the rule.
-        && !error.contains("unsupported syntax")
-    {
+    } else if let Some(error) = syntax_error(text) {
         let first = error.lines().find(|line| !line.trim().is_empty()).unwrap_or("it cannot be parsed");
         faults.push(format!("the rule does not parse: {}", first.trim()));
     }
@@ -100,4 +97,17 @@ fn faults(rule: &Rule, uncorrelated: Option<&Path>) -> Vec<String> {
         faults.push(format!("the rule uses oldSelf, but items of {path} cannot be matched with their old state"));
     }
     faults
+}
+
+/// What is wrong with the syntax of a rule. What our parser cannot read is no fault of the rule:
+/// syntax that it knows of and leaves out, such as `.?`, and more depth than it has, on which it may
+/// also panic.
+fn syntax_error(text: &str) -> Option<String> {
+    if is_oversized(text) {
+        return None;
+    }
+    let parsed = std::panic::catch_unwind(|| kube_cel::cel::Program::compile(text).map(drop));
+    let error = parsed.ok()?.err()?.to_string();
+    let ours = error.contains("unsupported syntax") || error.contains("Recursion limit");
+    if ours { None } else { Some(error) }
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
+use super::super::is_oversized;
 use super::lex::{is_word, tokens};
 
 /// A rule by its logical structure.
@@ -26,6 +27,9 @@ pub(super) enum Expr {
 impl Expr {
     /// Reads a rule.
     pub(super) fn read(rule: &str) -> Self {
+        if is_oversized(rule) {
+            return Self::Atom(rule.to_owned());
+        }
         parse(&tokens(rule))
     }
 

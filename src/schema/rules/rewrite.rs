@@ -3,7 +3,7 @@
 use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
 use kube_cel::cel::parser::Parser;
 
-use super::super::{Schema, Type};
+use super::super::{Schema, Type, is_oversized};
 use super::engine::{EQUAL, Engine, NEGATE, OPTIONAL, SELECT};
 use super::equal::{Shape, is_unordered};
 use super::macros::NAMES;
@@ -19,6 +19,9 @@ pub(super) fn rewrite(text: &str, schema: &Schema, engine: &mut Engine) -> Resul
 }
 
 fn parse(text: &str) -> Result<IdedExpr, String> {
+    if is_oversized(text) {
+        return Err("is too large to be read here".to_owned());
+    }
     let parser = Parser::new().enable_optional_syntax(true);
     parser.parse(text).map_err(|errors| {
         let first = errors.errors.first();

@@ -109,7 +109,7 @@ fn harm(text: &str, at: prop::sample::Index, damage: Damage) -> String {
 
 /// Collections within collections: written out, by aliases, and as schemas of a CRD.
 pub(super) fn deep() -> impl Strategy<Value = String> {
-    (0_usize..400, 0_u8..7).prop_map(|(depth, form)| match form {
+    (0_usize..400, 0_u8..8).prop_map(|(depth, form)| match form {
         0 => format!("{}{}", "[".repeat(depth), "]".repeat(depth)),
         1 => format!("{}1{}", "{a: ".repeat(depth), "}".repeat(depth)),
         2 => (0..depth).map(|level| format!("{}a:\n", " ".repeat(level))).collect(),
@@ -123,6 +123,10 @@ pub(super) fn deep() -> impl Strategy<Value = String> {
             "{type: object, properties: {a: ".repeat(depth / 2),
             "}}".repeat(depth / 2)
         )),
+        6 => {
+            let piece = ["(", "[", "!", "1+", "a.", "true ? true : ", "a && ", "-"][depth % 8].repeat(depth * 20);
+            crd(&format!("{{type: object, x-kubernetes-validations: [{{rule: \"{piece}true\"}}]}}"))
+        }
         _ => crd(&format!("{}{{type: string}}{}", "{type: array, items: ".repeat(depth), "}".repeat(depth))),
     })
 }
