@@ -43,7 +43,9 @@ impl Converter<'_> {
             }
         };
         let version = crd.version(to).ok_or_else(|| format!("{} has no version {to}", crd.name))?;
-        converted["apiVersion"] = Value::String(format!("{}/{to}", crd.group));
+        // A document that is no object can pass for a sample of a CRD that names neither group nor kind.
+        let fields = converted.as_object_mut().ok_or("this is no object")?;
+        fields.insert("apiVersion".into(), Value::String(format!("{}/{to}", crd.group)));
         if let Some(schema) = &version.schema {
             schema::prune(schema, &mut converted);
         }
