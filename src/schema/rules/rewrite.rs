@@ -22,6 +22,11 @@ fn parse(text: &str) -> Result<IdedExpr, String> {
     if is_oversized(text) {
         return Err("is too large to be read here".to_owned());
     }
+    // Our parser takes `!!a` for `!a`, so the answer would be the wrong one.
+    let compact: String = text.split_whitespace().collect();
+    if compact.contains("!!") {
+        return Err("negates twice in a row".to_owned());
+    }
     let parser = Parser::new().enable_optional_syntax(true);
     parser.parse(text).map_err(|errors| {
         let first = errors.errors.first();
