@@ -43,6 +43,14 @@ fn workplace() -> tempfile::TempDir {
     folder
 }
 
+/// Examples that would download or build are not run; the commands that they name must exist.
+fn names_a_command(example: &str) {
+    for part in example.split("crdproof ").skip(1) {
+        let words: Vec<&str> = part.split([' ', ')']).take(2).chain(["--help"]).collect();
+        crdproof(Path::new("."), &words).says(0, &[]);
+    }
+}
+
 #[test]
 fn every_example_of_the_help_runs() {
     let commands = commands(&[]);
@@ -53,7 +61,11 @@ fn every_example_of_the_help_runs() {
         let examples = examples(&command);
         assert!(!examples.is_empty(), "`crdproof {} --help` has no Example: block", command.join(" "));
         for example in examples {
-            assert!(example.starts_with("crdproof "), "{example}");
+            assert!(example.contains("crdproof "), "{example}");
+            if command.first().is_some_and(|name| name == "env") && !example.contains(" list") {
+                names_a_command(&example);
+                continue;
+            }
             let folder = workplace();
             let output = Command::new("bash")
                 .args(["-c", &example])
