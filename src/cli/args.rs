@@ -297,7 +297,7 @@ pub(crate) enum EnvAction {
     /// Show what is in the cache, and what can be built.
     #[command(after_help = "Example:\n  crdproof env list --format json")]
     List(EnvListArgs),
-    /// Print the folder of a release, for KUBEBUILDER_ASSETS; has the release first, where it must.
+    /// Print the folder of a release, for `KUBEBUILDER_ASSETS`; has the release first, where it must.
     #[command(after_help = "Example:\n  KUBEBUILDER_ASSETS=$(crdproof env path 1.31) go test ./...")]
     Path(EnvUseArgs),
     /// Remove releases from the cache.
@@ -326,7 +326,7 @@ pub(crate) struct EnvUseArgs {
 /// Where binaries may come from.
 #[derive(Debug, Args)]
 pub(crate) struct EnvSourceArgs {
-    /// A folder with etcd and kube-apiserver, to be used where it is such a release [default: $KUBEBUILDER_ASSETS].
+    /// A folder with etcd and kube-apiserver, to be used where it is such a release [default: `$KUBEBUILDER_ASSETS`].
     #[arg(long, value_name = "DIR")]
     pub(crate) assets: Option<PathBuf>,
     /// Never touch the network.

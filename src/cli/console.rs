@@ -41,14 +41,6 @@ impl Console {
         let _ = writeln!(stderr, "{text}");
     }
 
-    /// A line of a terminal that the next one replaces; an empty one leaves nothing.
-    pub(crate) fn draft(self, text: &str) {
-        // Cut at a width that every terminal has: a line that wraps could not be replaced.
-        let shown: String = text.chars().take(78).collect();
-        let mut stderr = std::io::stderr().lock();
-        let _ = write!(stderr, "\r\x1b[K{shown}").and_then(|()| stderr.flush());
-    }
-
     /// The result that was asked for, on stdout.
     pub(crate) fn print(self, text: &str) -> anyhow::Result<()> {
         let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), self.choice);

@@ -1,6 +1,6 @@
 //! `env`: the binaries of API servers.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -203,13 +203,11 @@ fn remove(store: &Store, text: &str, console: Console) -> Result<Exit> {
 
 /// A release with its patch, as an archive or a lock is of.
 fn exact(text: &str) -> Result<KubeVersion> {
-    match selector(text)? {
-        Selector::Exact(version) => Ok(version),
-        _ => {
-            let error = InputError::new(Trouble::Wrong, format!("{text:?} does not name one release"));
-            Err(error.help("write it with its patch, such as 1.36.4").into())
-        }
+    if let Selector::Exact(version) = selector(text)? {
+        return Ok(version);
     }
+    let error = InputError::new(Trouble::Wrong, format!("{text:?} does not name one release"));
+    Err(error.help("write it with its patch, such as 1.36.4").into())
 }
 
 fn load(store: &Store, version: &str, console: Console) -> Result<Exit> {
@@ -262,16 +260,25 @@ impl Ticker {
             self.console.say(&text);
         } else {
             self.last.set(Some(Instant::now()));
-            if self.terminal { self.console.draft(&text) } else { self.console.say(&text) }
+            if self.terminal { draft(&text) } else { self.console.say(&text) }
         }
     }
 
     /// Takes the changing line away.
     fn clear(&self) {
         if self.terminal && self.last.take().is_some() {
-            self.console.draft("");
+            draft("");
         }
     }
+}
+
+/// A line of a terminal that the next one replaces; an empty one leaves nothing.
+fn draft(text: &str) {
+    // Cut at a width that every terminal has: a line that wraps could not be replaced.
+    let shown: String = text.chars().take(78).collect();
+    let mut stderr = std::io::stderr().lock();
+    // Nobody is left to tell if stderr is closed.
+    let _ = write!(stderr, "\r\x1b[K{shown}").and_then(|()| stderr.flush());
 }
 
 fn text_of(progress: &Progress) -> String {

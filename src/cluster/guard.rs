@@ -286,8 +286,8 @@ mod tests {
 
     fn alive(id: &str) -> bool {
         // A zombie has ended; whether its parent has noticed is not our concern.
-        let state = Command::new("ps").args(["-o", "stat=", "-p", id]).output().unwrap().stdout;
-        !state.is_empty() && !state.starts_with(b"Z")
+        let state = Command::new("ps").args(["-o", "stat=", "-p", id]).output().map(|output| output.stdout);
+        state.is_ok_and(|state| !state.is_empty() && !state.starts_with(b"Z"))
     }
 
     fn eventually(what: &str, mut condition: impl FnMut() -> bool) {

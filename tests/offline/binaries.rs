@@ -117,11 +117,11 @@ fn a_release_is_built_once_and_then_had_from_the_cache() {
     assert!(world.told.lock().unwrap().iter().any(|progress| {
         matches!(progress, Progress::Building { now, packages: 1, .. } if now == "k8s.io/api/core/v1")
     }));
-    assert!(!world.path("cache/work").join("x").exists());
     assert_eq!(fs::read_dir(world.path("cache/work")).unwrap().count(), 0);
 
-    assert_eq!(world.resolve("1.36.4").unwrap(), [built.clone()]);
-    assert_eq!(world.resolve("installed").unwrap(), [built]);
+    for selector in ["1.36.4", "installed"] {
+        assert_eq!(world.resolve(selector).unwrap(), std::slice::from_ref(&built));
+    }
     assert_eq!(world.calls().len(), 2);
 }
 

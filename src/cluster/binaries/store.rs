@@ -111,7 +111,8 @@ impl Shelf {
 
 impl Store {
     /// The cache in a folder, which is created when something is put into it.
-    pub fn open(root: PathBuf) -> Result<Self, BinariesError> {
+    pub fn open(root: impl Into<PathBuf>) -> Result<Self, BinariesError> {
+        let root = root.into();
         let root = std::path::absolute(&root).map_err(BinariesError::files("use", &root))?;
         Ok(Self { root })
     }
