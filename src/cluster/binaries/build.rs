@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,9 @@ use super::store::{Care, Entry, Shelf, Store};
 use super::{Origin, Progress, Sources};
 use crate::cluster::guard::{Guard, Output, Spec};
 use crate::kubernetes::KubeVersion;
+
+/// Where in the folder of a build its results are.
+const MADE: &str = "out";
 
 /// How many of the last lines of a step are shown when it fails.
 const SHOWN: usize = 12;
@@ -61,15 +64,15 @@ pub(super) fn release(
     let go = Go::find(&what, sources)?;
     let work = store.work(&key)?;
     let steps = Steps::new(&work, what, sources, progress)?;
-    let draft = held.start()?;
-    lay_out(&work, &release.go_mod, &release.go_sum)?;
+    let made = lay_out(&work, &release.go_mod, &release.go_sum)?;
     let toolchain = match release.file.kind {
-        Kind::Wrapper => wrapper(&steps, &go, release, &work, draft)?,
-        Kind::Generated => generated::build(&steps, &go, release, &work, draft)?,
+        Kind::Wrapper => wrapper(&steps, &go, release, &work, &made)?,
+        Kind::Generated => generated::build(&steps, &go, release, &work, &made)?,
     };
     unchanged(&steps, &work, &release.go_sum)?;
-    expect_release(draft, version)?;
-    link(&etcd.folder.join(ETCD), &draft.join(ETCD))?;
+    expect_release(&made, version)?;
+    link(&etcd.folder.join(ETCD), &made.join(ETCD))?;
+    held.take(&made)?;
     let origin = Origin::Built { go: toolchain.version().to_owned(), lock: digest };
     held.finish(Some(version), origin, steps.since.elapsed())?;
     finished(store, Shelf::Builds, &key)
@@ -86,21 +89,17 @@ fn etcd(store: &Store, etcd: &Etcd, sources: &Sources, progress: &dyn Fn(Progres
     let go = Go::find(&what, sources)?;
     let work = store.work(&key)?;
     let steps = Steps::new(&work, what, sources, progress)?;
-    let draft = held.start()?;
-    lay_out(&work, &etcd.go_mod, &etcd.go_sum)?;
+    let file = lay_out(&work, &etcd.go_mod, &etcd.go_sum)?.join(ETCD);
     let toolchain = go.at_least(&etcd.file.go, &etcd.file.toolchain);
     let spec = go.spec(&toolchain).folder(&work).args(["build", "-v", "-mod=readonly", "-trimpath", "-buildvcs=false"]);
-    let spec = spec.args(["-ldflags", "-s -w", "-o"]).arg(draft.join(ETCD)).arg("go.etcd.io/etcd/server/v3");
+    let spec = spec.args(["-ldflags", "-s -w", "-o"]).arg(&file).arg("go.etcd.io/etcd/server/v3");
     steps.run("the compilation", spec, None)?;
     unchanged(&steps, &work, &etcd.go_sum)?;
-    let says = probe::etcd_version(&draft.join(ETCD))?;
+    let says = probe::etcd_version(&file)?;
     if says != etcd.file.etcd {
-        return Err(BinariesError::WrongVersion {
-            file: draft.join(ETCD),
-            wanted: format!("etcd {}", etcd.file.etcd),
-            says,
-        });
+        return Err(BinariesError::WrongVersion { file, wanted: format!("etcd {}", etcd.file.etcd), says });
     }
+    held.take(&work.join(MADE))?;
     let origin = Origin::Built { go: toolchain.version().to_owned(), lock: etcd.digest.clone() };
     held.finish(None, origin, steps.since.elapsed())?;
     finished(store, Shelf::Parts, &key)
@@ -137,12 +136,15 @@ pub(super) fn stamps(release: &Release) -> String {
     format!("-s -w{}", stamped.collect::<String>())
 }
 
-fn lay_out(work: &Path, go_mod: &str, go_sum: &str) -> Result<(), BinariesError> {
+/// Writes the modules of a lock, and makes the folder for what is built from them.
+fn lay_out(work: &Path, go_mod: &str, go_sum: &str) -> Result<PathBuf, BinariesError> {
     for (name, text) in [("go.mod", go_mod), ("go.sum", go_sum)] {
         let path = work.join(name);
         fs::write(&path, text).map_err(BinariesError::files("write", &path))?;
     }
-    Ok(())
+    let made = work.join(MADE);
+    fs::create_dir(&made).map_err(BinariesError::files("create", &made))?;
+    Ok(made)
 }
 
 /// Old Go adds what a lock lacks; then it was not the lock that was built.

@@ -30,7 +30,8 @@ macro_rules! locks {
 }
 
 /// The locks that are built in.
-static LISTED: &[Texts3] = locks!("1.24.17" "1.31.4" "1.35.8" "1.36.4" "1.37.1" "etcd-3.6.16");
+static LISTED: &[Texts3] =
+    locks!("1.16.15" "1.18.3" "1.18.4" "1.20.6" "1.24.17" "1.31.4" "1.35.8" "1.36.4" "1.37.1" "etcd-3.6.16");
 
 /// How a release is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -143,8 +143,8 @@ impl Store {
     }
 
     /// A finished folder, whatever its files are like by now.
-    pub(super) fn entry(&self, shelf: Shelf, key: &str) -> Option<Entry> {
-        let folder = self.root.join(shelf.name()).join(key);
+    pub(super) fn entry(&self, on: Shelf, key: &str) -> Option<Entry> {
+        let folder = self.root.join(on.name()).join(key);
         // Drafts have a dot before their name.
         let text = (!key.starts_with('.')).then(|| fs::read_to_string(folder.join(MANIFEST)).ok())??;
         let manifest = serde_json::from_str(&text).ok()?;
@@ -158,7 +158,7 @@ impl Store {
     }
 
     /// Waits until nobody else makes this folder, and reserves it.
-    pub(super) fn hold(&self, shelf: Shelf, key: &str, progress: &dyn Fn(Progress)) -> Result<Held, BinariesError> {
+    pub(super) fn hold(&self, on: Shelf, key: &str, progress: &dyn Fn(Progress)) -> Result<Held, BinariesError> {
         let locks = self.root.join("locks");
         fs::create_dir_all(&locks).map_err(BinariesError::files("create", &locks))?;
         // Lock files stay: removing one would let two processes hold different files of the same name.
@@ -176,9 +176,8 @@ impl Store {
                 Err(TryLockError::Error(error)) => return Err(BinariesError::files("lock", &path)(error)),
             }
         }
-        let shelf = self.root.join(shelf.name());
-        let held = Held { _file: file, draft: shelf.join(format!(".{key}")), place: shelf.join(key) };
-        Ok(held)
+        let folder = self.root.join(on.name());
+        Ok(Held { _file: file, draft: folder.join(format!(".{key}")), place: folder.join(key) })
     }
 
     /// A folder for a build, to be removed by its guard. Only the holder of the key may ask for it.
@@ -226,6 +225,19 @@ impl Held {
         clear(&self.draft)?;
         fs::create_dir_all(&self.draft).map_err(BinariesError::files("create", &self.draft))?;
         Ok(&self.draft)
+    }
+
+    /// Makes the draft folder of all files of a folder. They were made elsewhere, under a guard, so that a
+    /// killed build leaves nothing behind.
+    pub(super) fn take(&self, made: &Path) -> Result<&Path, BinariesError> {
+        let draft = self.start()?;
+        let moved = fs::read_dir(made).and_then(|files| {
+            files
+                .into_iter()
+                .try_for_each(|file| file.and_then(|file| fs::rename(file.path(), draft.join(file.file_name()))))
+        });
+        moved.map_err(BinariesError::files("move", made))?;
+        Ok(draft)
     }
 
     /// Writes the manifest and moves the folder into place, over what may have been there.
