@@ -1,6 +1,7 @@
 //! Having binaries, without a network and without Go: a script stands in for it.
 
 mod archives;
+mod command;
 mod server;
 
 use std::fs;
