@@ -1,0 +1,192 @@
+//! Raw verbs: requests as they are written, answers as they came. No retry, no types, a deadline on
+//! every call.
+
+use std::time::{Duration, Instant};
+
+use http::{HeaderMap, Method, Request};
+use http_body_util::BodyExt as _;
+use kube::client::Body;
+use serde_json::Value;
+
+use super::ClusterError;
+
+/// Asks one API server.
+#[derive(Clone)]
+pub struct Api {
+    client: kube::Client,
+    deadline: Duration,
+}
+
+/// A kind at one version: group, version, plural, and a namespace for namespaced kinds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// The group; empty for the core group.
+    pub group: String,
+    /// The version.
+    pub version: String,
+    /// The plural name.
+    pub plural: String,
+    /// The namespace, where the kind lives in one.
+    pub namespace: Option<String>,
+}
+
+/// What an API server answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    /// All headers; `Warning` among them.
+    pub headers: HeaderMap,
+    /// The body, byte by byte.
+    pub body: Vec<u8>,
+    /// From the request's start to the body's end.
+    pub took: Duration,
+    /// Method and path, for messages.
+    pub call: String,
+}
+
+/// How a patch body is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PatchKind {
+    /// RFC 6902.
+    Json,
+    /// RFC 7386.
+    Merge,
+    /// Server-side apply; the call needs `fieldManager`.
+    Apply,
+}
+
+impl PatchKind {
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json-patch+json",
+            Self::Merge => "application/merge-patch+json",
+            Self::Apply => "application/apply-patch+yaml",
+        }
+    }
+}
+
+impl Resource {
+    /// A kind that lives in a namespace.
+    pub fn namespaced(group: &str, version: &str, plural: &str, namespace: &str) -> Self {
+        Self { namespace: Some(namespace.into()), ..Self::cluster_wide(group, version, plural) }
+    }
+
+    /// A kind that does not.
+    pub fn cluster_wide(group: &str, version: &str, plural: &str) -> Self {
+        Self { group: group.into(), version: version.into(), plural: plural.into(), namespace: None }
+    }
+
+    /// The path of the collection.
+    pub fn path(&self) -> String {
+        let root = if self.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", self.group) };
+        let namespace = self.namespace.as_ref().map(|name| format!("/namespaces/{name}")).unwrap_or_default();
+        format!("{root}/{}{namespace}/{}", self.version, self.plural)
+    }
+
+    /// The path of one object.
+    pub fn path_of(&self, name: &str) -> String {
+        format!("{}/{name}", self.path())
+    }
+}
+
+impl Answer {
+    /// Whether the status is 2xx.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The body as JSON; null where it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// The server's own message, or the body's beginning.
+    pub fn message(&self) -> String {
+        match self.json()["message"].as_str() {
+            Some(message) => message.to_owned(),
+            None => String::from_utf8_lossy(&self.body).chars().take(300).collect(),
+        }
+    }
+
+    /// The texts of all `Warning` headers.
+    pub fn warnings(&self) -> Vec<String> {
+        let values = self.headers.get_all("warning").iter();
+        values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect()
+    }
+
+    /// The answer if it is a success, else what the server said as an error.
+    pub fn ok(self) -> Result<Self, ClusterError> {
+        if self.is_success() {
+            return Ok(self);
+        }
+        let message = self.message();
+        Err(ClusterError::Refused { call: self.call, status: self.status, message })
+    }
+}
+
+impl Api {
+    /// Asks through this client, each call within the deadline. The client must not retry.
+    pub fn new(client: kube::Client, deadline: Duration) -> Self {
+        Self { client, deadline }
+    }
+
+    /// Reads one path, query included.
+    pub async fn get(&self, path: &str) -> Result<Answer, ClusterError> {
+        self.send(Method::GET, path, &[], None).await
+    }
+
+    /// Reads one path in another representation, such as a table.
+    pub async fn get_as(&self, path: &str, accept: &str) -> Result<Answer, ClusterError> {
+        self.send(Method::GET, path, &[("accept", accept)], None).await
+    }
+
+    /// Creates an object in a collection.
+    pub async fn post(&self, path: &str, object: &Value) -> Result<Answer, ClusterError> {
+        self.send(Method::POST, path, &[("content-type", "application/json")], Some(object)).await
+    }
+
+    /// Replaces an object.
+    pub async fn put(&self, path: &str, object: &Value) -> Result<Answer, ClusterError> {
+        self.send(Method::PUT, path, &[("content-type", "application/json")], Some(object)).await
+    }
+
+    /// Patches an object.
+    pub async fn patch(&self, path: &str, kind: PatchKind, patch: &Value) -> Result<Answer, ClusterError> {
+        self.send(Method::PATCH, path, &[("content-type", kind.media_type())], Some(patch)).await
+    }
+
+    /// Deletes an object or, with a collection's path, what the query selects.
+    pub async fn delete(&self, path: &str) -> Result<Answer, ClusterError> {
+        self.send(Method::DELETE, path, &[], None).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Result<Answer, ClusterError> {
+        let call = format!("{method} {path}");
+        let transport = |why: String| ClusterError::Transport { call: call.clone(), why };
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let bytes = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+        let request = request.body(Body::from(bytes)).map_err(|error| transport(error.to_string()))?;
+        let started = Instant::now();
+        let exchange = async {
+            let response = self.client.send(request).await.map_err(|error| transport(error.to_string()))?;
+            let (parts, body) = response.into_parts();
+            let body = body.collect().await.map_err(|error| transport(error.to_string()))?;
+            Ok::<_, ClusterError>((parts, body.to_bytes().to_vec()))
+        };
+        let Ok(answered) = tokio::time::timeout(self.deadline, exchange).await else {
+            return Err(ClusterError::Deadline { call, seconds: self.deadline.as_secs() });
+        };
+        let (parts, body) = answered?;
+        Ok(Answer { status: parts.status.as_u16(), headers: parts.headers, body, took: started.elapsed(), call })
+    }
+}

@@ -1,0 +1,220 @@
+//! Bringing a control plane up.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use serde_json::json;
+
+use super::flags::{self, Ports};
+use super::process::Process;
+use super::{Builder, ClusterError, Component, Local};
+use crate::cluster::api::Api;
+use crate::cluster::certificates::{Authority, Pair, token_keys};
+use crate::cluster::guard::{Guard, Spec};
+use crate::cluster::wait;
+use crate::kubernetes::KubeVersion;
+
+/// How often the whole start is tried anew because another program took a port.
+const PORT_TRIES: usize = 5;
+
+impl Builder {
+    /// Starts the control plane and returns when it answers real requests.
+    pub async fn start(self) -> Result<Local, ClusterError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.start_once().await {
+                Err(Failure::Port(_)) if tries < PORT_TRIES => {}
+                Err(Failure::Port(error) | Failure::Other(error)) => return Err(error),
+                Ok(local) => return Ok(local),
+            }
+        }
+    }
+
+    async fn start_once(&self) -> Result<Local, Failure> {
+        let version = version_of(&self.binaries.apiserver)?;
+        let folder = make_folder(self.folder.as_deref())?;
+        let guard = Guard::new(Some(&folder)).map_err(ClusterError::Guard)?;
+        let authority = Authority::new().map_err(ClusterError::from)?;
+        let ports = free_ports()?;
+        let url = format!("https://127.0.0.1:{}", ports.apiserver);
+        let admin = authority.client("crdproof", &["system:masters"]).map_err(ClusterError::from)?;
+        write_files(&folder, &authority, &url, &admin)?;
+
+        let mut processes = BTreeMap::new();
+        let mut run = |component: Component, program: &Path, flags: Vec<String>| {
+            let log = folder.join(format!("{}.log", component.as_str()));
+            let spec = Spec::new(program).args(flags).folder(&folder);
+            let process = Process::start(&guard, component, spec, log)?;
+            processes.insert(component, process);
+            Ok::<(), ClusterError>(())
+        };
+        run(Component::Etcd, &self.binaries.etcd, flags::etcd(&folder, ports))?;
+        // The API server waits for etcd by itself, so both start at once.
+        run(Component::ApiServer, &self.binaries.apiserver, flags::apiserver(self, &folder, ports, version))?;
+
+        let client = client(&url, &authority.certificate, &admin).await?;
+        let api = Api::new(client.clone(), Duration::from_secs(5));
+        if let Err(error) = until_ready(&api, &mut processes, self.deadline).await {
+            let port_lost = processes.values_mut().any(Process::lost_its_port);
+            return Err(if port_lost { Failure::Port(error) } else { Failure::Other(error) });
+        }
+        if !self.controllers.is_empty() {
+            let Some(program) = &self.binaries.controller_manager else {
+                return Err(super::process::absent(Component::ControllerManager).into());
+            };
+            let log = folder.join("kube-controller-manager.log");
+            let spec = Spec::new(program).args(flags::controller_manager(self, &folder, ports)).folder(&folder);
+            processes.insert(Component::ControllerManager, Process::start(&guard, Component::ControllerManager, spec, log)?);
+        }
+        Ok(Local { processes, authority, version, url, folder, client, _guard: guard })
+    }
+}
+
+/// Why a start did not work, and whether it may work with other ports.
+enum Failure {
+    Port(ClusterError),
+    Other(ClusterError),
+}
+
+impl From<ClusterError> for Failure {
+    fn from(error: ClusterError) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// Ready means what the next step needs: CRDs can be listed, and the default namespace is there.
+pub(super) async fn until_ready(
+    api: &Api,
+    processes: &mut BTreeMap<Component, Process>,
+    deadline: Duration,
+) -> Result<(), ClusterError> {
+    const ASKED: [&str; 2] =
+        ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions?limit=1", "/api/v1/namespaces/default"];
+    let cell = std::cell::RefCell::new(processes);
+    let ready = wait::until(deadline, Duration::from_millis(50), || async {
+        for process in cell.borrow_mut().values_mut() {
+            if let Err(error) = process.check() {
+                return Some(Err(error));
+            }
+        }
+        for path in ASKED {
+            if !api.get(path).await.is_ok_and(|answer| answer.is_success()) {
+                return None;
+            }
+        }
+        Some(Ok(()))
+    });
+    let answered = ready.await;
+    match answered {
+        Some(result) => result,
+        None => {
+            let why = format!("was not ready within {} s", deadline.as_secs());
+            let processes = cell.borrow();
+            Err(match processes.get(&Component::ApiServer) {
+                Some(process) => process.failed(why),
+                None => super::process::absent(Component::ApiServer),
+            })
+        }
+    }
+}
+
+/// Asks the program which release it is.
+fn version_of(apiserver: &Path) -> Result<KubeVersion, ClusterError> {
+    let failed = |why: String, help: &'static str| ClusterError::Component {
+        component: Component::ApiServer.as_str(),
+        why,
+        log: String::new(),
+        help,
+    };
+    let output = Command::new(apiserver).arg("--version").output().map_err(|error| {
+        let help = "the program is missing or is not made for this machine; `crdproof env use` brings one that is";
+        failed(format!("cannot be run at {}: {error}", apiserver.display()), help)
+    })?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let word = text.split_whitespace().last().unwrap_or_default();
+    word.parse().map_err(|_| failed(format!("answers {text:?} to --version"), "give a kube-apiserver"))
+}
+
+/// A folder of our own, in memory where there is such a place.
+fn make_folder(below: Option<&Path>) -> Result<PathBuf, ClusterError> {
+    let memory = Path::new("/dev/shm");
+    let parents = match below {
+        Some(folder) => vec![folder.to_owned()],
+        None => vec![memory.to_owned(), std::env::temp_dir()],
+    };
+    let mut last = None;
+    for parent in parents {
+        match tempfile::Builder::new().prefix("crdproof-").tempdir_in(&parent) {
+            // From here on the guard removes it, also when we are killed.
+            Ok(folder) => return Ok(folder.keep()),
+            Err(source) => last = Some(ClusterError::File { path: parent, source }),
+        }
+    }
+    Err(last.unwrap_or_else(|| ClusterError::Port(std::io::ErrorKind::NotFound.into())))
+}
+
+/// Ports that are free now. Another program may be faster; then the start is tried anew.
+fn free_ports() -> Result<Ports, ClusterError> {
+    let listen = || TcpListener::bind(("127.0.0.1", 0)).map_err(ClusterError::Port);
+    // All are held at once, so that no two are the same.
+    let held = [listen()?, listen()?, listen()?, listen()?];
+    let port = |index: usize| held[index].local_addr().map(|address| address.port()).map_err(ClusterError::Port);
+    Ok(Ports { etcd_client: port(0)?, etcd_peer: port(1)?, apiserver: port(2)?, manager: port(3)? })
+}
+
+fn write_files(folder: &Path, authority: &Authority, url: &str, admin: &Pair) -> Result<(), ClusterError> {
+    let names = ["127.0.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "10.0.0.1"];
+    let server = authority.server(&names)?;
+    let (private, public) = token_keys()?;
+    let files = [
+        ("ca.crt", authority.certificate.clone()),
+        ("server.crt", server.certificate),
+        ("server.key", server.key),
+        ("tokens.key", private),
+        ("tokens.pub", public),
+        ("admin.kubeconfig", kubeconfig(url, &authority.certificate, admin)),
+    ];
+    for (name, text) in files {
+        let path = folder.join(name);
+        write_private(&path, &text).map_err(|source| ClusterError::File { path, source })?;
+    }
+    Ok(())
+}
+
+/// Keys are nobody else's business.
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let mut options = std::fs::File::options();
+    options.create_new(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(text.as_bytes())
+}
+
+fn kubeconfig(url: &str, authority: &str, user: &Pair) -> String {
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "crdproof",
+        "clusters": [{"name": "crdproof", "cluster": {"server": url, "certificate-authority-data": STANDARD.encode(authority)}}],
+        "users": [{"name": "crdproof", "user": {
+            "client-certificate-data": STANDARD.encode(&user.certificate), "client-key-data": STANDARD.encode(&user.key)}}],
+        "contexts": [{"name": "crdproof", "context": {"cluster": "crdproof", "user": "crdproof", "namespace": "default"}}],
+    });
+    config.to_string()
+}
+
+/// A client that trusts this authority alone, is this user, and does not retry.
+pub(super) async fn client(url: &str, authority: &str, user: &Pair) -> Result<kube::Client, ClusterError> {
+    let failed = |error: &dyn std::fmt::Display| ClusterError::Client(error.to_string());
+    let kubeconfig = Kubeconfig::from_yaml(&kubeconfig(url, authority, user)).map_err(|error| failed(&error))?;
+    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+    let mut config = config.map_err(|error| failed(&error))?;
+    config.default_retry = false;
+    kube::Client::try_from(config).map_err(|error| failed(&error))
+}
