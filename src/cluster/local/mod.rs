@@ -168,8 +168,14 @@ impl Local {
     }
 
     /// Stops a component in its tracks, as a node that hangs does, until it is resumed.
-    pub fn pause(&self, component: Component) -> Result<(), ClusterError> {
-        self.process(component)?.signal("STOP")
+    pub async fn pause(&self, component: Component) -> Result<(), ClusterError> {
+        let process = self.process(component)?;
+        process.signal("STOP")?;
+        // The signal is on its way when `kill` returns; paused is it when the kernel says so.
+        let stopped = wait::until(Duration::from_secs(5), Duration::from_millis(20), || async {
+            process.is_stopped().then_some(())
+        });
+        stopped.await.ok_or_else(|| process.failed("could not be paused".into()))
     }
 
     /// Lets a paused component go on.

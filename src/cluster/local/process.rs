@@ -94,6 +94,12 @@ impl Process {
         }
     }
 
+    /// Whether the kernel holds it stopped.
+    pub(super) fn is_stopped(&self) -> bool {
+        let state = Command::new("ps").args(["-o", "stat=", "-p", &self.guarded.id().to_string()]).output();
+        state.is_ok_and(|output| output.stdout.starts_with(b"T"))
+    }
+
     pub(super) fn restart(&mut self, guard: &Guard) -> Result<(), ClusterError> {
         self.guarded.kill().map_err(ClusterError::Guard)?;
         self.guarded = guard.spawn(&self.spec).map_err(ClusterError::Guard)?;

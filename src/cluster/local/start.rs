@@ -71,7 +71,8 @@ impl Builder {
             };
             let log = folder.join("kube-controller-manager.log");
             let spec = Spec::new(program).args(flags::controller_manager(self, &folder, ports)).folder(&folder);
-            processes.insert(Component::ControllerManager, Process::start(&guard, Component::ControllerManager, spec, log)?);
+            processes
+                .insert(Component::ControllerManager, Process::start(&guard, Component::ControllerManager, spec, log)?);
         }
         Ok(Local { processes, authority, version, url, folder, client, _guard: guard })
     }
