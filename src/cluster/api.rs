@@ -152,8 +152,8 @@ impl Api {
     }
 
     /// Patches an object.
-    pub async fn patch(&self, path: &str, kind: PatchKind, patch: &Value) -> Result<Answer, ClusterError> {
-        self.send(Method::PATCH, path, &[("content-type", kind.media_type())], Some(patch)).await
+    pub async fn patch(&self, path: &str, kind: PatchKind, changes: &Value) -> Result<Answer, ClusterError> {
+        self.send(Method::PATCH, path, &[("content-type", kind.media_type())], Some(changes)).await
     }
 
     /// Deletes an object or, with a collection's path, what the query selects.

@@ -60,7 +60,7 @@ fn block<T>(future: impl Future<Output = T>) -> T {
 
 fn starts_answers_and_leaves_nothing(binaries: Binaries) -> Result<(), Failed> {
     let folder = block(async {
-        let server = Local::builder(binaries).start().await.map_err(describe)?;
+        let server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
         let version = server.api().get("/version").await?.ok()?.json();
         let said: KubeVersion = version["gitVersion"].as_str().unwrap_or_default().parse()?;
         check(said == server.version(), format!("/version says {said}, the program {}", server.version()))?;
@@ -73,8 +73,8 @@ fn starts_answers_and_leaves_nothing(binaries: Binaries) -> Result<(), Failed> {
 
 fn serves_every_version_of_a_crd(binaries: Binaries) -> Result<(), Failed> {
     block(async {
-        let server = Local::builder(binaries).start().await.map_err(describe)?;
-        server.install_crds(&[crd()]).await.map_err(describe)?;
+        let server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
+        server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
         let api = server.api();
         let at = |version: &str| Resource::namespaced("example.com", version, "widgets", "default");
         let object =
@@ -93,7 +93,7 @@ fn serves_every_version_of_a_crd(binaries: Binaries) -> Result<(), Failed> {
         let broken = version.minor == 18 && version.patch.is_some_and(|patch| patch < 4);
         let expected = if broken { 500 } else { 404 };
         check(answer.status == expected, format!("PUT of a missing object: {} {}", answer.status, answer.message()))?;
-        let nobody = server.user("nobody", &[]).await.map_err(describe)?;
+        let nobody = server.user("nobody", &[]).await.map_err(|error| describe(&error))?;
         let refused = crdproof::cluster::api::Api::new(nobody, Duration::from_secs(5)).get(&at("v1").path()).await?;
         check(refused.status == 403, format!("a user without rights got {}", refused.status))
     })
@@ -101,15 +101,15 @@ fn serves_every_version_of_a_crd(binaries: Binaries) -> Result<(), Failed> {
 
 fn a_component_is_paused_and_restarted(binaries: Binaries) -> Result<(), Failed> {
     block(async {
-        let mut server = Local::builder(binaries).start().await.map_err(describe)?;
-        server.pause(Component::ApiServer).await.map_err(describe)?;
+        let mut server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
+        server.pause(Component::ApiServer).await.map_err(|error| describe(&error))?;
         let api = crdproof::cluster::api::Api::new(server.client(), Duration::from_secs(1));
         let started = Instant::now();
         check(api.get("/version").await.is_err(), "a paused server answered")?;
         check(started.elapsed() < Duration::from_secs(5), "the deadline was not kept")?;
-        server.resume(Component::ApiServer).map_err(describe)?;
+        server.resume(Component::ApiServer).map_err(|error| describe(&error))?;
         server.api().get("/version").await?.ok()?;
-        server.restart(Component::ApiServer).await.map_err(describe)?;
+        server.restart(Component::ApiServer).await.map_err(|error| describe(&error))?;
         server.api().get("/api/v1/namespaces/default").await?.ok()?;
         Ok(())
     })
@@ -119,8 +119,8 @@ fn check(holds: bool, otherwise: impl Into<String>) -> Result<(), Failed> {
     if holds { Ok(()) } else { Err(otherwise.into().into()) }
 }
 
-fn describe(error: crdproof::cluster::ClusterError) -> Failed {
-    let log = match &error {
+fn describe(error: &crdproof::cluster::ClusterError) -> Failed {
+    let log = match error {
         crdproof::cluster::ClusterError::Component { log, .. } => log.clone(),
         _ => String::new(),
     };

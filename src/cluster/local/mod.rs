@@ -114,7 +114,7 @@ pub struct Local {
     folder: PathBuf,
     client: kube::Client,
     // Dropped last: it kills what is left and removes the folder.
-    _guard: Guard,
+    guard: Guard,
 }
 
 impl Local {
@@ -186,7 +186,7 @@ impl Local {
     /// Kills a component and starts it again on the same data and port.
     pub async fn restart(&mut self, component: Component) -> Result<(), ClusterError> {
         let Some(process) = self.processes.get_mut(&component) else { return Err(process::absent(component)) };
-        process.restart(&self._guard)?;
+        process.restart(&self.guard)?;
         start::until_ready(&self.api(), &mut self.processes, Duration::from_secs(60)).await
     }
 

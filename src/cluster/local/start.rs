@@ -74,7 +74,7 @@ impl Builder {
             processes
                 .insert(Component::ControllerManager, Process::start(&guard, Component::ControllerManager, spec, log)?);
         }
-        Ok(Local { processes, authority, version, url, folder, client, _guard: guard })
+        Ok(Local { processes, authority, version, url, folder, client, guard })
     }
 }
 
@@ -112,18 +112,13 @@ pub(super) async fn until_ready(
         }
         Some(Ok(()))
     });
-    let answered = ready.await;
-    match answered {
-        Some(result) => result,
-        None => {
-            let why = format!("was not ready within {} s", deadline.as_secs());
-            let processes = cell.borrow();
-            Err(match processes.get(&Component::ApiServer) {
-                Some(process) => process.failed(why),
-                None => super::process::absent(Component::ApiServer),
-            })
-        }
+    if let Some(result) = ready.await {
+        return result;
     }
+    let why = format!("was not ready within {} s", deadline.as_secs());
+    let processes = cell.borrow();
+    let server = processes.get(&Component::ApiServer);
+    Err(server.map_or_else(|| super::process::absent(Component::ApiServer), |process| process.failed(why)))
 }
 
 /// Asks the program which release it is.
