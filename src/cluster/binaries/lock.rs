@@ -87,7 +87,7 @@ impl Made {
 struct GoMod {
     go: String,
     #[serde(default)]
-    godebug: Option<Vec<Setting>>,
+    go_debug: Option<Vec<Setting>>,
     require: Vec<Required>,
     #[serde(default)]
     replace: Option<Vec<Replaced>>,
@@ -146,7 +146,7 @@ fn wrapper(
 fn wrapper_mod(release: &GoMod, version: KubeVersion) -> String {
     let staging = staging_version(version);
     let mut text = format!("module crdproof/release\n\ngo {}\n", release.go);
-    for setting in release.godebug.iter().flatten() {
+    for setting in release.go_debug.iter().flatten() {
         text.push_str(&format!("\ngodebug {}={}\n", setting.key, setting.value));
     }
     text.push_str(&format!("\nrequire k8s.io/kubernetes v{version}\n\nreplace (\n"));
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_wrapper_pins_staging_modules_and_keeps_the_release_s_own_replacements() {
-        let release = r#"{"Go": "1.22.0", "Godebug": [{"Key": "default", "Value": "go1.22"}],
+        let release = r#"{"Go": "1.22.0", "GoDebug": [{"Key": "default", "Value": "go1.22"}],
             "Require": [{"Path": "k8s.io/api", "Version": "v0.0.0"}, {"Path": "example.com/a", "Version": "v1.2.3"}],
             "Replace": [{"Old": {"Path": "k8s.io/api"}, "New": {"Path": "./staging/src/k8s.io/api"}},
                         {"Old": {"Path": "example.com/a"}, "New": {"Path": "example.com/a", "Version": "v1.2.2"}}]}"#;
