@@ -94,7 +94,7 @@ fn settle(merged: &mut Report) {
     merged.findings.sort_by_cached_key(rank);
     let mut seen = BTreeSet::new();
     merged.findings.retain(|finding| seen.insert(finding.fingerprint.clone()));
-    merged.findings.sort_by_cached_key(order);
+    merged.findings.sort_by_cached_key(Finding::order);
     merged.results = verdicts(std::mem::take(&mut merged.results), &merged.findings);
     let judged: BTreeSet<(&str, &str)> =
         merged.results.iter().map(|result| (result.check.as_str(), result.crd.as_str())).collect();
@@ -109,20 +109,6 @@ fn settle(merged: &mut Report) {
 /// Of several reports of one finding the worst is kept, and one that counts before a waived one.
 fn rank(finding: &Finding) -> (String, std::cmp::Reverse<crate::checks::Severity>, bool) {
     (finding.fingerprint.clone(), std::cmp::Reverse(finding.severity), finding.waiver.is_some())
-}
-
-/// The order of a run: by CRD, place and check.
-fn order(finding: &Finding) -> impl Ord + use<> {
-    let place = finding.location.as_ref().map(|location| (location.file.clone(), location.line, location.column));
-    (
-        finding.crd.clone(),
-        place,
-        finding.check.clone(),
-        finding.version.clone(),
-        finding.path.clone(),
-        finding.message.clone(),
-        finding.fingerprint.clone(),
-    )
 }
 
 /// One verdict for each case: what one shard found broken is broken.

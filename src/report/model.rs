@@ -263,6 +263,23 @@ impl CheckInfo {
     }
 }
 
+impl Finding {
+    /// The order of findings in a report: by CRD, place and check. The fingerprint comes last, so that
+    /// no two orders are possible.
+    pub fn order(&self) -> impl Ord + use<> {
+        let place = self.location.as_ref().map(|location| (location.file.clone(), location.line, location.column));
+        (
+            self.crd.clone(),
+            place,
+            self.check.clone(),
+            self.version.clone(),
+            self.path.clone(),
+            self.message.clone(),
+            self.fingerprint.clone(),
+        )
+    }
+}
+
 impl Report {
     /// The findings that no waiver accepts.
     pub fn counting(&self) -> impl Iterator<Item = &Finding> {

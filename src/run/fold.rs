@@ -49,7 +49,7 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
         ));
     }
     results.sort_by_key(|(index, _)| *index);
-    sort(&mut findings);
+    findings.sort_by_cached_key(Finding::order);
     findings.dedup_by(|left, right| left.fingerprint == right.fingerprint);
     let mut report = Report {
         api_version: API_VERSION.into(),
@@ -68,24 +68,9 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
         summary: Summary::default(),
     };
     waive::apply(subject, &mut report, today);
-    sort(&mut report.findings);
+    report.findings.sort_by_cached_key(Finding::order);
     report.summarise();
     report
-}
-
-fn sort(findings: &mut [Finding]) {
-    let key = |finding: &Finding| {
-        let place = finding.location.as_ref().map(|location| (location.file.clone(), location.line, location.column));
-        (
-            finding.crd.clone(),
-            place,
-            finding.check.clone(),
-            finding.version.clone(),
-            finding.path.clone(),
-            finding.message.clone(),
-        )
-    };
-    findings.sort_by_cached_key(key);
 }
 
 fn finding(subject: &Subject, case: Case<'_>, breach: Breach) -> Finding {
