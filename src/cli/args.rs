@@ -381,6 +381,9 @@ pub(crate) struct EnvLockArgs {
     /// Where the lock is written, in a folder of its own.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// Another version of a staging module, where the registry lacks the release's own.
+    #[arg(long = "module", value_name = "PATH@VERSION")]
+    pub(crate) modules: Vec<String>,
     /// The go to ask [default: the one in PATH].
     #[arg(long, value_name = "FILE")]
     pub(crate) go: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! `env`: the binaries of API servers.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -228,8 +229,19 @@ fn load(store: &Store, version: &str, console: Console) -> Result<Exit> {
 fn make_lock(store: &Store, args: &EnvLockArgs, console: Console) -> Result<Exit> {
     let version = exact(&args.version)?;
     let sources = Sources { go: args.go.clone(), offline: args.offline, ..Sources::default() };
+    let mut modules = BTreeMap::new();
+    for text in &args.modules {
+        let Some((path, module)) =
+            text.split_once('@').filter(|(path, module)| !path.is_empty() && module.starts_with('v'))
+        else {
+            let error = InputError::new(Trouble::Wrong, format!("{text:?} names no version of a module"));
+            return Err(error.help("write it like k8s.io/cri-api@v0.31.5").into());
+        };
+        modules.insert(path.to_owned(), module.to_owned());
+    }
     let ticker = Ticker::new(console);
-    let folder = lock(store, version, &args.out, &sources, &|progress| ticker.tell(&progress)).map_err(told)?;
+    let folder =
+        lock(store, version, &args.out, &modules, &sources, &|progress| ticker.tell(&progress)).map_err(told)?;
     ticker.clear();
     console.say(&format!("► next: crdproof env use {version} --locks {}", args.out.display()));
     console.print(&format!("{}\n", folder.display()))?;

@@ -1,5 +1,6 @@
 //! Making the lock of a release: which modules it is made of, each with its digest.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,11 +24,13 @@ const TOOLCHAIN: &str = "1.26.8";
 /// A module that is gone from the world, and the same code under another name.
 const MOVED: (&str, &str) = ("vbom.ml/util", "github.com/fvbommel/util v0.0.0-20180919145318-efcd4e0f9787");
 
-/// Makes the lock of a release in a folder of its own below `out`, and returns that folder.
+/// Makes the lock of a release in a folder of its own below `out`, and returns that folder. The modules
+/// are other versions of staging modules, by their paths, for releases of which a registry lacks one.
 pub fn lock(
     store: &Store,
     version: KubeVersion,
     out: &Path,
+    modules: &BTreeMap<String, String>,
     sources: &Sources,
     progress: &dyn Fn(Progress),
 ) -> Result<PathBuf, BinariesError> {
@@ -38,10 +41,11 @@ pub fn lock(
     let work = store.work(&key)?;
     let steps = Steps::new(&work, what, sources, progress)?;
     let source = generated::source(&steps, &go, version, &work)?;
+    let staging = Staging { version: format!("v0.{}.{}", version.minor, version.patch.unwrap_or_default()), modules };
     let made = if version.at_least(COMPLETE) {
-        wrapper(&steps, &go, &source, version, &work)?
+        wrapper(&steps, &go, &source, version, staging, &work)?
     } else {
-        of_copy(&steps, &go, &source, version, &work)?
+        of_copy(&steps, &go, &source, version, staging, &work)?
     };
     let file = made.file(version, &Locks::read(None)?);
     let folder = out.join(version.to_string());
@@ -121,6 +125,7 @@ fn wrapper(
     go: &Go,
     source: &Module,
     version: KubeVersion,
+    staging: Staging<'_>,
     work: &Path,
 ) -> Result<Made, BinariesError> {
     let toolchain = go.at_least("1.23", TOOLCHAIN);
@@ -130,7 +135,7 @@ fn wrapper(
     let text = fs::read_to_string(&answer).map_err(BinariesError::files("read", &answer))?;
     let release: GoMod =
         serde_json::from_str(&text).map_err(|error| steps.failed("the reading of go.mod", vec![error.to_string()]))?;
-    write(&work.join("go.mod"), &wrapper_mod(&release, version))?;
+    write(&work.join("go.mod"), &wrapper_mod(&release, version, &staging))?;
     write(
         &work.join("tools.go"),
         "//go:build tools\n\npackage tools\n\nimport (\n\t_ \"k8s.io/kubernetes/cmd/kube-apiserver\"\n\
@@ -143,8 +148,7 @@ fn wrapper(
 }
 
 /// The go.mod of a wrapper. Replacements that the release itself makes are kept: it was tested with them.
-fn wrapper_mod(release: &GoMod, version: KubeVersion) -> String {
-    let staging = staging_version(version);
+fn wrapper_mod(release: &GoMod, version: KubeVersion, staging: &Staging<'_>) -> String {
     let mut text = format!("module crdproof/release\n\ngo {}\n", release.go);
     for setting in release.go_debug.iter().flatten() {
         text.push_str(&format!("\ngodebug {}={}\n", setting.key, setting.value));
@@ -153,13 +157,13 @@ fn wrapper_mod(release: &GoMod, version: KubeVersion) -> String {
     let mut lines: Vec<String> = Vec::new();
     for Replaced { old, new } in release.replace.iter().flatten() {
         if new.path.starts_with("./staging/") {
-            lines.push(format!("\t{0} => {0} {staging}\n", old.path));
+            lines.push(format!("\t{}\n", staging.replacement(&old.path)));
         } else if !new.path.starts_with('.') {
             lines.push(format!("\t{} => {} {}\n", old.path, new.path, new.version));
         }
     }
     let staged = release.require.iter().filter(|required| required.version == "v0.0.0");
-    lines.extend(staged.map(|required| format!("\t{0} => {0} {staging}\n", required.path)));
+    lines.extend(staged.map(|required| format!("\t{}\n", staging.replacement(&required.path))));
     lines.sort();
     lines.dedup();
     text.push_str(&lines.concat());
@@ -173,13 +177,14 @@ fn of_copy(
     go: &Go,
     source: &Module,
     version: KubeVersion,
+    staging: Staging<'_>,
     work: &Path,
 ) -> Result<Made, BinariesError> {
     let (old, tags) = made_for(version);
     let toolchain = generated::old_toolchain(steps, go, old, work)?;
     generated::copy(&source.dir, work)?;
     let read = |path: &Path| fs::read_to_string(path).map_err(BinariesError::files("read", path));
-    write(&work.join("go.mod"), &copy_mod(&read(&source.go_mod)?, version))?;
+    write(&work.join("go.mod"), &copy_mod(&read(&source.go_mod)?, &staging))?;
     write(&work.join("go.sum"), &read(&source.dir.join("go.sum")).unwrap_or_default())?;
     let spec = go.spec(&toolchain).folder(work).arg("list").args(may_write(old));
     let spec = spec.args(["-e", "-deps", "-tags", &tags.join(","), "./cmd/kube-apiserver", GENERATOR]);
@@ -197,13 +202,12 @@ fn of_copy(
     })
 }
 
-fn copy_mod(text: &str, version: KubeVersion) -> String {
-    let staging = staging_version(version);
+fn copy_mod(text: &str, staging: &Staging<'_>) -> String {
     let mut made: String = text
         .lines()
         .filter(|line| !line.trim_start().starts_with(MOVED.0) || !line.contains("=>"))
         .map(|line| match line.split_once("=> ./staging/src/") {
-            Some((before, module)) => format!("{before}=> {} {staging}\n", module.trim()),
+            Some((before, module)) => format!("{before}=> {0} {1}\n", module.trim(), staging.of(module.trim())),
             None => format!("{line}\n"),
         })
         .collect();
@@ -224,8 +228,20 @@ fn made_for(version: KubeVersion) -> (&'static str, &'static [&'static str]) {
     }
 }
 
-fn staging_version(version: KubeVersion) -> String {
-    format!("v0.{}.{}", version.minor, version.patch.unwrap_or_default())
+/// Which version of each staging module a release is built with.
+struct Staging<'a> {
+    version: String,
+    modules: &'a BTreeMap<String, String>,
+}
+
+impl Staging<'_> {
+    fn of(&self, path: &str) -> &str {
+        self.modules.get(path).unwrap_or(&self.version)
+    }
+
+    fn replacement(&self, path: &str) -> String {
+        format!("{path} => {path} {}", self.of(path))
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), BinariesError> {
@@ -239,14 +255,17 @@ mod tests {
     #[test]
     fn a_wrapper_pins_staging_modules_and_keeps_the_release_s_own_replacements() {
         let release = r#"{"Go": "1.22.0", "GoDebug": [{"Key": "default", "Value": "go1.22"}],
-            "Require": [{"Path": "k8s.io/api", "Version": "v0.0.0"}, {"Path": "example.com/a", "Version": "v1.2.3"}],
+            "Require": [{"Path": "k8s.io/api", "Version": "v0.0.0"}, {"Path": "k8s.io/cri-api", "Version": "v0.0.0"}, {"Path": "example.com/a", "Version": "v1.2.3"}],
             "Replace": [{"Old": {"Path": "k8s.io/api"}, "New": {"Path": "./staging/src/k8s.io/api"}},
                         {"Old": {"Path": "example.com/a"}, "New": {"Path": "example.com/a", "Version": "v1.2.2"}}]}"#;
-        let text = wrapper_mod(&serde_json::from_str(release).unwrap(), "1.31.4".parse().unwrap());
+        let modules = BTreeMap::from([("k8s.io/cri-api".into(), "v0.31.5".into())]);
+        let staging = Staging { version: "v0.31.4".into(), modules: &modules };
+        let text = wrapper_mod(&serde_json::from_str(release).unwrap(), "1.31.4".parse().unwrap(), &staging);
         assert_eq!(
             text,
             "module crdproof/release\n\ngo 1.22.0\n\ngodebug default=go1.22\n\nrequire k8s.io/kubernetes v1.31.4\n\n\
-             replace (\n\texample.com/a => example.com/a v1.2.2\n\tk8s.io/api => k8s.io/api v0.31.4\n)\n"
+             replace (\n\texample.com/a => example.com/a v1.2.2\n\tk8s.io/api => k8s.io/api v0.31.4\n\
+             \tk8s.io/cri-api => k8s.io/cri-api v0.31.5\n)\n"
         );
     }
 
@@ -254,7 +273,7 @@ mod tests {
     fn a_copy_points_at_versions_instead_of_folders() {
         let text = "module k8s.io/kubernetes\n\nreplace (\n\tk8s.io/api => ./staging/src/k8s.io/api\n\tvbom.ml/util => vbom.ml/util v0.0.0-1\n)\n";
         assert_eq!(
-            copy_mod(text, "1.18.4".parse().unwrap()),
+            copy_mod(text, &Staging { version: "v0.18.4".into(), modules: &BTreeMap::new() }),
             "module k8s.io/kubernetes\n\nreplace (\n\tk8s.io/api => k8s.io/api v0.18.4\n)\n\n\
              replace vbom.ml/util => github.com/fvbommel/util v0.0.0-20180919145318-efcd4e0f9787\n"
         );
