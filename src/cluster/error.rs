@@ -54,6 +54,14 @@ pub enum ClusterError {
         /// What the network said.
         why: String,
     },
+    /// What answers is no API server.
+    #[error("{call} was not answered as Kubernetes does: {said}")]
+    NotKubernetes {
+        /// Method and path.
+        call: String,
+        /// What was said instead.
+        said: String,
+    },
     /// The server refused what must work.
     #[error("{call} was answered {status}: {message}")]
     Refused {
@@ -76,6 +84,7 @@ impl ClusterError {
             Self::Guard(_) => "check that /bin/sh exists and that more processes may be started",
             Self::Certificate(_) | Self::Client(_) => "this is a defect of crdproof; please report it",
             Self::Deadline { .. } | Self::Transport { .. } => "look at the server's log; it may be overloaded or gone",
+            Self::NotKubernetes { .. } => "check the address; something else listens there",
             Self::Refused { .. } => "the server's words say what it did not like",
         }
     }

@@ -14,10 +14,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Reads `hold ID` and `end ID` until we are gone. A process that was just killed may still finish the
-/// creation of a file, so the folder is removed until it stays away.
+/// Reads `hold ID` and `end ID` until we are gone, then says farewell, where a command for that was
+/// given. A process that was just killed may still finish the creation of a file, so the folder is
+/// removed until it stays away.
 const WATCH: &str = r#"
 trap '' HUP INT TERM
+folder=$1
+shift
 held=
 while read -r word id; do
   case $word in
@@ -30,9 +33,10 @@ while read -r word id; do
   esac
 done
 for id in $held; do kill -s KILL -- "-$id" 2>/dev/null; done
+[ $# -eq 0 ] || "$@" </dev/null
 tries=0
-while [ -n "$1" ] && [ -e "$1" ] && [ $tries -lt 50 ]; do
-  rm -rf -- "$1" 2>/dev/null || sleep 0.1
+while [ -n "$folder" ] && [ -e "$folder" ] && [ $tries -lt 50 ]; do
+  rm -rf -- "$folder" 2>/dev/null || sleep 0.1
   tries=$((tries + 1))
 done
 "#;
@@ -153,6 +157,12 @@ impl Guard {
     /// Starts the watching shell. The folder, where one is given, is removed when the guard is dropped
     /// or our process dies; it must be named by an absolute path.
     pub fn new(folder: Option<&Path>) -> io::Result<Self> {
+        Self::with_farewell(folder, &[])
+    }
+
+    /// The same, with a command that is run at the end, after all processes are killed and before the
+    /// folder is removed: for what lives outside of our process groups, such as containers.
+    pub fn with_farewell(folder: Option<&Path>, farewell: &[OsString]) -> io::Result<Self> {
         if let Some(folder) = folder.filter(|folder| !folder.is_absolute() || folder.parent().is_none()) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -161,6 +171,7 @@ impl Guard {
         }
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(WATCH).arg("watch").arg(folder.map_or(OsStr::new(""), Path::as_os_str));
+        command.args(farewell);
         command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut shell = own_group(command).spawn()?;
         let lifeline = Mutex::new(shell.stdin.take());
@@ -335,6 +346,30 @@ mod tests {
         assert!(!kept.exists());
         eventually("the grandchild is dead", || !alive(&child));
         drop(command);
+    }
+
+    #[test]
+    fn a_farewell_runs_after_the_commands_are_dead_and_before_the_folder_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (kept, said) = (folder.path().join("kept"), folder.path().join("said"));
+        std::fs::create_dir(&kept).unwrap();
+        std::fs::write(kept.join("note"), "still here").unwrap();
+        let script = r#"kill -0 "$3" 2>/dev/null && echo alive >"$2"; cat "$1/note" >>"$2""#;
+        let guard = Guard::new(None).unwrap();
+        let mut command = guard.spawn(&Spec::new("sleep").arg("300")).unwrap();
+        let farewell: Vec<OsString> = vec![
+            "sh".into(),
+            "-c".into(),
+            script.into(),
+            "farewell".into(),
+            kept.clone().into(),
+            said.clone().into(),
+            command.id().to_string().into(),
+        ];
+        command.kill().unwrap();
+        drop(Guard::with_farewell(Some(&kept), &farewell).unwrap());
+        assert!(!kept.exists());
+        assert_eq!(std::fs::read_to_string(said).unwrap(), "still here");
     }
 
     #[test]

@@ -43,9 +43,9 @@ pub fn lock(
     let source = generated::source(&steps, &go, version, &work)?;
     let staging = Staging { version: format!("v0.{}.{}", version.minor, version.patch.unwrap_or_default()), modules };
     let made = if version.at_least(COMPLETE) {
-        wrapper(&steps, &go, &source, version, staging, &work)?
+        wrapper(&steps, &go, &source, version, &staging, &work)?
     } else {
-        of_copy(&steps, &go, &source, version, staging, &work)?
+        of_copy(&steps, &go, &source, version, &staging, &work)?
     };
     let file = made.file(version, &Locks::read(None)?);
     let folder = out.join(version.to_string());
@@ -125,7 +125,7 @@ fn wrapper(
     go: &Go,
     source: &Module,
     version: KubeVersion,
-    staging: Staging<'_>,
+    staging: &Staging<'_>,
     work: &Path,
 ) -> Result<Made, BinariesError> {
     let toolchain = go.at_least("1.23", TOOLCHAIN);
@@ -135,7 +135,7 @@ fn wrapper(
     let text = fs::read_to_string(&answer).map_err(BinariesError::files("read", &answer))?;
     let release: GoMod =
         serde_json::from_str(&text).map_err(|error| steps.failed("the reading of go.mod", vec![error.to_string()]))?;
-    write(&work.join("go.mod"), &wrapper_mod(&release, version, &staging))?;
+    write(&work.join("go.mod"), &wrapper_mod(&release, version, staging))?;
     write(
         &work.join("tools.go"),
         "//go:build tools\n\npackage tools\n\nimport (\n\t_ \"k8s.io/kubernetes/cmd/kube-apiserver\"\n\
@@ -177,14 +177,14 @@ fn of_copy(
     go: &Go,
     source: &Module,
     version: KubeVersion,
-    staging: Staging<'_>,
+    staging: &Staging<'_>,
     work: &Path,
 ) -> Result<Made, BinariesError> {
     let (old, tags) = made_for(version);
     let toolchain = generated::old_toolchain(steps, go, old, work)?;
     generated::copy(&source.dir, work)?;
     let read = |path: &Path| fs::read_to_string(path).map_err(BinariesError::files("read", path));
-    write(&work.join("go.mod"), &copy_mod(&read(&source.go_mod)?, &staging))?;
+    write(&work.join("go.mod"), &copy_mod(&read(&source.go_mod)?, staging))?;
     write(&work.join("go.sum"), &read(&source.dir.join("go.sum")).unwrap_or_default())?;
     let spec = go.spec(&toolchain).folder(work).arg("list").args(may_write(old));
     let spec = spec.args(["-e", "-deps", "-tags", &tags.join(","), "./cmd/kube-apiserver", GENERATOR]);

@@ -6,12 +6,18 @@ use std::path::Path;
 use super::Builder;
 use crate::kubernetes::KubeVersion;
 
+/// The file with the audit policy.
+pub(super) const AUDIT_POLICY: &str = "audit-policy.json";
+/// The file that audit events are written to, one a line.
+pub(super) const AUDIT_LOG: &str = "audit.log";
+
 /// Where the parts of one control plane listen.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ports {
     pub(super) etcd_client: u16,
     pub(super) etcd_peer: u16,
     pub(super) apiserver: u16,
+    pub(super) second: u16,
     pub(super) manager: u16,
 }
 
@@ -30,13 +36,14 @@ pub(super) fn etcd(folder: &Path, ports: Ports) -> Vec<String> {
     ]
 }
 
-pub(super) fn apiserver(builder: &Builder, folder: &Path, ports: Ports, version: KubeVersion) -> Vec<String> {
+/// The flags of an API server that listens on a port; a control plane may have two.
+pub(super) fn apiserver(builder: &Builder, folder: &Path, etcd: u16, port: u16, version: KubeVersion) -> Vec<String> {
     let file = |name: &str| folder.join(name).display().to_string();
     let mut flags = vec![
-        format!("--etcd-servers=http://127.0.0.1:{}", ports.etcd_client),
+        format!("--etcd-servers=http://127.0.0.1:{etcd}"),
         "--bind-address=127.0.0.1".into(),
         "--advertise-address=127.0.0.1".into(),
-        format!("--secure-port={}", ports.apiserver),
+        format!("--secure-port={port}"),
         format!("--cert-dir={}", folder.display()),
         format!("--tls-cert-file={}", file("server.crt")),
         format!("--tls-private-key-file={}", file("server.key")),
@@ -47,11 +54,15 @@ pub(super) fn apiserver(builder: &Builder, folder: &Path, ports: Ports, version:
         "--authorization-mode=RBAC".into(),
         "--service-cluster-ip-range=10.0.0.0/24".into(),
         "--disable-admission-plugins=ServiceAccount".into(),
-        // There are no other API servers to tell of.
+        // Nobody asks the service `kubernetes` for the addresses of API servers.
         "--endpoint-reconciler-type=none".into(),
     ];
     if !version.at_least(20) {
         flags.push("--insecure-port=0".into());
+    }
+    if builder.audit_policy.is_some() {
+        flags.push(format!("--audit-policy-file={}", file(AUDIT_POLICY)));
+        flags.push(format!("--audit-log-path={}", file(AUDIT_LOG)));
     }
     flags.extend(switches("--feature-gates", &builder.feature_gates));
     flags.extend(switches("--runtime-config", &builder.runtime_config));

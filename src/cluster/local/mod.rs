@@ -20,9 +20,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::api::{Api, Resource};
+use super::api::Api;
 use super::certificates::Authority;
 use super::guard::Guard;
 use super::{ClusterError, wait};
@@ -64,6 +64,8 @@ pub struct Builder {
     runtime_config: BTreeMap<String, bool>,
     controllers: Vec<String>,
     apiserver_flags: Vec<String>,
+    audit_policy: Option<Value>,
+    second: Option<PathBuf>,
     deadline: Duration,
 }
 
@@ -92,7 +94,19 @@ impl Builder {
         self
     }
 
-    /// Adds a flag to kube-apiserver, such as `--audit-policy-file=…`.
+    /// Starts a second API server on the same store, of the same release or of another.
+    pub fn second_apiserver(mut self, program: impl Into<PathBuf>) -> Self {
+        self.second = Some(program.into());
+        self
+    }
+
+    /// Audits calls by this policy, an `audit.k8s.io/v1` `Policy`; [`Local::audit_log`] has the events.
+    pub fn audit(mut self, policy: Value) -> Self {
+        self.audit_policy = Some(policy);
+        self
+    }
+
+    /// Adds a flag to kube-apiserver, such as `--goaway-chance=0.1`.
     pub fn apiserver_flag(mut self, flag: impl Into<String>) -> Self {
         self.apiserver_flags.push(flag.into());
         self
@@ -105,14 +119,26 @@ impl Builder {
     }
 }
 
+/// One API server of a control plane.
+struct Endpoint {
+    version: KubeVersion,
+    url: String,
+    client: kube::Client,
+}
+
+impl Endpoint {
+    fn api(&self) -> Api {
+        Api::new(self.client.clone(), Duration::from_secs(30))
+    }
+}
+
 /// A control plane that runs.
 pub struct Local {
     processes: BTreeMap<Component, Process>,
     authority: Authority,
-    version: KubeVersion,
-    url: String,
+    first: Endpoint,
+    second: Option<Endpoint>,
     folder: PathBuf,
-    client: kube::Client,
     // Dropped last: it kills what is left and removes the folder.
     guard: Guard,
 }
@@ -127,18 +153,20 @@ impl Local {
             runtime_config: BTreeMap::new(),
             controllers: Vec::new(),
             apiserver_flags: Vec::new(),
+            audit_policy: None,
+            second: None,
             deadline: Duration::from_secs(60),
         }
     }
 
     /// The release that the server says it is.
     pub fn version(&self) -> KubeVersion {
-        self.version
+        self.first.version
     }
 
     /// Where the server is.
     pub fn url(&self) -> &str {
-        &self.url
+        &self.first.url
     }
 
     /// A kubeconfig with all rights. It is gone with the control plane.
@@ -148,18 +176,41 @@ impl Local {
 
     /// A client with all rights, which does not retry.
     pub fn client(&self) -> kube::Client {
-        self.client.clone()
+        self.first.client.clone()
     }
 
     /// Raw verbs with all rights.
     pub fn api(&self) -> Api {
-        Api::new(self.client(), Duration::from_secs(30))
+        self.first.api()
+    }
+
+    /// Raw verbs with all rights at the second API server, where there is one.
+    pub fn second_api(&self) -> Option<Api> {
+        self.second.as_ref().map(Endpoint::api)
+    }
+
+    /// The release of the second API server, where there is one.
+    pub fn second_version(&self) -> Option<KubeVersion> {
+        self.second.as_ref().map(|endpoint| endpoint.version)
+    }
+
+    /// The folder with logs and certificates. It is gone with the control plane.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The audit events so far, in the order in which they were written.
+    pub fn audit_log(&self) -> Result<Vec<Value>, ClusterError> {
+        let path = self.folder.join(flags::AUDIT_LOG);
+        let text = std::fs::read_to_string(&path).map_err(|source| ClusterError::File { path, source })?;
+        // The last line may be half written.
+        Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
     }
 
     /// A client of another user, known by a certificate; rights come from RBAC objects.
     pub async fn user(&self, name: &str, groups: &[&str]) -> Result<kube::Client, ClusterError> {
         let pair = self.authority.client(name, groups)?;
-        start::client(&self.url, &self.authority.certificate, &pair).await
+        start::client(&self.first.url, &self.authority.certificate, &pair).await
     }
 
     /// The last lines of a component's log.
@@ -183,53 +234,44 @@ impl Local {
         self.process(component)?.signal("CONT")
     }
 
-    /// Kills a component and starts it again on the same data and port.
+    /// Kills a component, as a node that loses power does. It stays away until it is restarted.
+    pub fn kill(&mut self, component: Component) -> Result<(), ClusterError> {
+        self.processes.get_mut(&component).ok_or_else(|| process::absent(component))?.kill()
+    }
+
+    /// Starts a component again on the same data and port; kills it first, where it runs.
     pub async fn restart(&mut self, component: Component) -> Result<(), ClusterError> {
         let Some(process) = self.processes.get_mut(&component) else { return Err(process::absent(component)) };
         process.restart(&self.guard)?;
-        start::until_ready(&self.api(), &mut self.processes, Duration::from_secs(60)).await
+        let endpoints = [(Component::ApiServer, Some(&self.first)), (Component::SecondApiServer, self.second.as_ref())];
+        let mut asked = Vec::new();
+        for (component, endpoint) in endpoints {
+            let runs = self.processes.get(&component).is_some_and(|process| !process.is_killed());
+            asked.extend(endpoint.filter(|_| runs).map(Endpoint::api));
+        }
+        start::until_ready(&asked, &mut self.processes, Duration::from_secs(60)).await
     }
 
     fn process(&self, component: Component) -> Result<&Process, ClusterError> {
         self.processes.get(&component).ok_or_else(|| process::absent(component))
     }
 
-    /// Installs CRDs and returns when every served version of each has answered a real request.
+    /// Installs CRDs and returns when every served version of each has answered a real request, at
+    /// every API server.
     pub async fn install_crds(&self, crds: &[Value]) -> Result<(), ClusterError> {
-        let api = self.api();
-        let path = Resource::cluster_wide("apiextensions.k8s.io", "v1", "customresourcedefinitions").path();
-        for crd in crds {
-            api.post(&path, crd).await?.ok()?;
-        }
-        for crd in crds {
-            for version in crd["spec"]["versions"].as_array().into_iter().flatten() {
-                if version["served"] == json!(true) {
-                    served(&api, crd, version["name"].as_str().unwrap_or_default()).await?;
-                }
-            }
+        self.api().install_crds(crds).await?;
+        if let Some(second) = self.second_api() {
+            second.until_served(crds).await?;
         }
         Ok(())
     }
 }
 
-/// Waits until a list of this kind at this version is answered.
-async fn served(api: &Api, crd: &Value, version: &str) -> Result<(), ClusterError> {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let spec = &crd["spec"];
-    let resource = Resource::cluster_wide(&text(&spec["group"]), version, &text(&spec["names"]["plural"]));
-    let path = format!("{}?limit=1", resource.path());
-    let deadline = Duration::from_secs(30);
-    let answered = wait::until(deadline, Duration::from_millis(50), || async {
-        api.get(&path).await.ok().filter(super::api::Answer::is_success)
-    });
-    match answered.await {
-        Some(_) => Ok(()),
-        None => Err(ClusterError::Deadline { call: format!("GET {path}"), seconds: deadline.as_secs() }),
-    }
-}
-
 impl std::fmt::Debug for Local {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Local").field("url", &self.url).field("version", &self.version).finish_non_exhaustive()
+        f.debug_struct("Local")
+            .field("url", &self.first.url)
+            .field("version", &self.first.version)
+            .finish_non_exhaustive()
     }
 }

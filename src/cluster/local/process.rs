@@ -13,6 +13,8 @@ pub enum Component {
     Etcd,
     /// The API server.
     ApiServer,
+    /// A second API server on the same store, where one was asked for.
+    SecondApiServer,
     /// Garbage collection, namespaces, storage migration.
     ControllerManager,
 }
@@ -23,6 +25,7 @@ impl Component {
         match self {
             Self::Etcd => "etcd",
             Self::ApiServer => "kube-apiserver",
+            Self::SecondApiServer => "second kube-apiserver",
             Self::ControllerManager => "kube-controller-manager",
         }
     }
@@ -34,6 +37,8 @@ pub(super) struct Process {
     spec: Spec,
     log: PathBuf,
     guarded: Guarded,
+    /// Ended on purpose, until it is started again.
+    killed: bool,
 }
 
 /// How much of a log is worth showing.
@@ -43,11 +48,14 @@ impl Process {
     pub(super) fn start(guard: &Guard, component: Component, spec: Spec, log: PathBuf) -> Result<Self, ClusterError> {
         let spec = spec.output(Output::File(log.clone()));
         let guarded = guard.spawn(&spec).map_err(ClusterError::Guard)?;
-        Ok(Self { component, spec, log, guarded })
+        Ok(Self { component, spec, log, guarded, killed: false })
     }
 
-    /// An error if the process has ended.
+    /// An error if the process has ended without our doing.
     pub(super) fn check(&mut self) -> Result<(), ClusterError> {
+        if self.killed {
+            return Ok(());
+        }
         match self.guarded.try_wait() {
             Ok(None) => Ok(()),
             Ok(Some(status)) => Err(self.failed(format!("ended ({status})"))),
@@ -100,8 +108,18 @@ impl Process {
         state.is_ok_and(|output| output.stdout.starts_with(b"T"))
     }
 
+    pub(super) fn is_killed(&self) -> bool {
+        self.killed
+    }
+
+    pub(super) fn kill(&mut self) -> Result<(), ClusterError> {
+        self.killed = true;
+        self.guarded.kill().map_err(ClusterError::Guard)
+    }
+
     pub(super) fn restart(&mut self, guard: &Guard) -> Result<(), ClusterError> {
-        self.guarded.kill().map_err(ClusterError::Guard)?;
+        self.kill()?;
+        self.killed = false;
         self.guarded = guard.spawn(&self.spec).map_err(ClusterError::Guard)?;
         Ok(())
     }

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::flags::{self, Ports};
 use super::process::Process;
-use super::{Builder, ClusterError, Component, Local};
+use super::{Builder, ClusterError, Component, Endpoint, Local};
 use crate::cluster::api::Api;
 use crate::cluster::certificates::{Authority, Pair, token_keys};
 use crate::cluster::guard::{Guard, Spec};
@@ -39,6 +39,7 @@ impl Builder {
 
     async fn start_once(&self) -> Result<Local, Failure> {
         let version = version_of(&self.binaries.apiserver)?;
+        let second_version = self.second.as_deref().map(version_of).transpose()?;
         let folder = make_folder(self.folder.as_deref())?;
         let guard = Guard::new(Some(&folder)).map_err(ClusterError::Guard)?;
         let authority = Authority::new().map_err(ClusterError::from)?;
@@ -46,6 +47,9 @@ impl Builder {
         let url = format!("https://127.0.0.1:{}", ports.apiserver);
         let admin = authority.client("crdproof", &["system:masters"]).map_err(ClusterError::from)?;
         write_files(&folder, &authority, &url, &admin)?;
+        if let Some(policy) = &self.audit_policy {
+            write_file(&folder, flags::AUDIT_POLICY, &policy.to_string())?;
+        }
 
         let mut processes = BTreeMap::new();
         let mut run = |component: Component, program: &Path, flags: Vec<String>| {
@@ -56,12 +60,21 @@ impl Builder {
             Ok::<(), ClusterError>(())
         };
         run(Component::Etcd, &self.binaries.etcd, flags::etcd(&folder, ports))?;
-        // The API server waits for etcd by itself, so both start at once.
-        run(Component::ApiServer, &self.binaries.apiserver, flags::apiserver(self, &folder, ports, version))?;
+        // API servers wait for etcd by themselves, so all start at once.
+        let of_server = |port, version| flags::apiserver(self, &folder, ports.etcd_client, port, version);
+        run(Component::ApiServer, &self.binaries.apiserver, of_server(ports.apiserver, version))?;
+        let first = Endpoint { version, client: client(&url, &authority.certificate, &admin).await?, url };
+        let mut second = None;
+        if let (Some(program), Some(version)) = (&self.second, second_version) {
+            run(Component::SecondApiServer, program, of_server(ports.second, version))?;
+            let url = format!("https://127.0.0.1:{}", ports.second);
+            second = Some(Endpoint { version, client: client(&url, &authority.certificate, &admin).await?, url });
+        }
 
-        let client = client(&url, &authority.certificate, &admin).await?;
-        let api = Api::new(client.clone(), Duration::from_secs(5));
-        if let Err(error) = until_ready(&api, &mut processes, self.deadline).await {
+        let patience = Duration::from_secs(5);
+        let asked: Vec<Api> =
+            std::iter::once(&first).chain(&second).map(|each| Api::new(each.client.clone(), patience)).collect();
+        if let Err(error) = until_ready(&asked, &mut processes, self.deadline).await {
             let port_lost = processes.values_mut().any(Process::lost_its_port);
             return Err(if port_lost { Failure::Port(error) } else { Failure::Other(error) });
         }
@@ -74,7 +87,7 @@ impl Builder {
             processes
                 .insert(Component::ControllerManager, Process::start(&guard, Component::ControllerManager, spec, log)?);
         }
-        Ok(Local { processes, authority, version, url, folder, client, guard })
+        Ok(Local { processes, authority, first, second, folder, guard })
     }
 }
 
@@ -92,7 +105,7 @@ impl From<ClusterError> for Failure {
 
 /// Ready means what the next step needs: CRDs can be listed, and the default namespace is there.
 pub(super) async fn until_ready(
-    api: &Api,
+    apis: &[Api],
     processes: &mut BTreeMap<Component, Process>,
     deadline: Duration,
 ) -> Result<(), ClusterError> {
@@ -105,7 +118,7 @@ pub(super) async fn until_ready(
                 return Some(Err(error));
             }
         }
-        for path in ASKED {
+        for (api, path) in apis.iter().flat_map(|api| ASKED.map(|path| (api, path))) {
             if !api.get(path).await.is_ok_and(|answer| answer.is_success()) {
                 return None;
             }
@@ -160,9 +173,9 @@ fn make_folder(below: Option<&Path>) -> Result<PathBuf, ClusterError> {
 fn free_ports() -> Result<Ports, ClusterError> {
     let listen = || TcpListener::bind(("127.0.0.1", 0)).map_err(ClusterError::Port);
     // All are held at once, so that no two are the same.
-    let held = [listen()?, listen()?, listen()?, listen()?];
+    let held = [listen()?, listen()?, listen()?, listen()?, listen()?];
     let port = |index: usize| held[index].local_addr().map(|address| address.port()).map_err(ClusterError::Port);
-    Ok(Ports { etcd_client: port(0)?, etcd_peer: port(1)?, apiserver: port(2)?, manager: port(3)? })
+    Ok(Ports { etcd_client: port(0)?, etcd_peer: port(1)?, apiserver: port(2)?, manager: port(3)?, second: port(4)? })
 }
 
 fn write_files(folder: &Path, authority: &Authority, url: &str, admin: &Pair) -> Result<(), ClusterError> {
@@ -178,10 +191,14 @@ fn write_files(folder: &Path, authority: &Authority, url: &str, admin: &Pair) ->
         ("admin.kubeconfig", kubeconfig(url, &authority.certificate, admin)),
     ];
     for (name, text) in files {
-        let path = folder.join(name);
-        write_private(&path, &text).map_err(|source| ClusterError::File { path, source })?;
+        write_file(folder, name, &text)?;
     }
     Ok(())
+}
+
+fn write_file(folder: &Path, name: &str, text: &str) -> Result<(), ClusterError> {
+    let path = folder.join(name);
+    write_private(&path, text).map_err(|source| ClusterError::File { path, source })
 }
 
 /// Keys are nobody else's business.

@@ -10,24 +10,28 @@ use serde_json::Value;
 
 use super::ClusterError;
 
+mod crds;
+mod identity;
+mod query;
+mod watch;
+
+pub use crds::definitions;
+pub use identity::{Features, Identity};
+pub use query::{FieldValidation, Query, Resource};
+pub use watch::{Event, Watch};
+
+/// `Accept` of a list as `kubectl get` shows it.
+pub const TABLE: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
+/// `Accept` of an object without all but its metadata.
+pub const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/// `Accept` of a list of such objects.
+pub const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
 /// Asks one API server.
 #[derive(Clone)]
 pub struct Api {
     client: kube::Client,
     deadline: Duration,
-}
-
-/// A kind at one version: group, version, plural, and a namespace for namespaced kinds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resource {
-    /// The group; empty for the core group.
-    pub group: String,
-    /// The version.
-    pub version: String,
-    /// The plural name.
-    pub plural: String,
-    /// The namespace, where the kind lives in one.
-    pub namespace: Option<String>,
 }
 
 /// What an API server answered.
@@ -63,30 +67,6 @@ impl PatchKind {
             Self::Merge => "application/merge-patch+json",
             Self::Apply => "application/apply-patch+yaml",
         }
-    }
-}
-
-impl Resource {
-    /// A kind that lives in a namespace.
-    pub fn namespaced(group: &str, version: &str, plural: &str, namespace: &str) -> Self {
-        Self { namespace: Some(namespace.into()), ..Self::cluster_wide(group, version, plural) }
-    }
-
-    /// A kind that does not.
-    pub fn cluster_wide(group: &str, version: &str, plural: &str) -> Self {
-        Self { group: group.into(), version: version.into(), plural: plural.into(), namespace: None }
-    }
-
-    /// The path of the collection.
-    pub fn path(&self) -> String {
-        let root = if self.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", self.group) };
-        let namespace = self.namespace.as_ref().map(|name| format!("/namespaces/{name}")).unwrap_or_default();
-        format!("{root}/{}{namespace}/{}", self.version, self.plural)
-    }
-
-    /// The path of one object.
-    pub fn path_of(&self, name: &str) -> String {
-        format!("{}/{name}", self.path())
     }
 }
 
@@ -178,7 +158,7 @@ impl Api {
         let request = request.body(Body::from(bytes)).map_err(|error| transport(error.to_string()))?;
         let started = Instant::now();
         let exchange = async {
-            let response = self.client.send(request).await.map_err(|error| transport(error.to_string()))?;
+            let response = self.client.send(request).await.map_err(|error| transport(whole(&error)))?;
             let (parts, body) = response.into_parts();
             let body = body.collect().await.map_err(|error| transport(error.to_string()))?;
             Ok::<_, ClusterError>((parts, body.to_bytes().to_vec()))
@@ -189,4 +169,18 @@ impl Api {
         let (parts, body) = answered?;
         Ok(Answer { status: parts.status.as_u16(), headers: parts.headers, body, took: started.elapsed(), call })
     }
+}
+
+/// An error with everything that caused it: the outermost words alone seldom say why.
+fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text.push_str(&format!(": {more}"));
+        }
+        cause = error.source();
+    }
+    text
 }
