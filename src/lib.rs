@@ -57,6 +57,8 @@ pub mod report;
 pub mod convert;
 pub mod input;
 pub mod cluster;
+#[cfg(feature = "cluster")]
+pub mod tap;
 
 // Both together.
 pub mod run;

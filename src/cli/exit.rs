@@ -8,22 +8,35 @@ use crdproof::input::{InputError, Trouble};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Nothing at or above `--fail-on`.
-    Success = 0,
+    Success,
     /// Findings at or above `--fail-on`.
-    Findings = 1,
+    Findings,
     /// Wrong flags or a wrong subject file.
-    Usage = 2,
+    Usage,
     /// A defect of crdproof itself.
-    Internal = 3,
+    Internal,
     /// Nothing was tested.
-    Nothing = 4,
+    Nothing,
     /// The environment is not usable.
-    Environment = 5,
+    Environment,
+    /// Interrupted before the end.
+    Incomplete,
+    /// What the command said that was run for the caller.
+    Command(u8),
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
+        Self::from(match exit {
+            Exit::Success => 0,
+            Exit::Findings => 1,
+            Exit::Usage => 2,
+            Exit::Internal => 3,
+            Exit::Nothing => 4,
+            Exit::Environment => 5,
+            Exit::Incomplete => 6,
+            Exit::Command(code) => code,
+        })
     }
 }
 

@@ -6,19 +6,19 @@ use rcgen::{
 
 /// A certificate with its key, both in PEM. The key never reaches a log or a report.
 #[derive(Clone)]
-pub(super) struct Pair {
-    pub(super) certificate: String,
-    pub(super) key: String,
+pub(crate) struct Pair {
+    pub(crate) certificate: String,
+    pub(crate) key: String,
 }
 
 /// Who signs for one control plane.
-pub(super) struct Authority {
-    pub(super) certificate: String,
+pub(crate) struct Authority {
+    pub(crate) certificate: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Authority {
-    pub(super) fn new() -> Result<Self, rcgen::Error> {
+    pub(crate) fn new() -> Result<Self, rcgen::Error> {
         let mut params = CertificateParams::new(Vec::new())?;
         params.distinguished_name.push(DnType::CommonName, "crdproof");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -29,16 +29,16 @@ impl Authority {
     }
 
     /// A certificate for a server that is reached by these names and addresses.
-    pub(super) fn server(&self, names: &[&str]) -> Result<Pair, rcgen::Error> {
+    pub(crate) fn server(&self, subject: &str, names: &[&str]) -> Result<Pair, rcgen::Error> {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let mut params = CertificateParams::new(names)?;
-        params.distinguished_name.push(DnType::CommonName, "kube-apiserver");
+        params.distinguished_name.push(DnType::CommonName, subject);
         self.sign(params, ExtendedKeyUsagePurpose::ServerAuth)
     }
 
     /// A certificate for a client: to an API server the common name is the user, organisations are
     /// groups.
-    pub(super) fn client(&self, user: &str, groups: &[&str]) -> Result<Pair, rcgen::Error> {
+    pub(crate) fn client(&self, user: &str, groups: &[&str]) -> Result<Pair, rcgen::Error> {
         let mut params = CertificateParams::new(Vec::new())?;
         params.distinguished_name.push(DnType::CommonName, user);
         for group in groups {
@@ -57,7 +57,7 @@ impl Authority {
 }
 
 /// A key pair for service account tokens: private and public part.
-pub(super) fn token_keys() -> Result<(String, String), rcgen::Error> {
+pub(crate) fn token_keys() -> Result<(String, String), rcgen::Error> {
     let key = KeyPair::generate()?;
     Ok((key.serialize_pem(), key.public_key_pem()))
 }

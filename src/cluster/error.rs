@@ -29,6 +29,17 @@ pub enum ClusterError {
     /// No free port could be had on the loopback address.
     #[error("no port is free on 127.0.0.1")]
     Port(#[source] std::io::Error),
+    /// There are no threads to be had.
+    #[error("cannot start a runtime")]
+    Runtime(#[source] std::io::Error),
+    /// A listener of ours could not be opened.
+    #[error("cannot listen on {address}: {why}")]
+    Listen {
+        /// Where.
+        address: String,
+        /// Why.
+        why: String,
+    },
     /// A process could not be guarded, so it was not started.
     #[error("cannot start a guarded process")]
     Guard(#[source] std::io::Error),
@@ -54,6 +65,56 @@ pub enum ClusterError {
         /// What the network said.
         why: String,
     },
+    /// Something that a provider needs is not there.
+    #[error("{what} is missing: {why}")]
+    Missing {
+        /// What.
+        what: String,
+        /// How we know.
+        why: String,
+        /// What to do.
+        help: String,
+    },
+    /// A provider could not make its server.
+    #[error("{provider}: {why}")]
+    Provider {
+        /// `k3s` or `kind`.
+        provider: &'static str,
+        /// What happened.
+        why: String,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// A kubeconfig cannot be used.
+    #[error("{path}: {why}")]
+    Kubeconfig {
+        /// Which.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// We may not do what was asked, or are not known.
+    #[error("{why}")]
+    NotAllowed {
+        /// Why.
+        why: String,
+        /// What to do.
+        help: String,
+    },
+    /// Something of this name is there already, and is not ours.
+    #[error("{what} is there already and will not be touched")]
+    Exists {
+        /// Its path.
+        what: String,
+    },
+    /// Something that we made could not be removed.
+    #[error("left behind: {}", .what.join(", "))]
+    Left {
+        /// Paths, each with a reason.
+        what: Vec<String>,
+        /// The run that made it.
+        run: String,
+    },
     /// What answers is no API server.
     #[error("{call} was not answered as Kubernetes does: {said}")]
     NotKubernetes {
@@ -75,15 +136,32 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
+    /// The end of the log that tells more, where there is one.
+    pub fn log(&self) -> Option<&str> {
+        match self {
+            Self::Component { log, .. } | Self::Provider { log, .. } => Some(log).filter(|log| !log.is_empty()),
+            _ => None,
+        }
+        .map(String::as_str)
+    }
+
     /// What to do about it.
-    pub fn help(&self) -> &'static str {
+    pub fn help(&self) -> &str {
         match self {
             Self::Component { help, .. } => help,
+            Self::Missing { help, .. } | Self::NotAllowed { help, .. } => help,
+            Self::Provider { .. } => "its log says why",
+            Self::Kubeconfig { .. } => "check --kubeconfig and --context; `kubectl config get-contexts` lists contexts",
+            Self::Exists { .. } => "take a cluster without it, or the provider `local`",
+            Self::Left { .. } => "`crdproof env sweep` with the same --kubeconfig and --context tries again",
             Self::File { .. } => "check that the temporary folder exists, can be written to and has space left",
             Self::Port(_) => "end programs that hold many ports, or wait a minute until the kernel frees them",
+            Self::Listen { .. } => "check that the address is one of this machine's",
             Self::Guard(_) => "check that /bin/sh exists and that more processes may be started",
+            Self::Runtime(_) => "check that more threads may be started",
             Self::Certificate(_) | Self::Client(_) => "this is a defect of crdproof; please report it",
-            Self::Deadline { .. } | Self::Transport { .. } => "look at the server's log; it may be overloaded or gone",
+            Self::Deadline { .. } => "look at the server's log; it may be overloaded",
+            Self::Transport { .. } => "check that the server runs and that its address is right",
             Self::NotKubernetes { .. } => "check the address; something else listens there",
             Self::Refused { .. } => "the server's words say what it did not like",
         }

@@ -1,6 +1,8 @@
 //! Asking a converter. Strategy None and field maps are pure functions; what talks to a process or a
 //! network comes beside them.
 
+pub mod review;
+
 use serde_json::Value;
 
 use crate::field_map;

@@ -141,6 +141,11 @@ impl Api {
         self.send(Method::DELETE, path, &[], None).await
     }
 
+    /// Deletes with options, such as preconditions.
+    pub async fn delete_with(&self, path: &str, options: &Value) -> Result<Answer, ClusterError> {
+        self.send(Method::DELETE, path, &[("content-type", "application/json")], Some(options)).await
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -172,7 +177,7 @@ impl Api {
 }
 
 /// An error with everything that caused it: the outermost words alone seldom say why.
-fn whole(error: &dyn std::error::Error) -> String {
+pub(super) fn whole(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -23,8 +23,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::api::Api;
+use super::binaries::Assets;
 use super::certificates::Authority;
 use super::guard::Guard;
+use super::start::ASKED;
 use super::{ClusterError, wait};
 use crate::kubernetes::KubeVersion;
 
@@ -52,6 +54,12 @@ impl Binaries {
             apiserver: folder.join("kube-apiserver"),
             controller_manager: manager.exists().then_some(manager),
         }
+    }
+}
+
+impl From<Assets> for Binaries {
+    fn from(assets: Assets) -> Self {
+        Self { etcd: assets.etcd, apiserver: assets.apiserver, controller_manager: assets.controller_manager }
     }
 }
 
@@ -139,6 +147,7 @@ pub struct Local {
     first: Endpoint,
     second: Option<Endpoint>,
     folder: PathBuf,
+    kubeconfig: PathBuf,
     // Dropped last: it kills what is left and removes the folder.
     guard: Guard,
 }
@@ -170,8 +179,8 @@ impl Local {
     }
 
     /// A kubeconfig with all rights. It is gone with the control plane.
-    pub fn kubeconfig(&self) -> PathBuf {
-        self.folder.join("admin.kubeconfig")
+    pub fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
     }
 
     /// A client with all rights, which does not retry.
@@ -249,7 +258,9 @@ impl Local {
             let runs = self.processes.get(&component).is_some_and(|process| !process.is_killed());
             asked.extend(endpoint.filter(|_| runs).map(Endpoint::api));
         }
-        start::until_ready(&asked, &mut self.processes, Duration::from_secs(60)).await
+        // A server that was here before has custom resources to serve, which `/readyz` waits for.
+        let paths = [&["/readyz"][..], &ASKED].concat();
+        start::until_ready(&asked, &mut self.processes, &paths, Duration::from_secs(60)).await
     }
 
     fn process(&self, component: Component) -> Result<&Process, ClusterError> {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::Kubeconfig;
 use serde_json::json;
 
 use super::flags::{self, Ports};
@@ -17,6 +17,9 @@ use super::{Builder, ClusterError, Component, Endpoint, Local};
 use crate::cluster::api::Api;
 use crate::cluster::certificates::{Authority, Pair, token_keys};
 use crate::cluster::guard::{Guard, Spec};
+use crate::cluster::kubeconfig;
+use crate::cluster::run_id::RunId;
+use crate::cluster::start::{ASKED, make_folder, write_private};
 use crate::cluster::wait;
 use crate::kubernetes::KubeVersion;
 
@@ -40,7 +43,7 @@ impl Builder {
     async fn start_once(&self) -> Result<Local, Failure> {
         let version = version_of(&self.binaries.apiserver)?;
         let second_version = self.second.as_deref().map(version_of).transpose()?;
-        let folder = make_folder(self.folder.as_deref())?;
+        let folder = make_folder(self.folder.as_deref(), &RunId::new())?;
         let guard = Guard::new(Some(&folder)).map_err(ClusterError::Guard)?;
         let authority = Authority::new().map_err(ClusterError::from)?;
         let ports = free_ports()?;
@@ -72,9 +75,9 @@ impl Builder {
         }
 
         let patience = Duration::from_secs(5);
-        let asked: Vec<Api> =
+        let apis: Vec<Api> =
             std::iter::once(&first).chain(&second).map(|each| Api::new(each.client.clone(), patience)).collect();
-        if let Err(error) = until_ready(&asked, &mut processes, self.deadline).await {
+        if let Err(error) = until_ready(&apis, &mut processes, &ASKED, self.deadline).await {
             let port_lost = processes.values_mut().any(Process::lost_its_port);
             return Err(if port_lost { Failure::Port(error) } else { Failure::Other(error) });
         }
@@ -87,7 +90,8 @@ impl Builder {
             processes
                 .insert(Component::ControllerManager, Process::start(&guard, Component::ControllerManager, spec, log)?);
         }
-        Ok(Local { processes, authority, first, second, folder, guard })
+        let kubeconfig = folder.join("admin.kubeconfig");
+        Ok(Local { processes, authority, first, second, folder, kubeconfig, guard })
     }
 }
 
@@ -103,14 +107,13 @@ impl From<ClusterError> for Failure {
     }
 }
 
-/// Ready means what the next step needs: CRDs can be listed, and the default namespace is there.
+/// Waits until every server answers these paths, and looks that no process ends meanwhile.
 pub(super) async fn until_ready(
     apis: &[Api],
     processes: &mut BTreeMap<Component, Process>,
+    asked: &[&str],
     deadline: Duration,
 ) -> Result<(), ClusterError> {
-    const ASKED: [&str; 2] =
-        ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions?limit=1", "/api/v1/namespaces/default"];
     let cell = std::cell::RefCell::new(processes);
     let ready = wait::until(deadline, Duration::from_millis(50), || async {
         for process in cell.borrow_mut().values_mut() {
@@ -118,7 +121,7 @@ pub(super) async fn until_ready(
                 return Some(Err(error));
             }
         }
-        for (api, path) in apis.iter().flat_map(|api| ASKED.map(|path| (api, path))) {
+        for (api, path) in apis.iter().flat_map(|api| asked.iter().map(move |path| (api, path))) {
             if !api.get(path).await.is_ok_and(|answer| answer.is_success()) {
                 return None;
             }
@@ -151,24 +154,6 @@ fn version_of(apiserver: &Path) -> Result<KubeVersion, ClusterError> {
     word.parse().map_err(|_| failed(format!("answers {text:?} to --version"), "give a kube-apiserver"))
 }
 
-/// A folder of our own, in memory where there is such a place.
-fn make_folder(below: Option<&Path>) -> Result<PathBuf, ClusterError> {
-    let memory = Path::new("/dev/shm");
-    let parents = match below {
-        Some(folder) => vec![folder.to_owned()],
-        None => vec![memory.to_owned(), std::env::temp_dir()],
-    };
-    let mut last = None;
-    for parent in parents {
-        match tempfile::Builder::new().prefix("crdproof-").tempdir_in(&parent) {
-            // From here on the guard removes it, also when we are killed.
-            Ok(folder) => return Ok(folder.keep()),
-            Err(source) => last = Some(ClusterError::File { path: parent, source }),
-        }
-    }
-    Err(last.unwrap_or_else(|| ClusterError::Port(std::io::ErrorKind::NotFound.into())))
-}
-
 /// Ports that are free now. Another program may be faster; then the start is tried anew.
 fn free_ports() -> Result<Ports, ClusterError> {
     let listen = || TcpListener::bind(("127.0.0.1", 0)).map_err(ClusterError::Port);
@@ -180,7 +165,7 @@ fn free_ports() -> Result<Ports, ClusterError> {
 
 fn write_files(folder: &Path, authority: &Authority, url: &str, admin: &Pair) -> Result<(), ClusterError> {
     let names = ["127.0.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "10.0.0.1"];
-    let server = authority.server(&names)?;
+    let server = authority.server("kube-apiserver", &names)?;
     let (private, public) = token_keys()?;
     let files = [
         ("ca.crt", authority.certificate.clone()),
@@ -188,7 +173,7 @@ fn write_files(folder: &Path, authority: &Authority, url: &str, admin: &Pair) ->
         ("server.key", server.key),
         ("tokens.key", private),
         ("tokens.pub", public),
-        ("admin.kubeconfig", kubeconfig(url, &authority.certificate, admin)),
+        ("admin.kubeconfig", config(url, &authority.certificate, admin)),
     ];
     for (name, text) in files {
         write_file(folder, name, &text)?;
@@ -201,33 +186,19 @@ fn write_file(folder: &Path, name: &str, text: &str) -> Result<(), ClusterError>
     write_private(&path, text).map_err(|source| ClusterError::File { path, source })
 }
 
-/// Keys are nobody else's business.
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    use std::io::Write as _;
-    let mut options = std::fs::File::options();
-    options.create_new(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(text.as_bytes())
-}
-
-fn kubeconfig(url: &str, authority: &str, user: &Pair) -> String {
-    let config = json!({
+fn config(url: &str, authority: &str, user: &Pair) -> String {
+    let file = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "crdproof",
         "clusters": [{"name": "crdproof", "cluster": {"server": url, "certificate-authority-data": STANDARD.encode(authority)}}],
         "users": [{"name": "crdproof", "user": {
             "client-certificate-data": STANDARD.encode(&user.certificate), "client-key-data": STANDARD.encode(&user.key)}}],
         "contexts": [{"name": "crdproof", "context": {"cluster": "crdproof", "user": "crdproof", "namespace": "default"}}],
     });
-    config.to_string()
+    file.to_string()
 }
 
 /// A client that trusts this authority alone, is this user, and does not retry.
 pub(super) async fn client(url: &str, authority: &str, user: &Pair) -> Result<kube::Client, ClusterError> {
-    let failed = |error: &dyn std::fmt::Display| ClusterError::Client(error.to_string());
-    let kubeconfig = Kubeconfig::from_yaml(&kubeconfig(url, authority, user)).map_err(|error| failed(&error))?;
-    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
-    let mut config = config.map_err(|error| failed(&error))?;
-    config.default_retry = false;
-    kube::Client::try_from(config).map_err(|error| failed(&error))
+    let parsed = Kubeconfig::from_yaml(&config(url, authority, user));
+    kubeconfig::client(parsed.map_err(|error| ClusterError::Client(error.to_string()))?, None).await
 }

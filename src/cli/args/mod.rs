@@ -1,5 +1,7 @@
 //! Flags and arguments.
 
+pub(crate) mod env;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -53,7 +55,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  crdproof env use 1.36\n  KUBEBUILDER_ASSETS=$(crdproof env path 1.31) go test ./..."
     )]
-    Env(EnvArgs),
+    Env(env::EnvArgs),
     /// Print completions for a shell.
     #[command(after_help = "Example:\n  crdproof completions bash")]
     Completions(CompletionsArgs),
@@ -279,115 +281,4 @@ pub(crate) enum FailOn {
     Error,
     /// Nothing.
     Never,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EnvArgs {
-    #[command(subcommand)]
-    pub(crate) action: EnvAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum EnvAction {
-    /// Have a release: from a folder, the cache, an archive, or a build from Go modules.
-    #[command(
-        after_help = "Examples:\n  crdproof env use 1.36\n  crdproof env use 1.30..1.37\n  crdproof env use ~1.31 --offline"
-    )]
-    Use(EnvUseArgs),
-    /// Show what is in the cache, and what can be built.
-    #[command(after_help = "Example:\n  crdproof env list --format json")]
-    List(EnvListArgs),
-    /// Print the folder of a release, for `KUBEBUILDER_ASSETS`; has the release first, where it must.
-    #[command(after_help = "Example:\n  KUBEBUILDER_ASSETS=$(crdproof env path 1.31) go test ./...")]
-    Path(EnvUseArgs),
-    /// Remove releases from the cache.
-    #[command(after_help = "Example:\n  crdproof env remove 1.31.4")]
-    Remove(EnvRemoveArgs),
-    /// Put an archive from standard input into the cache: a tar.gz with etcd and kube-apiserver.
-    #[command(after_help = "Example:\n  crdproof env sideload 1.36.4 < envtest-v1.36.4-linux-amd64.tar.gz")]
-    Sideload(EnvSideloadArgs),
-    /// Make the lock of another release, so that it can be built.
-    #[command(after_help = "Example:\n  crdproof env lock 1.30.4 --out locks && crdproof env use 1.30.4 --locks locks")]
-    Lock(EnvLockArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EnvUseArgs {
-    /// 1.36 (any patch), 1.36.4, ~1.31 (its newest patch), 1.30..1.37 (each minor), latest or installed.
-    #[arg(value_name = "SELECTOR", default_value = "1.36")]
-    pub(crate) selector: String,
-    #[command(flatten)]
-    pub(crate) sources: EnvSourceArgs,
-    /// Output format.
-    #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: TextFormat,
-}
-
-/// Where binaries may come from.
-#[derive(Debug, Args)]
-pub(crate) struct EnvSourceArgs {
-    /// A folder with etcd and kube-apiserver, to be used where it is such a release [default: `$KUBEBUILDER_ASSETS`].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) assets: Option<PathBuf>,
-    /// Never touch the network.
-    #[arg(long)]
-    pub(crate) offline: bool,
-    /// The index of release archives, in the format of envtest.
-    #[arg(long, value_name = "URL")]
-    pub(crate) index: Option<String>,
-    /// Fetch archives from here instead of the address in the index.
-    #[arg(long, value_name = "URL")]
-    pub(crate) mirror: Option<String>,
-    /// The go to build with [default: the one in PATH].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) go: Option<PathBuf>,
-    /// A folder of further locks, one folder per release.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) locks: Option<PathBuf>,
-    /// Read every byte of what is in the cache.
-    #[arg(long)]
-    pub(crate) verify: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EnvListArgs {
-    /// A folder of further locks, one folder per release.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) locks: Option<PathBuf>,
-    /// Output format.
-    #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: TextFormat,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EnvRemoveArgs {
-    /// Which releases; `installed` removes all.
-    #[arg(value_name = "SELECTOR")]
-    pub(crate) selector: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EnvSideloadArgs {
-    /// The release that the archive holds, with its patch.
-    #[arg(value_name = "VERSION")]
-    pub(crate) version: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EnvLockArgs {
-    /// The release, with its patch.
-    #[arg(value_name = "VERSION")]
-    pub(crate) version: String,
-    /// Where the lock is written, in a folder of its own.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
-    /// Another version of a staging module, where the registry lacks the release's own.
-    #[arg(long = "module", value_name = "PATH@VERSION")]
-    pub(crate) modules: Vec<String>,
-    /// The go to ask [default: the one in PATH].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) go: Option<PathBuf>,
-    /// Never touch the network.
-    #[arg(long)]
-    pub(crate) offline: bool,
 }

@@ -1,4 +1,6 @@
-//! `env`: the binaries of API servers.
+//! `env`: the binaries of API servers, and servers.
+
+mod run;
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
@@ -14,7 +16,8 @@ use crdproof::input::{InputError, Trouble};
 use crdproof::kubernetes::KubeVersion;
 use serde_json::json;
 
-use super::args::{EnvAction, EnvArgs, EnvListArgs, EnvLockArgs, EnvSourceArgs, EnvUseArgs, TextFormat};
+use super::args::TextFormat;
+use super::args::env::{EnvAction, EnvArgs, EnvListArgs, EnvLockArgs, EnvSourceArgs, EnvUseArgs};
 use super::console::Console;
 use super::exit::Exit;
 
@@ -33,6 +36,8 @@ pub(crate) fn env(args: &EnvArgs, console: Console) -> Result<Exit> {
         EnvAction::List(args) => list(&store, args, console),
         EnvAction::Remove(args) => remove(&store, &args.selector, console),
         EnvAction::Sideload(args) => load(&store, &args.version, console),
+        EnvAction::Run(args) => run::run(&store, args, console),
+        EnvAction::Sweep(args) => run::sweep(args, console),
         EnvAction::Lock(args) => make_lock(&store, args, console),
     }
 }
@@ -83,16 +88,26 @@ fn told(error: BinariesError) -> InputError {
     InputError::new(trouble, format!("{:#}", anyhow::Error::from(error))).help(help)
 }
 
-fn have(store: &Store, args: &EnvUseArgs, console: Console) -> Result<Vec<Assets>> {
-    let selector = selector(&args.selector)?;
+fn have(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Result<Vec<Assets>> {
+    let selector = selector(text)?;
     let ticker = Ticker::new(console);
-    let result = resolve(store, &selector, &sources(&args.sources), &|progress| ticker.tell(&progress));
+    let result = resolve(store, &selector, &sources(args), &|progress| ticker.tell(&progress));
     ticker.clear();
     Ok(result.map_err(told)?)
 }
 
+/// The one release that a selector names.
+fn first_of(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Result<Assets> {
+    let mut all = have(store, text, args, console)?;
+    if all.len() > 1 {
+        let error = InputError::new(Trouble::Wrong, format!("{text:?} names {} releases", all.len()));
+        return Err(error.help("name one, such as 1.36").into());
+    }
+    all.pop().ok_or_else(|| InputError::new(Trouble::Nothing, format!("{text:?} names no release")).into())
+}
+
 fn use_release(store: &Store, args: &EnvUseArgs, console: Console) -> Result<Exit> {
-    let all = have(store, args, console)?;
+    let all = have(store, &args.selector, &args.sources, console)?;
     match args.format {
         TextFormat::Json => {
             let all: Vec<_> = all.iter().map(of_assets).collect();
@@ -109,7 +124,7 @@ fn use_release(store: &Store, args: &EnvUseArgs, console: Console) -> Result<Exi
 }
 
 fn path(store: &Store, args: &EnvUseArgs, console: Console) -> Result<Exit> {
-    let all = have(store, args, console)?;
+    let all = have(store, &args.selector, &args.sources, console)?;
     let text = match args.format {
         TextFormat::Json => format!("{:#}\n", json!({"releases": all.iter().map(of_assets).collect::<Vec<_>>()})),
         TextFormat::Text => all.iter().map(|assets| format!("{}\n", assets.folder.display())).collect(),

@@ -1,0 +1,223 @@
+//! The arguments of `env`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::TextFormat;
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvArgs {
+    #[command(subcommand)]
+    pub(crate) action: EnvAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EnvAction {
+    /// Have a release: from a folder, the cache, an archive, or a build from Go modules.
+    #[command(
+        after_help = "Examples:\n  crdproof env use 1.36\n  crdproof env use 1.30..1.37\n  crdproof env use ~1.31 --offline"
+    )]
+    Use(EnvUseArgs),
+    /// Show what is in the cache, and what can be built.
+    #[command(after_help = "Example:\n  crdproof env list --format json")]
+    List(EnvListArgs),
+    /// Print the folder of a release, for `KUBEBUILDER_ASSETS`; has the release first, where it must.
+    #[command(after_help = "Example:\n  KUBEBUILDER_ASSETS=$(crdproof env path 1.31) go test ./...")]
+    Path(EnvUseArgs),
+    /// Remove releases from the cache.
+    #[command(after_help = "Example:\n  crdproof env remove 1.31.4")]
+    Remove(EnvRemoveArgs),
+    /// Put an archive from standard input into the cache: a tar.gz with etcd and kube-apiserver.
+    #[command(after_help = "Example:\n  crdproof env sideload 1.36.4 < envtest-v1.36.4-linux-amd64.tar.gz")]
+    Sideload(EnvSideloadArgs),
+    /// Start an API server, run a command with its kubeconfig, and end the server again.
+    ///
+    /// The command finds KUBECONFIG, CRDPROOF_NAMESPACE and CRDPROOF_KUBERNETES in its environment; its exit
+    /// code is ours. 5 says that there was no server, 6 that we were interrupted.
+    #[command(
+        after_help = "Examples:\n  crdproof env run 1.36 --crd config/crd -- cargo test\n  crdproof env run --provider kind 1.36.4 -- kubectl get --raw /version\n  crdproof env run --provider kubeconfig --context test --allow-changes --crd config/crd -- go test ./..."
+    )]
+    Run(EnvRunArgs),
+    /// Remove what runs left behind that were killed together with their guard.
+    #[command(
+        after_help = "Examples:\n  crdproof env sweep --dry-run\n  crdproof env sweep --kubeconfig config --context test --allow-changes"
+    )]
+    Sweep(EnvSweepArgs),
+    /// Make the lock of another release, so that it can be built.
+    #[command(after_help = "Example:\n  crdproof env lock 1.30.4 --out locks && crdproof env use 1.30.4 --locks locks")]
+    Lock(EnvLockArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvUseArgs {
+    /// 1.36 (any patch), 1.36.4, ~1.31 (its newest patch), 1.30..1.37 (each minor), latest or installed.
+    #[arg(value_name = "SELECTOR", default_value = "1.36")]
+    pub(crate) selector: String,
+    #[command(flatten)]
+    pub(crate) sources: EnvSourceArgs,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: TextFormat,
+}
+
+/// Where binaries may come from.
+#[derive(Debug, Args)]
+pub(crate) struct EnvSourceArgs {
+    /// A folder with etcd and kube-apiserver, to be used where it is such a release [default: `$KUBEBUILDER_ASSETS`].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) assets: Option<PathBuf>,
+    /// Never touch the network.
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// The index of release archives, in the format of envtest.
+    #[arg(long, value_name = "URL")]
+    pub(crate) index: Option<String>,
+    /// Fetch archives from here instead of the address in the index.
+    #[arg(long, value_name = "URL")]
+    pub(crate) mirror: Option<String>,
+    /// The go to build with [default: the one in PATH].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) go: Option<PathBuf>,
+    /// A folder of further locks, one folder per release.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) locks: Option<PathBuf>,
+    /// Read every byte of what is in the cache.
+    #[arg(long)]
+    pub(crate) verify: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvListArgs {
+    /// A folder of further locks, one folder per release.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) locks: Option<PathBuf>,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvRemoveArgs {
+    /// Which releases; `installed` removes all.
+    #[arg(value_name = "SELECTOR")]
+    pub(crate) selector: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvSideloadArgs {
+    /// The release that the archive holds, with its patch.
+    #[arg(value_name = "VERSION")]
+    pub(crate) version: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvLockArgs {
+    /// The release, with its patch.
+    #[arg(value_name = "VERSION")]
+    pub(crate) version: String,
+    /// Where the lock is written, in a folder of its own.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Another version of a staging module, where the registry lacks the release's own.
+    #[arg(long = "module", value_name = "PATH@VERSION")]
+    pub(crate) modules: Vec<String>,
+    /// The go to ask [default: the one in PATH].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) go: Option<PathBuf>,
+    /// Never touch the network.
+    #[arg(long)]
+    pub(crate) offline: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Provider {
+    /// Processes on this machine: etcd and kube-apiserver.
+    Local,
+    /// k3s in a container.
+    K3s,
+    /// A kind cluster.
+    Kind,
+    /// A cluster that is there already.
+    Kubeconfig,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvRunArgs {
+    /// 1.36, 1.36.4, ~1.31 or latest; with its patch for k3s and kind.
+    #[arg(value_name = "SELECTOR", default_value = "1.36")]
+    pub(crate) selector: String,
+    /// How the server is had.
+    #[arg(long, value_enum, default_value = "local")]
+    pub(crate) provider: Provider,
+    /// CRDs to install before the command: files or folders.
+    #[arg(long = "crd", value_name = "PATH")]
+    pub(crate) crds: Vec<String>,
+    /// A feature gate, for the provider local.
+    #[arg(long = "feature-gate", value_name = "NAME=BOOL", value_parser = switch)]
+    pub(crate) feature_gates: Vec<(String, bool)>,
+    /// An API to serve or not, for the provider local.
+    #[arg(long = "runtime-config", value_name = "API=BOOL", value_parser = switch)]
+    pub(crate) runtime_config: Vec<(String, bool)>,
+    /// Controllers to run, for the provider local; none where it is not said.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) controllers: Vec<String>,
+    /// The image of k3s or of the kind node.
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) image: Option<String>,
+    /// The program kind [default: the one in PATH].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kind: Option<PathBuf>,
+    /// A configuration for kind instead of our own.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kind_config: Option<PathBuf>,
+    /// Where kind's logs are exported to when it fails.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) logs: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+    /// Nothing is stored in the cluster and the command is not run; what would be made is listed.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) sources: EnvSourceArgs,
+    /// The command.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}
+
+/// A cluster that is there already.
+#[derive(Debug, Args)]
+pub(crate) struct ClusterArgs {
+    /// The kubeconfig [default: `$KUBECONFIG`, then ~/.kube/config].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// The context [default: the current one].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) context: Option<String>,
+    /// Leave to make changes in that cluster.
+    #[arg(long)]
+    pub(crate) allow_changes: bool,
+    /// The context's name once more, for those that look like production.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) confirm: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvSweepArgs {
+    /// Also what belongs to runs that live, or to other machines.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only say what would be removed.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+}
+
+/// Reads `Name=true`.
+fn switch(text: &str) -> Result<(String, bool), String> {
+    let (name, value) = text.split_once('=').ok_or("write it like Name=true")?;
+    let value = value.parse().map_err(|_| format!("{value:?} is neither true nor false"))?;
+    Ok((name.to_owned(), value))
+}

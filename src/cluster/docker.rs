@@ -1,0 +1,48 @@
+//! The Docker engine, asked through its own command, which knows contexts, hosts and credentials.
+
+use std::process::Command;
+
+use super::ClusterError;
+
+/// Asks the engine and returns what it says, or why there is no answer.
+pub(super) fn ask(arguments: &[&str]) -> Result<String, ClusterError> {
+    let output = Command::new("docker").args(arguments).output().map_err(|error| missing(error.to_string()))?;
+    let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if output.status.success() {
+        return Ok(said);
+    }
+    let why = String::from_utf8_lossy(&output.stderr);
+    Err(missing(last_line(&why)))
+}
+
+/// Whether an engine answers.
+pub(super) fn check() -> Result<(), ClusterError> {
+    ask(&["version", "--format", "{{.Server.Version}}"]).map(drop)
+}
+
+/// Whether an image is there.
+pub(super) fn has_image(image: &str) -> Result<bool, ClusterError> {
+    check()?;
+    Ok(!ask(&["images", "--quiet", image])?.is_empty())
+}
+
+/// The address under which containers of a network reach this machine.
+pub(super) fn gateway(network: &str) -> Result<String, ClusterError> {
+    let all = ask(&["network", "inspect", network, "--format", "{{range .IPAM.Config}}{{.Gateway}} {{end}}"])?;
+    // A network may have an IPv6 gateway too; some engines write the prefix behind the address.
+    let address =
+        all.split_whitespace().map(|text| text.split('/').next().unwrap_or(text)).find(|text| text.contains('.'));
+    address.map(str::to_owned).ok_or_else(|| missing(format!("the network {network} has no gateway")))
+}
+
+pub(super) fn missing(why: String) -> ClusterError {
+    ClusterError::Missing {
+        what: "a Docker engine".into(),
+        why,
+        help: "install and start Docker (`scripts/docker-up` does both), or take the provider `local`".into(),
+    }
+}
+
+pub(super) fn last_line(text: &str) -> String {
+    text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("no reason was given").to_owned()
+}

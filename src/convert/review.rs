@@ -1,0 +1,48 @@
+//! `ConversionReview`: how API servers ask webhooks.
+
+use serde_json::{Value, json};
+
+/// Answers a review with a function that converts one object to the version `group/version` asked for.
+/// The first refusal is the answer to all, as the protocol has it. `Err` says why this is no review.
+pub fn answer(
+    review: &Value,
+    mut convert: impl FnMut(&Value, &str) -> Result<Value, String>,
+) -> Result<Value, &'static str> {
+    let request = &review["request"];
+    if review["kind"] != "ConversionReview" || !request.is_object() {
+        return Err("this is no ConversionReview with a request");
+    }
+    let desired = request["desiredAPIVersion"].as_str().ok_or("the request has no desiredAPIVersion")?;
+    let objects = request["objects"].as_array().ok_or("the request has no objects")?;
+    let converted: Result<Vec<Value>, String> = objects.iter().map(|object| convert(object, desired)).collect();
+    let response = match converted {
+        Ok(objects) => {
+            json!({"uid": request["uid"], "convertedObjects": objects, "result": {"status": "Success"}})
+        }
+        Err(message) => json!({"uid": request["uid"], "result": {"status": "Failure", "message": message}}),
+    };
+    Ok(json!({"apiVersion": review["apiVersion"], "kind": "ConversionReview", "response": response}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_review_is_answered_in_its_own_version_and_order() {
+        let review = json!({"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "ConversionReview",
+            "request": {"uid": "u", "desiredAPIVersion": "g/v2", "objects": [{"n": 1}, {"n": 2}]}});
+        let said = answer(&review, |object, to| Ok(json!({"n": object["n"], "apiVersion": to}))).unwrap();
+        assert_eq!(said["apiVersion"], "apiextensions.k8s.io/v1beta1");
+        assert_eq!(said["response"]["uid"], "u");
+        assert_eq!(said["response"]["result"]["status"], "Success");
+        assert_eq!(
+            said["response"]["convertedObjects"],
+            json!([{"n": 1, "apiVersion": "g/v2"}, {"n": 2, "apiVersion": "g/v2"}])
+        );
+        let refused = answer(&review, |_, _| Err("no".into())).unwrap();
+        assert_eq!(refused["response"]["result"], json!({"status": "Failure", "message": "no"}));
+        assert_eq!(refused["response"]["convertedObjects"], Value::Null);
+        assert!(answer(&json!({"kind": "Pod"}), |_, _| Err("no".into())).is_err());
+    }
+}

@@ -1,0 +1,117 @@
+//! The HTTPS listener between an API server and a converter. It has a certificate of its own, whose
+//! authority is the `caBundle` for the CRD, and it ends when it is dropped.
+
+mod serve;
+
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use serde_json::{Value, json};
+
+use crate::cluster::{Authority, ClusterError, HostAccess};
+
+/// A request that came in.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// `POST`, mostly.
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    /// The body, byte by byte.
+    pub body: Vec<u8>,
+}
+
+/// What goes out.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// The media type of the body.
+    pub content_type: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    /// A JSON document with status 200.
+    pub fn json(value: &Value) -> Self {
+        Self { status: 200, content_type: "application/json", body: value.to_string().into_bytes() }
+    }
+
+    /// A plain text with a status.
+    pub fn text(status: u16, text: impl Into<String>) -> Self {
+        Self { status, content_type: "text/plain; charset=utf-8", body: text.into().into_bytes() }
+    }
+}
+
+/// An answer that is on its way.
+pub type Answering = Pin<Box<dyn Future<Output = Reply> + Send>>;
+
+/// What answers requests.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers one request.
+    fn answer(self: Arc<Self>, call: Call) -> Answering;
+}
+
+/// A function answers at once.
+impl<F: Fn(Call) -> Reply + Send + Sync + 'static> Handler for F {
+    fn answer(self: Arc<Self>, call: Call) -> Answering {
+        Box::pin(async move { self(call) })
+    }
+}
+
+/// A listener that runs.
+pub struct Listener {
+    name: String,
+    address: SocketAddr,
+    authority: String,
+    // Its end is the listener's end.
+    _task: serve::Task,
+}
+
+impl Listener {
+    /// Listens where an API server reaches this machine, on a free port, with a certificate of that name.
+    pub async fn start(access: &HostAccess, handler: impl Handler) -> Result<Self, ClusterError> {
+        let authority = Authority::new()?;
+        let pair = authority.server("crdproof", &[&access.name, "localhost", "127.0.0.1"])?;
+        let ip: IpAddr = access.listen.parse().map_err(|_| ClusterError::Listen {
+            address: access.listen.clone(),
+            why: "this is no IP address".into(),
+        })?;
+        let (address, task) = serve::start(SocketAddr::new(ip, 0), &pair, Arc::new(handler)).await?;
+        Ok(Self { name: access.name.clone(), address, authority: authority.certificate, _task: task })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The authority that signed its certificate, in PEM.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// The `clientConfig` by which an API server finds this listener, at a path.
+    pub fn client_config(&self, path: &str) -> Value {
+        let bundle = base64::engine::general_purpose::STANDARD.encode(&self.authority);
+        json!({"url": format!("https://{}:{}{path}", self.name, self.address.port()), "caBundle": bundle})
+    }
+
+    /// A CRD whose conversion asks this listener.
+    pub fn redirect(&self, crd: &Value) -> Value {
+        let mut crd = crd.clone();
+        crd["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {
+            "conversionReviewVersions": ["v1", "v1beta1"], "clientConfig": self.client_config("/convert")}});
+        crd
+    }
+}
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Listener").field("address", &self.address).finish_non_exhaustive()
+    }
+}
