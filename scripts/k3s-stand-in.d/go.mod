@@ -1,0 +1,3 @@
+module crdproof/k3s-stand-in
+
+go 1.21
