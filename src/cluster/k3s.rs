@@ -173,16 +173,22 @@ impl Builder {
 
         let client = kubeconfig::client(kubeconfig::read(std::slice::from_ref(&path))?, None).await?;
         let api = Api::new(client.clone(), Duration::from_secs(30));
-        start::until_answers(&api, self.deadline).await?;
+        start::until_answers(&api, Duration::from_secs(30)).await.map_err(|error| failed(&error))?;
         let version = api.identity().await?.version;
         let access = HostAccess { listen: docker::gateway("bridge")?, name: HOST_NAME.into() };
         Ok(K3s { api, version, access, kubeconfig: path, container, guard })
     }
 }
 
-/// The kubeconfig as it is needed outside of the container.
+/// The kubeconfig as it is needed outside of the container. Which address leads there is only known now,
+/// too late for the certificate, which always names localhost.
 fn rewritten(text: &str, url: &str) -> String {
-    text.replace(&format!("https://127.0.0.1:{PORT}"), url)
+    let inside = format!("server: https://127.0.0.1:{PORT}");
+    let lines = text.lines().map(|line| match line.split_once(&inside) {
+        Some((indent, _)) => format!("{indent}server: {url}\n{indent}tls-server-name: localhost\n"),
+        None => format!("{line}\n"),
+    });
+    lines.collect()
 }
 
 /// A k3s that runs.
@@ -264,7 +270,10 @@ mod tests {
 
     #[test]
     fn the_kubeconfig_leads_to_the_mapped_port() {
-        let text = "server: https://127.0.0.1:6443\n";
-        assert_eq!(rewritten(text, "https://localhost:32768"), "server: https://localhost:32768\n");
+        let text = "clusters:\n- cluster:\n    server: https://127.0.0.1:6443\n  name: default\n";
+        assert_eq!(
+            rewritten(text, "https://10.0.0.1:32768"),
+            "clusters:\n- cluster:\n    server: https://10.0.0.1:32768\n    tls-server-name: localhost\n  name: default\n"
+        );
     }
 }

@@ -16,6 +16,34 @@ use crate::kubernetes::KubeVersion;
 /// The variable by which kind is told to use a network of its own, which can be removed with it.
 const NETWORK: &str = "KIND_EXPERIMENTAL_DOCKER_NETWORK";
 
+/// The configuration of the repository, written for 1.35 and 1.36.
+const CONFIG: &str = include_str!("../../kind-config.yaml");
+
+/// Our configuration for a release: the gates and groups of storage migration come and go, and one that a
+/// release does not know keeps its servers from starting.
+fn config_for(version: KubeVersion) -> Value {
+    // The file is ours and a test reads it.
+    let mut config = read_config(CONFIG).unwrap_or_default();
+    let (gates, served) = match version.minor {
+        30..=34 => (
+            json!({"StorageVersionMigrator": true, "InformerResourceVersion": true}),
+            json!({"storagemigration.k8s.io/v1alpha1": "true"}),
+        ),
+        35 | 36 => (json!({"StorageVersionMigrator": true}), json!({"storagemigration.k8s.io/v1beta1": "true"})),
+        // Earlier there is none, later it needs no switch.
+        _ => (json!({}), json!({})),
+    };
+    let in_namespace = config["featureGates"]["KubeletInUserNamespace"].take();
+    config["featureGates"] = gates;
+    config["featureGates"]["KubeletInUserNamespace"] = in_namespace;
+    config["runtimeConfig"] = served;
+    // Before it was known, the setting would be refused.
+    if version.minor < 31 {
+        config["kubeadmConfigPatches"] = json!([]);
+    }
+    config
+}
+
 /// Deletes the cluster and its network. What kind had begun may still appear after kind was killed, so
 /// the deletion is repeated until nothing is left.
 const FAREWELL: &str = r#"
@@ -65,7 +93,7 @@ impl Builder {
         self
     }
 
-    /// The cluster's configuration, of kind `Cluster`.
+    /// A configuration of kind `Cluster` instead of our own, which suits the release.
     pub fn config(mut self, config: Value) -> Self {
         self.config = config;
         self
@@ -112,13 +140,19 @@ impl Builder {
     /// Creates the cluster and returns when its API server answers real requests.
     pub async fn start(self) -> Result<Kind, ClusterError> {
         self.check()?;
+        // Others call it from other folders. A name without a folder is looked up in PATH.
+        let program = match self.program.components().count() {
+            1 => self.program.clone(),
+            _ => std::path::absolute(&self.program)
+                .map_err(|source| ClusterError::File { path: self.program.clone(), source })?,
+        };
         let run = RunId::new();
         let name = run.name();
         let folder = start::make_folder(None, &run)?;
         let path = folder.join("admin.kubeconfig");
         let farewell: Vec<OsString> = ["sh".into(), "-c".into(), FAREWELL.into(), "farewell".into()]
             .into_iter()
-            .chain([self.program.clone().into(), name.clone().into(), path.clone().into()])
+            .chain([program.clone().into(), name.clone().into(), path.clone().into()])
             .collect();
         let guard = Guard::with_farewell(Some(&folder), &farewell).map_err(ClusterError::Guard)?;
         let config = folder.join("config.json");
@@ -126,7 +160,7 @@ impl Builder {
             .map_err(|source| ClusterError::File { path: config.clone(), source })?;
 
         let log = folder.join("kind.log");
-        let spec = Spec::new(&self.program).env(NETWORK, &name).output(Output::File(log.clone()));
+        let spec = Spec::new(&program).env(NETWORK, &name).output(Output::File(log.clone()));
         let spec =
             spec.args(["create", "cluster", "--retain", "--wait", "0s", "--name", &name, "--image", &self.image]);
         let spec = spec.arg("--config").arg(&config).arg("--kubeconfig").arg(&path);
@@ -199,7 +233,7 @@ impl Kind {
         Builder {
             program: "kind".into(),
             image: format!("kindest/node:v{version}"),
-            config: json!({"kind": "Cluster", "apiVersion": "kind.x-k8s.io/v1alpha4"}),
+            config: config_for(version),
             logs: None,
             deadline: Duration::from_secs(300),
         }
@@ -247,5 +281,28 @@ impl Kind {
 impl std::fmt::Debug for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kind").field("name", &self.name).field("version", &self.version).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_suits_the_release() {
+        let of = |text: &str| config_for(text.parse().unwrap());
+        let file = read_config(CONFIG).unwrap();
+        assert_eq!(of("1.36.4"), file, "the file is the configuration of 1.36");
+        assert_eq!(of("1.31.4")["runtimeConfig"], json!({"storagemigration.k8s.io/v1alpha1": "true"}));
+        assert_eq!(of("1.31.4")["featureGates"]["InformerResourceVersion"], true);
+        assert_eq!(of("1.37.1")["runtimeConfig"], json!({}));
+        assert_eq!(of("1.24.17")["featureGates"], json!({"KubeletInUserNamespace": true}));
+        assert_eq!(of("1.24.17")["networking"], file["networking"]);
+    }
+
+    #[test]
+    fn another_document_is_no_configuration() {
+        assert_eq!(read_config("kind: Pod\n").unwrap_err(), "it is not of kind Cluster");
+        assert_eq!(read_config("").unwrap_err(), "it must hold one document");
     }
 }

@@ -1,6 +1,7 @@
 //! What the start of every server needs: a folder of its own, private files, readiness by real calls.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::api::Api;
@@ -42,14 +43,18 @@ pub(super) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
-/// Waits until a server that others started answers what the next step needs.
+/// Waits until a server that others started answers what the next step needs. What it said last is the
+/// error.
 pub(super) async fn until_answers(api: &Api, deadline: Duration) -> Result<(), ClusterError> {
     for path in ["/readyz"].into_iter().chain(ASKED) {
+        let last = Mutex::new(None);
         let answered = wait::until(deadline, Duration::from_millis(200), || async {
-            api.get(path).await.ok().filter(super::api::Answer::is_success)
+            let said = api.get(path).await.and_then(super::api::Answer::ok);
+            said.map_err(|error| *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(error)).ok()
         });
         if answered.await.is_none() {
-            return Err(ClusterError::Deadline { call: format!("GET {path}"), seconds: deadline.as_secs() });
+            let late = || ClusterError::Deadline { call: format!("GET {path}"), seconds: deadline.as_secs() };
+            return Err(last.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(late));
         }
     }
     Ok(())

@@ -1,6 +1,5 @@
 //! Control planes of local processes.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crdproof::cluster::api::{Api, PatchKind, Query, Resource};
@@ -17,7 +16,7 @@ pub(crate) fn starts_answers_and_leaves_nothing(binaries: Binaries) -> Result<()
         let version = server.api().get("/version").await?.ok()?.json();
         let said: KubeVersion = version["gitVersion"].as_str().unwrap_or_default().parse()?;
         check(said == server.version(), format!("/version says {said}, the program {}", server.version()))?;
-        let folder = server.kubeconfig().parent().map(PathBuf::from).unwrap_or_default();
+        let folder = server.folder().to_owned();
         check(folder.join("admin.kubeconfig").exists(), "no kubeconfig")?;
         Ok::<_, Failed>(folder)
     })?;

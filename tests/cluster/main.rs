@@ -1,6 +1,9 @@
 //! Tests on real API servers: one set of trials for each release at hand, in the cache or in
 //! `KUBEBUILDER_ASSETS`. Where there is none, one skipped trial says how to get one.
 
+mod containers;
+mod endings;
+mod existing;
 mod local;
 mod support;
 mod verbs;
@@ -16,13 +19,22 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // Each trial starts a control plane of its own; two at a time is what a small machine carries.
     arguments.test_threads = arguments.test_threads.or(Some(2));
-    let mut trials: Vec<Trial> = releases().into_iter().flat_map(|(name, binaries)| trials(&name, &binaries)).collect();
-    if trials.is_empty() {
+    let releases = releases();
+    let mut trials: Vec<Trial> = releases.iter().flat_map(|(name, binaries)| trials(name, binaries)).collect();
+    // What does not depend on the release is tried once.
+    if let Some((name, binaries)) = releases.iter().find(|(name, _)| name.starts_with(DEFAULT)).or(releases.last()) {
+        trials.extend(once(name, binaries));
+    }
+    trials.extend(containers::trials());
+    if releases.is_empty() {
         let skip = || Ok(Completion::ignored_with("no API server at hand; `crdproof env use 1.36` builds one"));
         trials.push(Trial::ignorable_test("releases_at_hand", skip));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
+
+/// The release that the tool takes where none is named.
+const DEFAULT: &str = "1.36.";
 
 /// The releases that need no network to be had.
 fn releases() -> Vec<(String, Binaries)> {
@@ -37,17 +49,36 @@ fn releases() -> Vec<(String, Binaries)> {
     assets.into_iter().chain(cached).collect()
 }
 
-fn trials(name: &str, binaries: &Binaries) -> Vec<Trial> {
-    let trial = |what: &str, test: fn(Binaries) -> Result<(), Failed>| {
-        let binaries = binaries.clone();
+type Test = fn(Binaries) -> Result<(), Failed>;
+
+fn named(name: &str, binaries: &Binaries, tests: &[(&str, Test)]) -> Vec<Trial> {
+    let trial = |(what, test): &(&str, Test)| {
+        let (binaries, test) = (binaries.clone(), *test);
         Trial::test(format!("{name}::{what}"), move || test(binaries))
     };
-    vec![
-        trial("every_verb_works", verbs::every_verb_works),
-        trial("two_api_servers_share_a_store", local::two_api_servers_share_a_store),
-        trial("audited_and_controlled", local::audited_and_controlled),
-        trial("starts_answers_and_leaves_nothing", local::starts_answers_and_leaves_nothing),
-        trial("serves_every_version_of_a_crd", local::serves_every_version_of_a_crd),
-        trial("a_component_is_paused_and_restarted", local::a_component_is_paused_and_restarted),
-    ]
+    tests.iter().map(trial).collect()
+}
+
+fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
+    let tests: &[(&str, Test)] = &[
+        ("an_expired_certificate_is_named", existing::an_expired_certificate_is_named),
+        ("eight_start_side_by_side", endings::eight_start_side_by_side),
+        ("guests_leave_nothing", existing::guests_leave_nothing),
+        ("nothing_is_left_after_a_panic", endings::nothing_is_left_after_a_panic),
+        ("nothing_is_left_after_signals", endings::nothing_is_left_after_signals),
+        ("two_tools_share_a_cache", endings::two_tools_share_a_cache),
+    ];
+    named(name, binaries, tests)
+}
+
+fn trials(name: &str, binaries: &Binaries) -> Vec<Trial> {
+    let tests: &[(&str, Test)] = &[
+        ("every_verb_works", verbs::every_verb_works),
+        ("two_api_servers_share_a_store", local::two_api_servers_share_a_store),
+        ("audited_and_controlled", local::audited_and_controlled),
+        ("starts_answers_and_leaves_nothing", local::starts_answers_and_leaves_nothing),
+        ("serves_every_version_of_a_crd", local::serves_every_version_of_a_crd),
+        ("a_component_is_paused_and_restarted", local::a_component_is_paused_and_restarted),
+    ];
+    named(name, binaries, tests)
 }

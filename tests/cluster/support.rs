@@ -1,7 +1,6 @@
 //! What all trials use.
 
 use crdproof::cluster::ClusterError;
-use crdproof::cluster::local::{Binaries, Local};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
@@ -19,19 +18,14 @@ pub(crate) fn check(holds: bool, otherwise: impl Into<String>) -> Result<(), Fai
 }
 
 pub(crate) fn describe(error: &ClusterError) -> Failed {
-    let log = match error {
-        ClusterError::Component { log, .. } => log.clone(),
-        _ => String::new(),
-    };
-    format!("{error} ({})\n{log}", error.help()).into()
+    format!("{error} ({})\n{}", error.help(), error.log().unwrap_or_default()).into()
 }
 
 pub(crate) fn crd() -> Value {
     let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {
         "spec": {"type": "object", "properties": {"size": {"type": "integer"}}},
         "status": {"type": "object", "properties": {"size": {"type": "integer"}}}}}});
-    let subresources =
-        json!({"status": {}, "scale": {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}});
+    let subresources = json!({"status": {}});
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "widgets.example.com"},
@@ -46,11 +40,14 @@ pub(crate) fn crd() -> Value {
     })
 }
 
-/// A control plane without anything special, with the CRD installed.
-pub(crate) async fn with_crd(binaries: Binaries) -> Result<Local, Failed> {
-    let server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
-    server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
-    Ok(server)
+/// The same CRD with a scale.
+pub(crate) fn scalable_crd() -> Value {
+    let mut crd = crd();
+    for version in [0, 1] {
+        crd["spec"]["versions"][version]["subresources"]["scale"] =
+            json!({"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"});
+    }
+    crd
 }
 
 /// An object of the CRD.

@@ -3,18 +3,25 @@
 use std::time::Duration;
 
 use crdproof::cluster::api::{Api, FieldValidation, METADATA_LIST, PatchKind, Query, Resource, TABLE};
-use crdproof::cluster::local::Binaries;
+use crdproof::cluster::local::{Binaries, Local};
 use libtest_mimic::Failed;
 use serde_json::json;
 
-use crate::support::{block, check, widget, with_crd};
+use crate::support::{block, check, crd, describe, scalable_crd, widget};
 
 pub(crate) fn every_verb_works(binaries: Binaries) -> Result<(), Failed> {
     block(async {
-        let server = with_crd(binaries).await?;
+        let server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
+        // 1.18 refuses to apply an integer that is read by a scale: to it the number is a float64.
+        let scalable = server.version().minor != 18;
+        let crd = if scalable { scalable_crd() } else { crd() };
+        server.install_crds(&[crd]).await.map_err(|error| describe(&error))?;
         let api = server.api();
         let widgets = Resource::namespaced("example.com", "v1", "widgets", "default");
         writes(&api, &widgets).await?;
+        if scalable {
+            scales(&api, &widgets).await?;
+        }
         reads(&api, &widgets).await?;
         watches(&api, &widgets).await?;
         removals(&api, &widgets).await?;
@@ -57,11 +64,16 @@ async fn writes(api: &Api, widgets: &Resource) -> Result<(), Failed> {
     let status = json!({"status": {"size": 3}, "spec": {"size": 99}});
     let put = api.patch(&widgets.part_of("w3", "status"), PatchKind::Merge, &status).await?.ok()?.json();
     check(put["status"]["size"] == 3 && size(&put) == Some(3), format!("status: {put}"))?;
+    Ok(())
+}
+
+async fn scales(api: &Api, widgets: &Resource) -> Result<(), Failed> {
     let mut scale = api.get(&widgets.part_of("w4", "scale")).await?.ok()?.json();
     check(scale["spec"]["replicas"] == 4, format!("scale: {scale}"))?;
     scale["spec"]["replicas"] = json!(6);
     api.put(&widgets.part_of("w4", "scale"), &scale).await?.ok()?;
-    check(size(&api.get(&widgets.path_of("w4")).await?.ok()?.json()) == Some(6), "the scale is not written")
+    let written = api.get(&widgets.path_of("w4")).await?.ok()?.json();
+    check(written["spec"]["size"] == 6, format!("the scale is not written: {written}"))
 }
 
 async fn reads(api: &Api, widgets: &Resource) -> Result<(), Failed> {

@@ -33,17 +33,17 @@ pub(crate) enum EnvAction {
     Sideload(EnvSideloadArgs),
     /// Start an API server, run a command with its kubeconfig, and end the server again.
     ///
-    /// The command finds KUBECONFIG, CRDPROOF_NAMESPACE and CRDPROOF_KUBERNETES in its environment; its exit
+    /// The command finds `KUBECONFIG`, `CRDPROOF_NAMESPACE` and `CRDPROOF_KUBERNETES` in its environment; its exit
     /// code is ours. 5 says that there was no server, 6 that we were interrupted.
     #[command(
         after_help = "Examples:\n  crdproof env run 1.36 --crd config/crd -- cargo test\n  crdproof env run --provider kind 1.36.4 -- kubectl get --raw /version\n  crdproof env run --provider kubeconfig --context test --allow-changes --crd config/crd -- go test ./..."
     )]
-    Run(EnvRunArgs),
+    Run(Box<EnvRunArgs>),
     /// Remove what runs left behind that were killed together with their guard.
     #[command(
         after_help = "Examples:\n  crdproof env sweep --dry-run\n  crdproof env sweep --kubeconfig config --context test --allow-changes"
     )]
-    Sweep(EnvSweepArgs),
+    Sweep(Box<EnvSweepArgs>),
     /// Make the lock of another release, so that it can be built.
     #[command(after_help = "Example:\n  crdproof env lock 1.30.4 --out locks && crdproof env use 1.30.4 --locks locks")]
     Lock(EnvLockArgs),

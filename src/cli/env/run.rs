@@ -123,9 +123,9 @@ impl Wanted {
             }
             Provider::Kind => {
                 let mut builder = Kind::builder(exact(&args.selector)?);
-                builder = args.image.iter().fold(builder, |builder, image| builder.image(image));
-                builder = args.kind.iter().fold(builder, |builder, program| builder.program(program));
-                builder = args.logs.iter().fold(builder, |builder, folder| builder.logs(folder));
+                builder = args.image.iter().fold(builder, kind::Builder::image);
+                builder = args.kind.iter().fold(builder, kind::Builder::program);
+                builder = args.logs.iter().fold(builder, kind::Builder::logs);
                 if let Some(path) = &args.kind_config {
                     builder = builder.config(kind_config(path)?);
                 }

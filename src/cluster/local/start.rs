@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -114,9 +115,10 @@ pub(super) async fn until_ready(
     asked: &[&str],
     deadline: Duration,
 ) -> Result<(), ClusterError> {
-    let cell = std::cell::RefCell::new(processes);
+    // Many ask at once, so what starts must be able to move between threads.
+    let cell = Mutex::new(processes);
     let ready = wait::until(deadline, Duration::from_millis(50), || async {
-        for process in cell.borrow_mut().values_mut() {
+        for process in cell.lock().unwrap_or_else(PoisonError::into_inner).values_mut() {
             if let Err(error) = process.check() {
                 return Some(Err(error));
             }
@@ -132,7 +134,7 @@ pub(super) async fn until_ready(
         return result;
     }
     let why = format!("was not ready within {} s", deadline.as_secs());
-    let processes = cell.borrow();
+    let processes = cell.into_inner().unwrap_or_else(PoisonError::into_inner);
     let server = processes.get(&Component::ApiServer);
     Err(server.map_or_else(|| super::process::absent(Component::ApiServer), |process| process.failed(why)))
 }

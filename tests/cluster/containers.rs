@@ -1,0 +1,194 @@
+//! k3s and kind, with a webhook on this machine that the server inside reaches.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crdproof::cluster::api::{PatchKind, Query, Resource};
+use crdproof::cluster::k3s::{Datastore, K3s};
+use crdproof::cluster::kind::Kind;
+use crdproof::cluster::{ClusterError, Server};
+use crdproof::convert::review;
+use crdproof::kubernetes::KubeVersion;
+use crdproof::tap::{Call, Listener, Reply};
+use libtest_mimic::{Completion, Failed, Trial};
+use serde_json::{Value, json};
+
+use crate::endings;
+use crate::support::{block, check, crd, describe, widget};
+
+/// The release whose images are looked for.
+const RELEASE: &str = "1.36.4";
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        Trial::ignorable_test("kind::converts_through_the_host_and_leaves_nothing", kind_converts),
+        Trial::ignorable_test("kind::leaves_nothing_when_interrupted", kind_interrupted),
+        Trial::ignorable_test("k3s::converts_through_the_host_and_leaves_nothing", k3s_converts),
+        Trial::ignorable_test("k3s::leaves_nothing_when_killed", k3s_killed),
+    ]
+}
+
+fn release() -> KubeVersion {
+    RELEASE.parse().expect("a release")
+}
+
+/// What is missing is a reason to skip; anything else is a failure.
+fn at_hand(checked: Result<(), ClusterError>) -> Result<Option<Completion>, Failed> {
+    match checked {
+        Ok(()) => Ok(None),
+        Err(error @ ClusterError::Missing { .. }) => {
+            Ok(Some(Completion::ignored_with(format!("{error}; {}", error.help()))))
+        }
+        Err(error) => Err(describe(&error)),
+    }
+}
+
+/// The kind of the repository where it was built, otherwise the one in `PATH`.
+fn kind_program() -> PathBuf {
+    let env = |name: &str| std::env::var_os(name);
+    let root = crdproof::cluster::binaries::Store::default_root(&env).unwrap_or_default();
+    let entries = std::fs::read_dir(root.join("kind")).into_iter().flatten().flatten();
+    let mut built = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("kind-v"));
+    built.next().map_or_else(|| "kind".into(), |entry| entry.path())
+}
+
+fn k3s_builder() -> Result<crdproof::cluster::k3s::Builder, ClusterError> {
+    let real = K3s::builder(release());
+    match real.check() {
+        Ok(()) => Ok(real),
+        // An image made here answers like it, on the same port and with the same files.
+        Err(_) => {
+            let image = format!("crdproof/k3s-stand-in:v{RELEASE}");
+            let stand_in = K3s::builder(release()).image(&image).datastore(Datastore::Etcd);
+            stand_in.check().map(|()| stand_in)
+        }
+    }
+}
+
+fn kind_converts() -> Result<Completion, Failed> {
+    let builder = Kind::builder(release()).program(kind_program());
+    if let Some(skip) = at_hand(builder.check())? {
+        return Ok(skip);
+    }
+    let started = Instant::now();
+    let name = block(async {
+        let kind = builder.start().await.map_err(|error| describe(&error))?;
+        let name = kind.name().to_owned();
+        eprintln!("kind cluster {name}: {:.1} s until its API server answered", started.elapsed().as_secs_f64());
+        let identity = kind.api().identity().await?;
+        let migrates = identity.serves("storagemigration.k8s.io", "v1beta1");
+        check(migrates, format!("no storage migration: {:?}", identity.groups))?;
+        let server = Server::Kind(Box::new(kind));
+        converts(&server).await?;
+        server.stop().await.map_err(|error| describe(&error))?;
+        Ok::<_, Failed>(name)
+    })?;
+    eprintln!("kind cluster {name}: {:.1} s from nothing to nothing", started.elapsed().as_secs_f64());
+    nothing_of(&name)?;
+    Ok(Completion::Completed)
+}
+
+fn k3s_converts() -> Result<Completion, Failed> {
+    let builder = match k3s_builder() {
+        Ok(builder) => builder,
+        Err(error) => return at_hand(Err(error)).map(|skip| skip.unwrap_or(Completion::Completed)),
+    };
+    block(async {
+        let builder = builder.apiserver_arg("max-requests-inflight=401");
+        let server = Server::K3s(Box::new(builder.start().await.map_err(|error| describe(&error))?));
+        check(server.version() == release(), format!("it says {}", server.version()))?;
+        converts(&server).await?;
+        server.stop().await.map_err(|error| describe(&error))
+    })?;
+    Ok(Completion::Completed)
+}
+
+/// Installs a CRD whose conversion asks a listener of ours, and reads an object at both versions.
+async fn converts(server: &Server) -> Result<(), Failed> {
+    let access = server.host_access().ok_or("this server does not reach us")?;
+    let webhook = |call: Call| {
+        let review: Value = serde_json::from_slice(&call.body).unwrap_or_default();
+        let marked = |object: &Value, to: &str| {
+            let mut object = object.clone();
+            object["apiVersion"] = json!(to);
+            object["spec"]["size"] = json!(if to.ends_with("v2") { 2 } else { 1 });
+            Ok(object)
+        };
+        match review::answer(&review, marked) {
+            Ok(answer) => Reply::json(&answer),
+            Err(why) => Reply::text(400, why),
+        }
+    };
+    let listener = Listener::start(&access, webhook).await.map_err(|error| describe(&error))?;
+    server.install_crds(&[listener.redirect(&crd())]).await.map_err(|error| describe(&error))?;
+    let api = server.api();
+    let widgets = Resource::namespaced("example.com", "v1", "widgets", "default");
+    let apply = Query::new().manager("test").on(widgets.path_of("a"));
+    api.patch(&apply, PatchKind::Apply, &widget("v1", "a", 1)).await?.ok()?;
+    for (version, size) in [("v1", 1), ("v2", 2)] {
+        let read = api.get(&widgets.at(version).path_of("a")).await?.ok()?.json();
+        check(read["spec"]["size"] == size, format!("{version}: {read}"))?;
+    }
+    Ok(())
+}
+
+fn kind_interrupted() -> Result<Completion, Failed> {
+    let builder = Kind::builder(release()).program(kind_program());
+    if let Some(skip) = at_hand(builder.check())? {
+        return Ok(skip);
+    }
+    let kind = kind_program().display().to_string();
+    let mut tool =
+        endings::tool(&["env", "run", RELEASE, "--provider", "kind", "--kind", &kind, "--", "sleep", "300"])?;
+    // In the middle of creation: the node is there, the cluster is not.
+    let name = endings::within(Duration::from_secs(120), || {
+        docker(&["ps", "--format", "{{.Names}}"]).lines().find_map(|name| {
+            let cluster = name.strip_suffix("-control-plane")?;
+            cluster.contains(&format!("-{}-", tool.id())).then(|| cluster.to_owned())
+        })
+    });
+    let name = name.ok_or("no node appeared")?;
+    endings::signal("INT", tool.id())?;
+    let status = tool.wait()?;
+    check(status.code() == Some(6), format!("ended with {status}"))?;
+    nothing_of(&name)?;
+    Ok(Completion::Completed)
+}
+
+fn k3s_killed() -> Result<Completion, Failed> {
+    let builder = match k3s_builder() {
+        Ok(builder) => builder,
+        Err(error) => return at_hand(Err(error)).map(|skip| skip.unwrap_or(Completion::Completed)),
+    };
+    let image = builder.image_name();
+    let mut tool =
+        endings::tool(&["env", "run", RELEASE, "--provider", "k3s", "--image", &image, "--", "sleep", "300"])?;
+    let name = endings::within(Duration::from_secs(60), || {
+        docker(&["ps", "--format", "{{.Names}}"])
+            .lines()
+            .find(|name| name.contains(&format!("-{}-", tool.id())))
+            .map(str::to_owned)
+    });
+    let name = name.ok_or("no container appeared")?;
+    tool.kill()?;
+    tool.wait()?;
+    nothing_of(&name)?;
+    Ok(Completion::Completed)
+}
+
+fn docker(arguments: &[&str]) -> String {
+    let output = Command::new("docker").args(arguments).output().map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&output).into_owned()
+}
+
+/// No container and no network of this name is left.
+fn nothing_of(name: &str) -> Result<(), Failed> {
+    let left = || {
+        let all =
+            docker(&["ps", "--all", "--format", "{{.Names}}"]) + &docker(&["network", "ls", "--format", "{{.Name}}"]);
+        all.lines().filter(|line| line.contains(name)).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let gone = endings::within(Duration::from_secs(60), || left().is_empty().then_some(()));
+    check(gone.is_some(), format!("left: {:?}", left()))
+}

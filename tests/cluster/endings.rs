@@ -1,0 +1,151 @@
+//! However a run ends, nothing of it is left: no process, no folder.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crdproof::cluster::local::{Binaries, Local};
+use libtest_mimic::Failed;
+
+use crate::support::{block, check, describe};
+
+/// Starts the tool.
+pub(crate) fn tool(arguments: &[&str]) -> Result<Child, Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(command.spawn()?)
+}
+
+/// Starts the tool with a control plane of these programs, and a command that lasts.
+fn lasting(binaries: &Binaries) -> Result<Child, Failed> {
+    let assets = binaries.apiserver.parent().unwrap_or(Path::new("/")).display().to_string();
+    tool(&["env", "run", "installed", "--offline", "--assets", &assets, "--", "sleep", "317"])
+}
+
+/// What a condition gives, once it does, or nothing when the time is over.
+pub(crate) fn within<T>(time: Duration, mut condition: impl FnMut() -> Option<T>) -> Option<T> {
+    let end = Instant::now() + time;
+    loop {
+        if let Some(value) = condition() {
+            return Some(value);
+        }
+        if Instant::now() > end {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Sends a signal to one process.
+pub(crate) fn signal(name: &str, process: u32) -> Result<(), Failed> {
+    let sent = Command::new("sh").args(["-c", &format!("kill -s {name} {process}")]).status()?;
+    check(sent.success(), format!("no {name} for {process}"))
+}
+
+/// Command lines of processes that carry the mark of a run of this process.
+fn processes(owner: u32) -> Vec<String> {
+    let mark = format!("-{owner}-");
+    let listed = Command::new("ps").args(["-A", "-o", "stat=,args="]).output().map(|output| output.stdout);
+    let listed = String::from_utf8_lossy(&listed.unwrap_or_default()).into_owned();
+    let of_run = |line: &&str| line.contains("/crdproof-") && line.contains(&mark) && !line.starts_with('Z');
+    listed.lines().filter(of_run).map(str::to_owned).collect()
+}
+
+/// Folders that carry the mark of a run of this process.
+fn folders(owner: u32) -> Vec<String> {
+    let mark = format!("-{owner}-");
+    let parents = [Path::new("/dev/shm").to_owned(), std::env::temp_dir()];
+    let entries = parents.iter().flat_map(|parent| std::fs::read_dir(parent).into_iter().flatten().flatten());
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with("crdproof-") && name.contains(&mark)).collect()
+}
+
+fn nothing_is_left(owner: u32) -> Result<(), Failed> {
+    let gone =
+        within(Duration::from_secs(20), || (processes(owner).is_empty() && folders(owner).is_empty()).then_some(()));
+    check(gone.is_some(), format!("left: {:?} {:?}", processes(owner), folders(owner)))
+}
+
+/// Ends the tool with a signal as soon as so many of its processes run, and looks what is left.
+fn ended_by(name: &str, binaries: &Binaries, running: usize) -> Result<(), Failed> {
+    let mut tool = lasting(binaries)?;
+    let owner = tool.id();
+    let seen = within(Duration::from_secs(60), || (processes(owner).len() >= running).then_some(()));
+    check(seen.is_some(), format!("{name}: only {:?} run", processes(owner)))?;
+    check(!folders(owner).is_empty(), "no folder is to be seen")?;
+    signal(name, owner)?;
+    let status = tool.wait()?;
+    if name != "KILL" {
+        check(status.code() == Some(6), format!("{name}: ended with {status}"))?;
+    }
+    nothing_is_left(owner)
+}
+
+pub(crate) fn nothing_is_left_after_signals(binaries: Binaries) -> Result<(), Failed> {
+    // One process is the start; with the command, whose folder is in no argument, there are two and a kubeconfig.
+    for name in ["KILL", "INT", "TERM"] {
+        for running in [1, 2] {
+            ended_by(name, &binaries, running)?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn nothing_is_left_after_a_panic(binaries: Binaries) -> Result<(), Failed> {
+    let seen = std::sync::Mutex::new(None);
+    let ended = std::panic::catch_unwind(|| {
+        block(async {
+            let server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
+            if let Ok(mut seen) = seen.lock() {
+                *seen = Some(server.folder().to_owned());
+            }
+            if server.folder().exists() {
+                panic!("planned: a test that fails");
+            }
+            Ok::<_, Failed>(())
+        })
+    });
+    check(ended.is_err(), "there was no panic")?;
+    let folder = seen.into_inner().unwrap_or_default().ok_or("the server did not start")?;
+    check(!folder.exists(), format!("{} is left", folder.display()))?;
+    let named = folder.display().to_string();
+    let running = || processes(std::process::id()).into_iter().filter(|line| line.contains(&named)).count();
+    check(within(Duration::from_secs(10), || (running() == 0).then_some(())).is_some(), "processes are left")
+}
+
+pub(crate) fn two_tools_share_a_cache(binaries: Binaries) -> Result<(), Failed> {
+    let assets = binaries.apiserver.parent().unwrap_or(Path::new("/")).display().to_string();
+    let run = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+        command.args(["env", "run", "installed", "--offline", "--assets", &assets, "--", "sh", "-c"]);
+        command.arg("test -s \"$KUBECONFIG\" && echo $KUBECONFIG").stderr(Stdio::piped()).stdout(Stdio::piped()).spawn()
+    };
+    let (first, second) = (run()?.wait_with_output(), run()?.wait_with_output());
+    let mut folders = Vec::new();
+    for output in [first?, second?] {
+        check(output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())?;
+        folders.push(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    check(folders[0] != folders[1], format!("both ran in {}", folders[0]))
+}
+
+pub(crate) fn eight_start_side_by_side(binaries: Binaries) -> Result<(), Failed> {
+    block(async {
+        let starts = (0..8).map(|_| {
+            let builder = Local::builder(binaries.clone()).deadline(Duration::from_secs(180));
+            tokio::spawn(builder.start())
+        });
+        let mut servers = Vec::new();
+        for start in starts.collect::<Vec<_>>() {
+            servers.push(start.await?.map_err(|error| describe(&error))?);
+        }
+        let mut urls: Vec<_> = servers.iter().map(|server| server.url().to_owned()).collect();
+        urls.sort_unstable();
+        urls.dedup();
+        check(urls.len() == 8, format!("only {urls:?}"))?;
+        for server in &servers {
+            server.api().get("/version").await?.ok()?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,80 @@
+//! A cluster that was there before us; a local one stands in for it.
+
+use std::path::PathBuf;
+
+use crdproof::cluster::ClusterError;
+use crdproof::cluster::LABEL;
+use crdproof::cluster::api::{Query, definitions};
+use crdproof::cluster::existing::{Access, Existing};
+use crdproof::cluster::local::{Binaries, Local};
+use libtest_mimic::Failed;
+use serde_json::Value;
+
+use crate::support::{block, check, crd, describe};
+
+fn access(kubeconfig: PathBuf) -> Access {
+    Access { kubeconfig: vec![kubeconfig], allow_changes: true, ..Access::default() }
+}
+
+pub(crate) fn guests_leave_nothing(binaries: Binaries) -> Result<(), Failed> {
+    let managed = binaries.controller_manager.is_some();
+    block(async {
+        let mut builder = Local::builder(binaries);
+        if managed {
+            builder = builder.controllers(["namespace"]);
+        }
+        let server = builder.start().await.map_err(|error| describe(&error))?;
+        let api = server.api();
+        let names = || async {
+            let listed = api.get(&Query::new().labels(LABEL).on(definitions().path())).await?.ok()?.json();
+            let items = listed["items"].as_array().cloned().unwrap_or_default();
+            Ok::<Vec<Value>, ClusterError>(items.into_iter().map(|item| item["metadata"]["name"].clone()).collect())
+        };
+        let ours = access(server.kubeconfig().to_owned());
+
+        let dry = Existing::connect(&Access { dry_run: true, allow_changes: false, ..ours.clone() }).await?;
+        dry.install_crds(&[crd()]).await?;
+        dry.create_namespace().await?;
+        check(dry.made().len() == 2 && names().await?.is_empty(), format!("a dry run made {:?}", names().await?))?;
+        dry.clean_up().await?;
+
+        let guest = Existing::connect(&ours).await?;
+        guest.install_crds(&[crd()]).await?;
+        check(names().await? == ["widgets.example.com"], format!("{:?}", names().await?))?;
+        // What is there is not touched: neither by another run, nor by ours.
+        let other = Existing::connect(&ours).await?;
+        let refused = other.install_crds(&[crd()]).await.err();
+        check(matches!(refused, Some(ClusterError::Exists { .. })), format!("{refused:?}"))?;
+        other.clean_up().await?;
+        check(names().await?.len() == 1, "another run removed what it did not make")?;
+
+        // Only a controller lets a namespace go.
+        if managed {
+            guest.create_namespace().await?;
+        }
+        guest.clean_up().await?;
+        check(names().await?.is_empty(), format!("left: {:?}", names().await?))
+    })
+}
+
+pub(crate) fn an_expired_certificate_is_named(binaries: Binaries) -> Result<(), Failed> {
+    use base64::Engine as _;
+    block(async {
+        let server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
+        let mut config: Value = serde_json::from_slice(&std::fs::read(server.kubeconfig())?)?;
+        let mut params = rcgen::CertificateParams::new(Vec::new())?;
+        params.not_before = rcgen::date_time_ymd(2019, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2020, 2, 3);
+        let key = rcgen::KeyPair::generate()?;
+        let encoded = |text: &str| Value::from(base64::engine::general_purpose::STANDARD.encode(text));
+        let user = &mut config["users"][0]["user"];
+        user["client-certificate-data"] = encoded(&params.self_signed(&key)?.pem());
+        user["client-key-data"] = encoded(&key.serialize_pem());
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("config");
+        std::fs::write(&path, config.to_string())?;
+        let error = Existing::connect(&access(path)).await.err().ok_or("it was let in")?;
+        let words = error.to_string();
+        check(words.contains("the client certificate ended on 2020-02-03"), words)
+    })
+}
