@@ -123,9 +123,11 @@ pub(super) async fn until_ready(
                 return Some(Err(error));
             }
         }
-        for (api, path) in apis.iter().flat_map(|api| asked.iter().map(move |path| (api, path))) {
-            if !api.get(path).await.is_ok_and(|answer| answer.is_success()) {
-                return None;
+        for api in apis {
+            for path in asked {
+                if !api.get(path).await.is_ok_and(|answer| answer.is_success()) {
+                    return None;
+                }
             }
         }
         Some(Ok(()))
