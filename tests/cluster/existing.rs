@@ -16,10 +16,10 @@ fn access(kubeconfig: PathBuf) -> Access {
     Access { kubeconfig: vec![kubeconfig], allow_changes: true, ..Access::default() }
 }
 
-pub(crate) fn guests_leave_nothing(binaries: Binaries) -> Result<(), Failed> {
+pub(crate) fn guests_leave_nothing(binaries: &Binaries) -> Result<(), Failed> {
     let managed = binaries.controller_manager.is_some();
     block(async {
-        let mut builder = Local::builder(binaries);
+        let mut builder = Local::builder(binaries.clone());
         if managed {
             builder = builder.controllers(["namespace"]);
         }
@@ -57,10 +57,10 @@ pub(crate) fn guests_leave_nothing(binaries: Binaries) -> Result<(), Failed> {
     })
 }
 
-pub(crate) fn an_expired_certificate_is_named(binaries: Binaries) -> Result<(), Failed> {
+pub(crate) fn an_expired_certificate_is_named(binaries: &Binaries) -> Result<(), Failed> {
     use base64::Engine as _;
     block(async {
-        let server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
+        let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         let mut config: Value = serde_json::from_slice(&std::fs::read(server.kubeconfig())?)?;
         let mut params = rcgen::CertificateParams::new(Vec::new())?;
         params.not_before = rcgen::date_time_ymd(2019, 1, 1);

@@ -10,9 +10,9 @@ use serde_json::json;
 
 use crate::support::{block, check, crd, describe, widget};
 
-pub(crate) fn starts_answers_and_leaves_nothing(binaries: Binaries) -> Result<(), Failed> {
+pub(crate) fn starts_answers_and_leaves_nothing(binaries: &Binaries) -> Result<(), Failed> {
     let folder = block(async {
-        let server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
+        let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         let version = server.api().get("/version").await?.ok()?.json();
         let said: KubeVersion = version["gitVersion"].as_str().unwrap_or_default().parse()?;
         check(said == server.version(), format!("/version says {said}, the program {}", server.version()))?;
@@ -23,9 +23,9 @@ pub(crate) fn starts_answers_and_leaves_nothing(binaries: Binaries) -> Result<()
     check(!folder.exists(), format!("{} is left behind", folder.display()))
 }
 
-pub(crate) fn serves_every_version_of_a_crd(binaries: Binaries) -> Result<(), Failed> {
+pub(crate) fn serves_every_version_of_a_crd(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
-        let server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
+        let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
         let api = server.api();
         let at = |version: &str| Resource::namespaced("example.com", version, "widgets", "default");
@@ -51,9 +51,9 @@ pub(crate) fn serves_every_version_of_a_crd(binaries: Binaries) -> Result<(), Fa
     })
 }
 
-pub(crate) fn a_component_is_paused_and_restarted(binaries: Binaries) -> Result<(), Failed> {
+pub(crate) fn a_component_is_paused_and_restarted(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
-        let mut server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
+        let mut server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         server.pause(Component::ApiServer).await.map_err(|error| describe(&error))?;
         let api = Api::new(server.client(), Duration::from_secs(1));
         let started = Instant::now();
@@ -67,10 +67,10 @@ pub(crate) fn a_component_is_paused_and_restarted(binaries: Binaries) -> Result<
     })
 }
 
-pub(crate) fn two_api_servers_share_a_store(binaries: Binaries) -> Result<(), Failed> {
+pub(crate) fn two_api_servers_share_a_store(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let second = binaries.apiserver.clone();
-        let builder = Local::builder(binaries).second_apiserver(second);
+        let builder = Local::builder(binaries.clone()).second_apiserver(second);
         let mut server = builder.start().await.map_err(|error| describe(&error))?;
         server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
         let other = server.second_api().ok_or("no second server")?;
@@ -89,14 +89,14 @@ pub(crate) fn two_api_servers_share_a_store(binaries: Binaries) -> Result<(), Fa
     })
 }
 
-pub(crate) fn audited_and_controlled(binaries: Binaries) -> Result<(), Failed> {
+pub(crate) fn audited_and_controlled(binaries: &Binaries) -> Result<(), Failed> {
     let managed = binaries.controller_manager.is_some();
     block(async {
         let policy = json!({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [
             {"level": "Metadata", "verbs": ["create"], "resources": [{"group": "", "resources": ["namespaces"]}]},
             {"level": "None"},
         ]});
-        let mut builder = Local::builder(binaries).audit(policy);
+        let mut builder = Local::builder(binaries.clone()).audit(policy);
         if managed {
             builder = builder.controllers(["namespace"]);
         }

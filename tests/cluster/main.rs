@@ -49,12 +49,12 @@ fn releases() -> Vec<(String, Binaries)> {
     assets.into_iter().chain(cached).collect()
 }
 
-type Test = fn(Binaries) -> Result<(), Failed>;
+type Test = fn(&Binaries) -> Result<(), Failed>;
 
 fn named(name: &str, binaries: &Binaries, tests: &[(&str, Test)]) -> Vec<Trial> {
     let trial = |(what, test): &(&str, Test)| {
         let (binaries, test) = (binaries.clone(), *test);
-        Trial::test(format!("{name}::{what}"), move || test(binaries))
+        Trial::test(format!("{name}::{what}"), move || test(&binaries))
     };
     tests.iter().map(trial).collect()
 }

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use crate::support::{block, check, crd, describe, scalable_crd, widget};
 
-pub(crate) fn every_verb_works(binaries: Binaries) -> Result<(), Failed> {
+pub(crate) fn every_verb_works(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
-        let server = Local::builder(binaries).start().await.map_err(|error| describe(&error))?;
+        let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         // 1.18 refuses to apply an integer that is read by a scale: to it the number is a float64.
         let scalable = server.version().minor != 18;
         let crd = if scalable { scalable_crd() } else { crd() };
