@@ -140,12 +140,7 @@ impl Builder {
     /// Creates the cluster and returns when its API server answers real requests.
     pub async fn start(self) -> Result<Kind, ClusterError> {
         self.check()?;
-        // Others call it from other folders. A name without a folder is looked up in PATH.
-        let program = match self.program.components().count() {
-            1 => self.program.clone(),
-            _ => std::path::absolute(&self.program)
-                .map_err(|source| ClusterError::File { path: self.program.clone(), source })?,
-        };
+        let program = start::program(&self.program)?;
         let run = RunId::new();
         let name = run.name();
         let folder = start::make_folder(None, &run)?;

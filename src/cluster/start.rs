@@ -33,6 +33,14 @@ pub(super) fn make_folder(below: Option<&Path>, run: &RunId) -> Result<PathBuf, 
     Err(last.unwrap_or_else(|| ClusterError::Port(std::io::ErrorKind::NotFound.into())))
 }
 
+/// A program as it can be called from every folder. A name without a folder is looked up in `PATH`.
+pub(super) fn program(path: &Path) -> Result<PathBuf, ClusterError> {
+    if path.components().count() == 1 {
+        return Ok(path.to_owned());
+    }
+    std::path::absolute(path).map_err(|source| ClusterError::File { path: path.to_owned(), source })
+}
+
 /// Keys are nobody else's business.
 pub(super) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write as _;

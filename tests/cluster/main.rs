@@ -1,5 +1,5 @@
 //! Tests on real API servers: one set of trials for each release at hand, in the cache or in
-//! `KUBEBUILDER_ASSETS`. Where there is none, one skipped trial says how to get one.
+//! `KUBEBUILDER_ASSETS`. Those that could be built and are not at hand are skips that say how to get them.
 
 mod containers;
 mod endings;
@@ -11,7 +11,7 @@ mod verbs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crdproof::cluster::binaries::Store;
+use crdproof::cluster::binaries::{Store, listed};
 use crdproof::cluster::local::Binaries;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
@@ -26,10 +26,7 @@ fn main() -> ExitCode {
         trials.extend(once(name, binaries));
     }
     trials.extend(containers::trials());
-    if releases.is_empty() {
-        let skip = || Ok(Completion::ignored_with("no API server at hand; `crdproof env use 1.36` builds one"));
-        trials.push(Trial::ignorable_test("releases_at_hand", skip));
-    }
+    trials.extend(absent(&releases));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -47,6 +44,17 @@ fn releases() -> Vec<(String, Binaries)> {
         .into_iter()
         .filter_map(|entry| Some((entry.manifest.kubernetes?.to_string(), Binaries::in_folder(entry.folder))));
     assets.into_iter().chain(cached).collect()
+}
+
+/// A skip for each release that could be built and is not at hand.
+fn absent(at_hand: &[(String, Binaries)]) -> Vec<Trial> {
+    let listed = listed(None).unwrap_or_default().into_iter().map(|release| release.kubernetes.to_string());
+    let missing = listed.filter(|version| at_hand.iter().all(|(name, _)| name != version));
+    let skip = |version: String| {
+        let reason = format!("not at hand; `crdproof env use {version}` builds it");
+        Trial::ignorable_test(format!("{version}::all"), move || Ok(Completion::ignored_with(reason)))
+    };
+    missing.map(skip).collect()
 }
 
 type Test = fn(&Binaries) -> Result<(), Failed>;

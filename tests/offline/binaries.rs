@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crdproof::cluster::binaries::{Assets, BinariesError, Origin, Progress, Selector, Sources, Store, resolve};
+use rstest::rstest;
 
 /// Answers `go env`, and builds programs that only say their version. Every call leaves a line.
 const GO: &str = r#"#!/bin/sh
@@ -88,7 +89,7 @@ impl World {
 }
 
 /// Writes a program. Not by ourselves: a file that one of our threads has open for writing cannot be run.
-fn script(path: &Path, text: &str) {
+pub(crate) fn script(path: &Path, text: &str) {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "cat > \"$1\" && chmod 755 \"$1\"", "write"]).arg(path).stdin(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -97,7 +98,7 @@ fn script(path: &Path, text: &str) {
 }
 
 /// A folder as `KUBEBUILDER_ASSETS` names it.
-fn assets_folder(folder: &Path, version: &str) {
+pub(crate) fn assets_folder(folder: &Path, version: &str) {
     fs::create_dir_all(folder).unwrap();
     script(&folder.join("etcd"), "#!/bin/sh\necho 'etcd Version: 3.6.16'\n");
     script(&folder.join("kube-apiserver"), &format!("#!/bin/sh\necho 'Kubernetes v{version}'\n"));
@@ -236,8 +237,11 @@ fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-#[test]
-fn a_killed_build_leaves_no_process_and_no_folder() {
+#[rstest]
+#[case::nobody_can_catch("KILL")]
+#[case::ctrl_c("INT")]
+#[case::of_a_service_manager("TERM")]
+fn a_killed_build_leaves_no_process_and_no_folder(#[case] signal: &str) {
     let world = World::new();
     fs::write(world.path("slow"), "").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
@@ -252,8 +256,8 @@ fn a_killed_build_leaves_no_process_and_no_folder() {
         !state.is_empty() && !state.starts_with(b"Z")
     };
     assert!(pids.split_whitespace().all(alive));
-    // The kill that nobody can catch.
-    tool.kill().unwrap();
+    let sent = Command::new("sh").args(["-c", &format!("kill -s {signal} {}", tool.id())]).status().unwrap();
+    assert!(sent.success());
     tool.wait().unwrap();
     eventually("its processes are gone", || !pids.split_whitespace().any(alive));
     eventually("its folder is gone", || fs::read_dir(world.path("cache/work")).unwrap().count() == 0);

@@ -9,6 +9,7 @@ mod corpus;
 mod definitions;
 mod diff;
 mod docs;
+mod environment;
 mod fixture;
 mod house;
 mod loaders;

@@ -20,7 +20,7 @@ use crate::cluster::certificates::{Authority, Pair, token_keys};
 use crate::cluster::guard::{Guard, Spec};
 use crate::cluster::kubeconfig;
 use crate::cluster::run_id::RunId;
-use crate::cluster::start::{ASKED, make_folder, write_private};
+use crate::cluster::start::{self, ASKED, make_folder, write_private};
 use crate::cluster::wait;
 use crate::kubernetes::KubeVersion;
 
@@ -58,7 +58,7 @@ impl Builder {
         let mut processes = BTreeMap::new();
         let mut run = |component: Component, program: &Path, flags: Vec<String>| {
             let log = folder.join(format!("{}.log", component.as_str()));
-            let spec = Spec::new(program).args(flags).folder(&folder);
+            let spec = Spec::new(start::program(program)?).args(flags).folder(&folder);
             let process = Process::start(&guard, component, spec, log)?;
             processes.insert(component, process);
             Ok::<(), ClusterError>(())
@@ -87,7 +87,9 @@ impl Builder {
                 return Err(super::process::absent(Component::ControllerManager).into());
             };
             let log = folder.join("kube-controller-manager.log");
-            let spec = Spec::new(program).args(flags::controller_manager(self, &folder, ports)).folder(&folder);
+            let spec = Spec::new(start::program(program)?)
+                .args(flags::controller_manager(self, &folder, ports))
+                .folder(&folder);
             processes
                 .insert(Component::ControllerManager, Process::start(&guard, Component::ControllerManager, spec, log)?);
         }

@@ -1,0 +1,227 @@
+//! An environment that cannot be used: each trouble is one line with a remedy and exit code 5, and nothing
+//! is left behind.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::binaries::{assets_folder, script};
+use crate::cli::{BINARY, Ended};
+
+/// Runs `env run` in a world of its own: a cache, a PATH with programs of ours first, no cluster of the user's.
+fn env_run(world: &Path, arguments: &[&str]) -> Ended {
+    let mut command = Command::new(BINARY);
+    command.args(["env", "run"]).args(arguments).args(["--", "touch", "ran"]).current_dir(world);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(world.join("bin")).chain(std::env::split_paths(&path))).unwrap();
+    command.env("PATH", path).env("CRDPROOF_CACHE", world.join("cache")).env("HOME", world);
+    command.env_remove("KUBEBUILDER_ASSETS").env_remove("KUBECONFIG").env("TMPDIR", world.join("temporary"));
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let id = child.id();
+    let output = child.wait_with_output().unwrap();
+    assert!(!world.join("ran").exists(), "the command was run");
+    assert_eq!(left(world, id), Vec::<String>::new(), "left behind");
+    Ended {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Folders of a run of this process.
+fn left(world: &Path, process: u32) -> Vec<String> {
+    let parents = [world.join("temporary"), "/dev/shm".into()];
+    let entries = parents.iter().flat_map(|parent| std::fs::read_dir(parent).into_iter().flatten().flatten());
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with("crdproof-") && name.contains(&format!("-{process}-"))).collect()
+}
+
+fn world() -> tempfile::TempDir {
+    let world = tempfile::tempdir().unwrap();
+    for folder in ["bin", "temporary"] {
+        std::fs::create_dir(world.path().join(folder)).unwrap();
+    }
+    world
+}
+
+/// Programs that pass for a release; the API server dies with these words.
+fn dying(words: &str) -> tempfile::TempDir {
+    let world = world();
+    let assets = world.path().join("assets");
+    assets_folder(&assets, "1.36.4");
+    script(
+        &assets.join("etcd"),
+        "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'etcd Version: 3.6.16'; exit; }\nsleep 300\n",
+    );
+    let text = format!(
+        "#!/bin/sh\n[ \"$1\" = --version ] && {{ echo 'Kubernetes v1.36.4'; exit; }}\necho '{words}' >&2; exit 1\n"
+    );
+    script(&assets.join("kube-apiserver"), &text);
+    world
+}
+
+const LOCAL: [&str; 4] = ["1.36.4", "--offline", "--assets", "assets"];
+
+#[test]
+fn a_port_that_is_taken_time_and_again() {
+    let world = dying("listen tcp 127.0.0.1:6443: bind: address already in use");
+    env_run(world.path(), &LOCAL).says(
+        5,
+        &["error: kube-apiserver ended", "address already in use", "= help: another program took the port; try again"],
+    );
+}
+
+#[test]
+fn a_disk_without_space() {
+    let world = dying("write /x: no space left on device");
+    env_run(world.path(), &LOCAL)
+        .says(5, &["error: kube-apiserver ended", "= help: free some space where temporary files are kept"]);
+}
+
+#[test]
+fn a_flag_that_a_release_does_not_know() {
+    let world = dying("Error: unknown flag: --new");
+    env_run(world.path(), &LOCAL).says(5, &["Error: unknown flag: --new", "= help: its log says why"]);
+}
+
+#[test]
+fn a_binary_for_another_machine() {
+    let world = dying("");
+    let mut elf = vec![0; 64];
+    elf[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
+    elf[18] = 22;
+    std::fs::write(world.path().join("assets/kube-apiserver"), elf).unwrap();
+    env_run(world.path(), &LOCAL).says(5, &["it is made for linux/s390x", "= help: use binaries for "]);
+}
+
+#[test]
+fn no_docker() {
+    let world = world();
+    script(&world.path().join("bin/docker"), "#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2; exit 1\n");
+    script(&world.path().join("bin/kind"), "#!/bin/sh\necho kind v0.33.0\n");
+    for provider in ["k3s", "kind"] {
+        env_run(world.path(), &["1.36.4", "--provider", provider]).says(
+            5,
+            &[
+                "error: a Docker engine is missing: Cannot connect to the Docker daemon",
+                "= help: install and start Docker",
+            ],
+        );
+    }
+}
+
+#[test]
+fn docker_without_the_image() {
+    let world = world();
+    script(&world.path().join("bin/docker"), "#!/bin/sh\n[ \"$1\" = version ] && echo 28.0\nexit 0\n");
+    script(&world.path().join("bin/kind"), "#!/bin/sh\necho kind v0.33.0\n");
+    env_run(world.path(), &["1.36.4", "--provider", "k3s"]).says(
+        5,
+        &["error: the image rancher/k3s:v1.36.4-k3s1 is missing", "= help: `docker pull rancher/k3s:v1.36.4-k3s1`"],
+    );
+    env_run(world.path(), &["1.36.4", "--provider", "kind"])
+        .says(5, &["error: the image kindest/node:v1.36.4 is missing", "`scripts/kind-node-image 1.36.4`"]);
+    env_run(world.path(), &["1.36.4", "--provider", "kind", "--kind", "no-such-kind"])
+        .says(5, &["error: the program no-such-kind is missing", "= help: install kind"]);
+    env_run(world.path(), &["1.36", "--provider", "kind"]).says(2, &["does not name one release"]);
+}
+
+#[test]
+fn kind_that_fails_is_heard_and_swept_up() {
+    let world = world();
+    let calls = world.path().join("calls");
+    script(
+        &world.path().join("bin/docker"),
+        "#!/bin/sh\n[ \"$1\" = images ] && echo 1a2b3c\n[ \"$1\" = version ] && echo 28.0\nexit 0\n",
+    );
+    let kind = format!(
+        "#!/bin/sh\necho \"$1 $2\" >>{0}\n[ \"$1\" = create ] && {{ echo 'ERROR: no node' >&2; exit 1; }}\nexit 0\n",
+        calls.display()
+    );
+    script(&world.path().join("bin/kind"), &kind);
+    env_run(world.path(), &["1.36.4", "--provider", "kind", "--logs", "logs"])
+        .says(5, &["error: kind: could not create the cluster", "ERROR: no node", "all logs are in logs"]);
+    let calls = std::fs::read_to_string(calls).unwrap();
+    assert_eq!(calls, "version \ncreate cluster\nexport logs\ndelete cluster\n");
+}
+
+fn kubeconfig(world: &Path, context: &str) {
+    let text = format!(
+        "apiVersion: v1\nkind: Config\ncurrent-context: {context}\n\
+         clusters:\n- name: c\n  cluster: {{server: 'https://127.0.0.1:1'}}\n\
+         contexts:\n- name: {context}\n  context: {{cluster: c, user: u}}\nusers:\n- name: u\n  user: {{}}\n"
+    );
+    std::fs::write(world.join("config"), text).unwrap();
+}
+
+const EXISTING: [&str; 4] = ["--provider", "kubeconfig", "--kubeconfig", "config"];
+
+#[test]
+fn a_server_that_is_dead() {
+    let world = world();
+    kubeconfig(world.path(), "test");
+    let ended = env_run(world.path(), &[&EXISTING[..], &["--allow-changes"]].concat());
+    ended.says(5, &["error: GET /version failed", "refused", "= help: check that the server runs"]);
+}
+
+#[test]
+fn a_cluster_is_not_changed_without_leave() {
+    let world = world();
+    kubeconfig(world.path(), "test");
+    env_run(world.path(), &EXISTING)
+        .says(5, &["context \"test\" (https://127.0.0.1:1) would be changed", "add --allow-changes"]);
+    kubeconfig(world.path(), "eu-prod");
+    let allowed = [&EXISTING[..], &["--allow-changes"]].concat();
+    env_run(world.path(), &allowed).says(
+        5,
+        &["looks like production", "= help: name it twice if you mean it: --context eu-prod --confirm eu-prod"],
+    );
+    env_run(world.path(), &["--provider", "kubeconfig", "--kubeconfig", "none", "--allow-changes"])
+        .says(5, &["none: there is no such file", "= help: check --kubeconfig and --context"]);
+    std::fs::write(world.path().join("config"), "{").unwrap();
+    env_run(world.path(), &allowed).says(5, &["error: config: "]);
+}
+
+#[test]
+fn flags_that_do_not_go_together() {
+    let world = world();
+    env_run(world.path(), &["1.36.4", "--dry-run"]).says(2, &["--dry-run is about a cluster that is there already"]);
+    env_run(world.path(), &["1.36.4", "--feature-gate", "X"]).says(2, &["write it like Name=true"]);
+    env_run(world.path(), &["1.36.4", "--crd", "no-such-folder"]).says(2, &["no-such-folder"]);
+}
+
+#[test]
+fn what_a_dead_run_left_is_swept() {
+    let world = world();
+    script(&world.path().join("bin/docker"), "#!/bin/sh\nexit 1\n");
+    let sweep = |arguments: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.args(["env", "sweep"]).args(arguments).env("TMPDIR", world.path().join("temporary"));
+        command.env("PATH", format!("{}:{}", world.path().join("bin").display(), std::env::var("PATH").unwrap()));
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let mut ended = Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    let machine = crdproof::cluster::RunId::new().to_string();
+    let machine = machine.split('-').next().unwrap();
+    let folder = |process: u32| world.path().join(format!("temporary/crdproof-{machine}-{process}-1a2b3c-x"));
+    let (dead, alive) = (folder(ended.id()), folder(std::process::id()));
+    for path in [&dead, &alive] {
+        std::fs::create_dir(path).unwrap();
+    }
+    // A server whose guard was killed with the tool, and that has nobody left.
+    let mut orphan = Command::new("sh")
+        .args(["-c", "sleep 300; true", &format!("--data-dir={}/etcd", dead.display())])
+        .spawn()
+        .unwrap();
+
+    let said = sweep(&["--dry-run"]);
+    assert!(said.contains(&format!("would remove folder {}", dead.display())), "{said}");
+    assert!(said.contains(&format!("would remove process {}", orphan.id())), "{said}");
+    assert!(dead.exists() && orphan.try_wait().unwrap().is_none(), "a dry run removed something");
+
+    let said = sweep(&[]);
+    assert!(said.contains(&format!("removed folder {}", dead.display())), "{said}");
+    assert!(!dead.exists() && alive.exists(), "{said}");
+    assert!(!orphan.wait().unwrap().success(), "the process was not killed");
+    assert!(!sweep(&[]).contains(&dead.display().to_string()));
+}
