@@ -36,12 +36,12 @@ pub(crate) enum EnvAction {
     /// The command finds `KUBECONFIG`, `CRDPROOF_NAMESPACE` and `CRDPROOF_KUBERNETES` in its environment; its exit
     /// code is ours. 5 says that there was no server, 6 that we were interrupted.
     #[command(
-        after_help = "Examples:\n  crdproof env run 1.36 --crd config/crd -- cargo test\n  crdproof env run --provider kind 1.36.4 -- kubectl get --raw /version\n  crdproof env run --provider kubeconfig --context test --allow-changes --crd config/crd -- go test ./..."
+        after_help = "Examples:\n  crdproof env run 1.36 --crd config/crd -- cargo test\n  crdproof env run --provider kind 1.36.4 -- kubectl get --raw /version\n  crdproof env run --provider kubeconfig --context test --allow-changes -- make test"
     )]
     Run(Box<EnvRunArgs>),
     /// Remove what runs left behind that were killed together with their guard.
     #[command(
-        after_help = "Examples:\n  crdproof env sweep --dry-run\n  crdproof env sweep --kubeconfig config --context test --allow-changes"
+        after_help = "Examples:\n  crdproof env sweep --dry-run\n  crdproof env sweep --context test --allow-changes"
     )]
     Sweep(Box<EnvSweepArgs>),
     /// Make the lock of another release, so that it can be built.
