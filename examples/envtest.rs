@@ -5,9 +5,9 @@
 //! cargo run --example envtest
 //! ```
 //!
-//! In a test suite the body of `main` stands in a `#[tokio::test]`. Control planes do not know of each
-//! other, so tests run side by side, in one process or, with nextest, in one process each; the binaries
-//! come from one cache.
+//! The tests below run side by side, in one process (`cargo test --example envtest`) or in one process each
+//! (`cargo nextest run --example envtest`): control planes do not know of each other, and the binaries come
+//! from one cache.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it did")]
 
@@ -16,17 +16,24 @@ use std::error::Error;
 use crdproof::cluster::api::{PatchKind, Query, Resource};
 use crdproof::cluster::binaries::{Selector, Sources, Store, resolve};
 use crdproof::cluster::local::Local;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let server = server().await?;
+    let applied = apply(&server, "a", 1).await?;
+    println!("Kubernetes {} stored {applied}", server.version());
+    Ok(())
+}
+
+/// A control plane that serves our CRD. It is gone with the handle, and also if this process is killed.
+async fn server() -> Result<Local, Box<dyn Error>> {
     // Once per machine this builds or fetches; afterwards it looks into the cache.
     let root = Store::default_root(&|name| std::env::var_os(name)).ok_or("no home folder")?;
     let selector: Selector = "1.36".parse()?;
     let assets = resolve(&Store::open(root)?, &selector, &Sources::default(), &|_| ())?;
     let binaries = assets.into_iter().next().ok_or("no release")?.into();
 
-    // Gone with the handle, and also if this process is killed.
     let server = Local::builder(binaries).start().await?;
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
     server
@@ -41,11 +48,34 @@ async fn main() -> Result<(), Box<dyn Error>> {
         })])
         .await?;
 
-    // `server.client()` is an ordinary `kube::Client`; these are the raw verbs.
+    Ok(server)
+}
+
+/// Stores a widget by server-side apply. `server.client()` is an ordinary `kube::Client`; these are the raw
+/// verbs, which answer with status, headers, bytes and the time taken.
+async fn apply(server: &Local, name: &str, size: u32) -> Result<Value, Box<dyn Error>> {
     let widgets = Resource::namespaced("example.com", "v1", "widgets", "default");
-    let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}, "size": 1});
-    let path = Query::new().manager("example").on(widgets.path_of("a"));
-    let applied = server.api().patch(&path, PatchKind::Apply, &widget).await?.ok()?;
-    println!("{} {} in {:?}", server.version(), applied.status, applied.took);
-    Ok(())
+    let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "size": size});
+    let path = Query::new().manager("example").on(widgets.path_of(name));
+    Ok(server.api().patch(&path, PatchKind::Apply, &widget).await?.ok()?.json())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_widget_is_stored() -> Result<(), Box<dyn Error>> {
+        let server = server().await?;
+        assert_eq!(apply(&server, "a", 1).await?["size"], 1);
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn widgets_of_other_tests_are_elsewhere() -> Result<(), Box<dyn Error>> {
+        let server = server().await?;
+        let stored = apply(&server, "a", 2).await?;
+        assert_eq!((&stored["size"], &stored["metadata"]["generation"]), (&json!(2), &json!(1)));
+        Ok(())
+    }
 }
