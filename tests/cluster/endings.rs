@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crdproof::cluster::local::{Binaries, Local};
-use libtest_mimic::Failed;
+use libtest_mimic::{Completion, Failed};
 
 use crate::support::{block, check, describe};
 
@@ -176,4 +176,20 @@ pub(crate) fn eight_start_side_by_side(binaries: &Binaries) -> Result<(), Failed
         }
         Ok(())
     })
+}
+
+/// A file system of 4 MB, which etcd fills at once. Mounting one takes rights that not everybody has.
+pub(crate) fn a_full_disk_is_named(binaries: &Binaries) -> Result<Completion, Failed> {
+    let folder = tempfile::tempdir()?;
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4m", "tmpfs"]).arg(folder.path()).output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        return Ok(Completion::ignored_with("a small file system cannot be mounted; run as root"));
+    }
+    let ended = block(Local::builder(binaries.clone()).below(folder.path()).start());
+    let left = std::fs::read_dir(folder.path())?.count();
+    Command::new("umount").arg(folder.path()).status()?;
+    let error = ended.err().ok_or("a control plane started without space")?;
+    check(error.help().contains("free some space"), describe(&error).message().unwrap_or_default())?;
+    check(left == 0, format!("{left} folders are left"))?;
+    Ok(Completion::Completed)
 }

@@ -24,6 +24,8 @@ fn main() -> ExitCode {
     // What does not depend on the release is tried once.
     if let Some((name, binaries)) = releases.iter().find(|(name, _)| name.starts_with(DEFAULT)).or(releases.last()) {
         trials.extend(once(name, binaries));
+        let (name, binaries) = (format!("{name}::a_full_disk_is_named"), binaries.clone());
+        trials.push(Trial::ignorable_test(name, move || endings::a_full_disk_is_named(&binaries)));
     }
     trials.extend(containers::trials());
     trials.extend(absent(&releases));

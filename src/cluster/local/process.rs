@@ -65,12 +65,12 @@ impl Process {
 
     /// What went wrong, with the end of the log.
     pub(super) fn failed(&self, why: String) -> ClusterError {
-        let log = self.log_tail();
-        let help = if log.contains("address already in use") {
+        let (text, log) = (self.log(), self.log_tail());
+        let help = if text.contains("address already in use") {
             "another program took the port; try again"
         } else if why.contains("127") || why.contains("126") {
             "the program is missing or is not made for this machine; `crdproof env use` brings one that is"
-        } else if log.contains("no space left on device") {
+        } else if text.contains("no space left on device") {
             "free some space where temporary files are kept"
         } else {
             "its log says why; flags that this release does not know are a frequent reason"
@@ -80,13 +80,17 @@ impl Process {
 
     /// Whether it ended because somebody else was faster with the port.
     pub(super) fn lost_its_port(&mut self) -> bool {
-        self.check().is_err() && self.log_tail().contains("address already in use")
+        self.check().is_err() && self.log().contains("address already in use")
     }
 
+    fn log(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(&self.log).unwrap_or_default()).into_owned()
+    }
+
+    /// The last lines that say something: the stacks of a program that panicked come after them.
     pub(super) fn log_tail(&self) -> String {
-        let bytes = std::fs::read(&self.log).unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text.lines().collect();
+        let text = self.log();
+        let lines: Vec<&str> = text.lines().take_while(|line| !line.starts_with("goroutine ")).collect();
         lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
     }
 
