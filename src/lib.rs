@@ -31,7 +31,7 @@
 //!
 //! let (name, text) = SUITES.iter().find(|(name, _)| *name == "quick").unwrap();
 //! let suites = vec![load_suite(name, name, text)?];
-//! let settings = Settings { selection: Selection { suites, ..Selection::default() }, seed: 1, traces: vec![] };
+//! let settings = Settings { selection: Selection { suites, ..Selection::default() }, seed: 1, ..Settings::default() };
 //! let plan = plan(&subject, &settings);
 //!
 //! let today = jiff::civil::date(2026, 11, 16);
@@ -54,9 +54,9 @@ pub mod checks;
 pub mod report;
 
 // Acting: the world, and no opinions.
-pub mod convert;
 pub mod input;
 pub mod cluster;
+pub mod convert;
 #[cfg(feature = "cluster")]
 pub mod tap;
 

@@ -99,6 +99,7 @@ fn needed(need: Need) -> &'static str {
         Need::Baseline => "a baseline",
         Need::Samples => "samples",
         Need::Trials => "a converter and samples",
+        Need::Exchanges => "a webhook that runs, and samples",
         Need::Trace => "an API server",
     }
 }

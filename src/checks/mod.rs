@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::Span;
 use crate::kubernetes::KubeVersion;
-use crate::observe::{Trace, Trial};
+use crate::observe::{Exchange, Trace, Trial};
 use crate::schema::Path;
 use crate::schema::compare::Delta;
 use crate::subject::{Crd, Subject};
@@ -18,6 +18,7 @@ mod converter;
 mod manifest;
 mod serving;
 mod upgrade;
+mod webhook;
 
 /// Every check, sorted by id.
 pub static ALL: &[&Check] = &[
@@ -60,6 +61,23 @@ pub static ALL: &[&Check] = &[
     &upgrade::served_version_kept::CHECK,
     &upgrade::stored_version_kept::CHECK,
     &upgrade::type_kept::CHECK,
+    &webhook::concurrent_calls_agree::CHECK,
+    &webhook::content_type_json::CHECK,
+    &webhook::count_and_order_kept::CHECK,
+    &webhook::empty_batch_answered::CHECK,
+    &webhook::envelope_kept::CHECK,
+    &webhook::identity_kept::CHECK,
+    &webhook::large_batch_converted::CHECK,
+    &webhook::malformed_request_survived::CHECK,
+    &webhook::method_refused_cleanly::CHECK,
+    &webhook::mixed_batch_converted::CHECK,
+    &webhook::refusal_explained::CHECK,
+    &webhook::result_stated::CHECK,
+    &webhook::review_versions_answered::CHECK,
+    &webhook::same_version_explained::CHECK,
+    &webhook::uid_echoed::CHECK,
+    &webhook::unknown_review_fields_tolerated::CHECK,
+    &webhook::within_budget::CHECK,
 ];
 
 /// One guarantee.
@@ -132,6 +150,8 @@ pub enum Need {
     Samples,
     /// Conversions by the subject's converter.
     Trials,
+    /// Requests to the converter's endpoint.
+    Exchanges,
     /// A journey on an API server.
     Trace,
 }
@@ -149,6 +169,8 @@ pub struct Evidence<'a> {
     pub deltas: &'a [(String, Vec<Delta>)],
     /// Conversions of this CRD's objects.
     pub trials: &'a [Trial],
+    /// Requests to the endpoint of this CRD's converter.
+    pub exchanges: &'a [Exchange],
     /// What was seen on an API server.
     pub trace: Option<&'a Trace>,
     /// The day of recording; judges never look at the clock.

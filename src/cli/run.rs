@@ -27,6 +27,10 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
         let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
         return Err(error.help("`crdproof plan` shows what is skipped and why").into());
     }
+    engine::reach(&plan).map_err(|why| {
+        let error = InputError::new(Trouble::Environment, format!("the converter cannot be asked: {why}"));
+        error.help("start it, or correct `converter` in the subject file")
+    })?;
     let mut report = engine::judge(&plan, &options(args.report.jobs));
     let sources: Vec<_> = args.subject.sources.iter().map(|source| quoted(source)).collect();
     let file = args.subject.file.as_ref().map(|file| format!(" -f {}", quoted(&file.display().to_string())));
@@ -140,7 +144,7 @@ pub(crate) fn settings(args: &SelectionArgs, subject: &Subject) -> Result<Settin
             near.map_or_else(|| "`crdproof list` shows all checks".into(), |near| format!("did you mean `{near}`?"));
         return Err(InputError::new(Trouble::Wrong, format!("no check is named {unknown:?}")).help(help).into());
     }
-    Ok(Settings { selection, seed: args.seed, traces: Vec::new() })
+    Ok(Settings { selection, seed: args.seed, traces: Vec::new(), exchanges: BTreeMap::new() })
 }
 
 /// A suite by name or by file.

@@ -35,6 +35,8 @@ mod sweep;
 mod wait;
 
 #[cfg(feature = "cluster")]
+pub(crate) use api::whole;
+#[cfg(feature = "cluster")]
 pub(crate) use certificates::{Authority, Pair};
 #[cfg(feature = "cluster")]
 pub use error::ClusterError;

@@ -1,35 +1,90 @@
-//! Asking a converter. Strategy None and field maps are pure functions; what talks to a process or a
-//! network comes beside them.
+//! Asking a converter: strategy None and field maps as functions, webhooks and commands over the wire.
 
+pub mod endpoint;
+pub mod exec;
+pub mod probe;
 pub mod review;
+#[cfg(feature = "cluster")]
+pub mod webhook;
 
-use serde_json::Value;
+use std::path::Path;
 
+use serde_json::{Value, json};
+
+use self::endpoint::{Endpoint, Request};
 use crate::field_map;
+use crate::observe::{Ask, Exchange};
 use crate::schema;
-use crate::subject::{Crd, Subject};
+use crate::subject::{Crd, Subject, WebhookConfig};
 
 /// A way to convert the objects of a CRD.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub enum Converter<'a> {
     /// The API server rewrites `apiVersion` and prunes.
     None(&'a Crd),
     /// The declared field maps.
     FieldMap(&'a Subject, &'a Crd),
+    /// Something that answers reviews.
+    Endpoint(&'a dyn Endpoint, &'a Crd),
 }
 
-/// The converter of a CRD, or why there is none to ask.
-pub fn converter_of<'a>(subject: &'a Subject, crd: &'a Crd) -> Result<Converter<'a>, String> {
+/// What a subject says about the converter of a CRD.
+#[derive(Debug, Clone, Copy)]
+pub enum Declared<'a> {
+    /// Strategy None.
+    None,
+    /// The declared field maps.
+    FieldMap,
+    /// A command for each review.
+    Exec(&'a [String]),
+    /// A webhook that runs.
+    Webhook(&'a WebhookConfig),
+}
+
+/// How the objects of a CRD are converted, or why there is nobody to ask.
+pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, String> {
     if crd.versions.len() < 2 {
         return Err("one version, so nothing is converted".into());
     }
-    let declared = subject.file.converter.as_ref();
-    match crd.conversion.strategy.as_str() {
-        "None" => Ok(Converter::None(crd)),
-        _ if declared.is_some_and(|converter| converter.field_map.is_some()) => Ok(Converter::FieldMap(subject, crd)),
-        _ if declared.is_some() => Err("this release asks field maps only, no running converter".into()),
-        strategy => Err(format!("strategy {strategy}, and the subject names no converter to ask")),
+    let converter = subject.file.converter.as_ref();
+    if crd.conversion.strategy == "None" {
+        return Ok(Declared::None);
     }
+    let Some(converter) = converter else {
+        return Err(format!("strategy {}, and the subject names no converter to ask", crd.conversion.strategy));
+    };
+    match (&converter.webhook, &converter.exec, &converter.field_map) {
+        (Some(webhook), _, _) => Ok(Declared::Webhook(webhook)),
+        (None, Some(command), _) => Ok(Declared::Exec(command)),
+        (None, None, Some(_)) => Ok(Declared::FieldMap),
+        (None, None, None) => Err("this release starts no processes".into()),
+    }
+}
+
+/// What answers the subject's reviews, where something does.
+pub fn open(subject: &Subject) -> Result<Option<Box<dyn Endpoint>>, String> {
+    let Some(converter) = &subject.file.converter else { return Ok(None) };
+    let folder = subject.folder();
+    if let Some(command) = &converter.exec {
+        let exec = exec::Exec { command: command.clone(), folder };
+        return Ok(Some(Box::new(exec)));
+    }
+    converter.webhook.as_ref().map(|webhook| open_webhook(webhook, &folder)).transpose()
+}
+
+#[cfg(feature = "cluster")]
+fn open_webhook(config: &WebhookConfig, folder: &Path) -> Result<Box<dyn Endpoint>, String> {
+    let read = |name: &String| {
+        let path = folder.join(name);
+        std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+    };
+    let authorities = config.ca_file.as_ref().map(read).transpose()?;
+    Ok(Box::new(webhook::Webhook::new(&config.url, authorities.as_deref())?))
+}
+
+#[cfg(not(feature = "cluster"))]
+fn open_webhook(_: &WebhookConfig, _: &Path) -> Result<Box<dyn Endpoint>, String> {
+    Err("this build asks no webhooks; it lacks the feature `cluster`".into())
 }
 
 impl Converter<'_> {
@@ -43,6 +98,7 @@ impl Converter<'_> {
                 let map = map.ok_or_else(|| format!("no field map relates {from} and {to}"))?;
                 (crd, field_map::convert(map, object, from, to))
             }
+            Self::Endpoint(endpoint, crd) => (crd, asked(*endpoint, crd, object, to)?),
         };
         let version = crd.version(to).ok_or_else(|| format!("{} has no version {to}", crd.name))?;
         // A document that is no object can pass for a sample of a CRD that names neither group nor kind.
@@ -52,5 +108,37 @@ impl Converter<'_> {
             schema::prune(schema, &mut converted);
         }
         Ok(converted)
+    }
+}
+
+/// Sends one object in a review, and treats the answer as an API server does: metadata but labels and
+/// annotations is put back.
+fn asked(endpoint: &dyn Endpoint, crd: &Crd, object: &Value, to: &str) -> Result<Value, String> {
+    let review = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
+        "request": {"uid": "crdproof", "desiredAPIVersion": format!("{}/{to}", crd.group), "objects": [object]},
+    });
+    let request = Request::post(review.to_string());
+    let (outcome, _) = endpoint.send(&request);
+    let exchange = Exchange { ask: Ask::Conversion, method: "POST".into(), sent: String::new(), outcome, micros: 0 };
+    let mut objects = exchange.converted()?;
+    let (Some(mut converted), true) = (objects.pop(), objects.is_empty()) else {
+        return Err("another number of objects came back than was sent".into());
+    };
+    restore(object, &mut converted);
+    Ok(converted)
+}
+
+fn restore(original: &Value, converted: &mut Value) {
+    let Some(metadata) = original.get("metadata").filter(|metadata| metadata.is_object()) else { return };
+    let mut restored = metadata.clone();
+    for name in ["labels", "annotations"] {
+        match converted.pointer(&format!("/metadata/{name}")) {
+            Some(own) => restored[name] = own.clone(),
+            None => drop(restored.as_object_mut().and_then(|fields| fields.remove(name))),
+        }
+    }
+    if converted.is_object() {
+        converted["metadata"] = restored;
     }
 }

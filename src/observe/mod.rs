@@ -1,7 +1,9 @@
 //! What acting recorded: plain data that can be saved, judged again and compared.
 
+mod exchange;
 mod trace;
 mod trial;
 
+pub use exchange::{Ask, Exchange, Outcome};
 pub use trace::{Snapshot, Trace, Write};
 pub use trial::{Leg, Origin, Reply, Trial};

@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use super::{Case, Plan};
 use crate::checks::{Change, Evidence, Need, Verdict};
-use crate::convert::{self, Converter};
-use crate::observe::{Leg, Origin, Reply, Trial};
+use crate::convert::endpoint::{Endpoint, Request};
+use crate::convert::{self, Converter, Declared, probe};
+use crate::observe::{Exchange, Leg, Origin, Outcome, Reply, Trial};
 use crate::schema;
 use crate::schema::compare::{Delta, compare};
 use crate::subject::{Crd, Subject};
@@ -42,6 +43,25 @@ pub struct Options {
     pub jobs: NonZeroUsize,
     /// The day, for expiries.
     pub today: Date,
+}
+
+/// Whether what answers the subject's reviews can be reached, where the plan needs it. `Err` says why not:
+/// nothing is judged then, since everything would fail for that one reason.
+pub fn reach(plan: &Plan<'_>) -> Result<(), String> {
+    let asks = |case: &Case<'_>| {
+        let over_the_wire = matches!(convert::declared(plan.subject, case.crd), Ok(Declared::Webhook(_)));
+        let needs = |need| case.check.needs.contains(&need);
+        over_the_wire && (needs(Need::Trials) || needs(Need::Exchanges)) && !plan.exchanges.contains_key(&case.crd.name)
+    };
+    if !plan.cases.iter().any(asks) {
+        return Ok(());
+    }
+    let endpoint = convert::open(plan.subject)?;
+    let hello = Request { method: "GET", body: Vec::new() };
+    match endpoint.map(|endpoint| endpoint.send(&hello).0) {
+        Some(Outcome::Failed(why)) => Err(why),
+        Some(Outcome::Answered { .. }) | None => Ok(()),
+    }
 }
 
 /// Runs a plan. `emit` is called from several threads, once for each event.
@@ -75,14 +95,25 @@ fn judge(plan: &Plan<'_>, case: Case<'_>, once: &Once, today: Date) -> Verdict {
         (Some(_), None, _) => Change::Removed,
     };
     let needs = |need| case.check.needs.contains(&need);
-    let trials =
-        if needs(Need::Trials) { once.trials.of(name, || carry_out(subject, case.crd)) } else { Arc::default() };
+    let trials = if needs(Need::Trials) {
+        once.trials.of(name, || carry_out(subject, case.crd, once.endpoint(subject)))
+    } else {
+        Arc::default()
+    };
+    let recorded = plan.exchanges.get(name);
+    let exchanges = if needs(Need::Exchanges) && recorded.is_none() {
+        once.exchanges.of(name, || exchange(subject, case.crd, once.endpoint(subject)))
+    } else {
+        Arc::default()
+    };
+    let exchanges = recorded.unwrap_or(&exchanges);
     let deltas = match change {
         Change::Kept(old) if needs(Need::Baseline) => once.deltas.of(name, || compare_versions(old, case.crd)),
         _ => Arc::default(),
     };
     let trace = plan.traces.iter().find(|trace| trace.crd == name);
-    let evidence = Evidence { subject, crd: case.crd, change, deltas: &deltas, trials: &trials, trace, today };
+    let evidence =
+        Evidence { subject, crd: case.crd, change, deltas: &deltas, trials: &trials, exchanges, trace, today };
     (case.check.judge)(&evidence)
 }
 
@@ -91,6 +122,15 @@ fn judge(plan: &Plan<'_>, case: Case<'_>, once: &Once, today: Date) -> Verdict {
 struct Once {
     trials: ByCrd<Trial>,
     deltas: ByCrd<(String, Vec<Delta>)>,
+    exchanges: ByCrd<Exchange>,
+    endpoint: OnceLock<Option<Box<dyn Endpoint>>>,
+}
+
+impl Once {
+    /// What answers the subject's reviews. That it can be opened is known before a run begins.
+    fn endpoint(&self, subject: &Subject) -> Option<&dyn Endpoint> {
+        self.endpoint.get_or_init(|| convert::open(subject).ok().flatten()).as_deref()
+    }
 }
 
 type Cell<T> = Arc<OnceLock<Arc<Vec<T>>>>;
@@ -124,9 +164,12 @@ fn compare_versions(old: &Crd, new: &Crd) -> Vec<(String, Vec<Delta>)> {
 }
 
 /// Every sample through every other version and back.
-fn carry_out(subject: &Subject, crd: &Crd) -> Vec<Trial> {
-    let Ok(converter) = convert::converter_of(subject, crd) else {
-        return Vec::new();
+fn carry_out(subject: &Subject, crd: &Crd, endpoint: Option<&dyn Endpoint>) -> Vec<Trial> {
+    let converter = match (convert::declared(subject, crd), endpoint) {
+        (Ok(Declared::None), _) => Converter::None(crd),
+        (Ok(Declared::FieldMap), _) => Converter::FieldMap(subject, crd),
+        (Ok(Declared::Exec(_) | Declared::Webhook(_)), Some(endpoint)) => Converter::Endpoint(endpoint, crd),
+        (Ok(_) | Err(_), _) => return Vec::new(),
     };
     let mut trials = Vec::new();
     for sample in subject.samples_of(crd) {
@@ -149,6 +192,12 @@ fn carry_out(subject: &Subject, crd: &Crd) -> Vec<Trial> {
         }
     }
     trials
+}
+
+/// Everything that the wire checks look at, with the CRD's samples as objects.
+fn exchange(subject: &Subject, crd: &Crd, endpoint: Option<&dyn Endpoint>) -> Vec<Exchange> {
+    let objects: Vec<Value> = subject.samples_of(crd).map(|sample| sample.object.clone()).collect();
+    endpoint.map(|endpoint| probe::probe(endpoint, crd, &objects)).unwrap_or_default()
 }
 
 fn legs(converter: Converter<'_>, input: &Value, start: &str, route: &[&str]) -> Vec<Leg> {

@@ -1,15 +1,16 @@
 //! What a run will do. Pure: nothing is read, started or changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Selection;
 use crate::checks::{Check, Need, Severity};
-use crate::observe::Trace;
+use crate::convert::{Declared, declared};
+use crate::observe::{Exchange, Trace};
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
 
 /// Settings of a run that do not belong to the subject.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// What to judge.
     pub selection: Selection,
@@ -17,6 +18,8 @@ pub struct Settings {
     pub seed: u64,
     /// Journeys that were recorded earlier, to be judged again.
     pub traces: Vec<Trace>,
+    /// Requests to endpoints that were recorded earlier, by CRD.
+    pub exchanges: BTreeMap<String, Vec<Exchange>>,
 }
 
 /// One check on one CRD.
@@ -39,6 +42,8 @@ pub struct Plan<'a> {
     pub seed: u64,
     /// Journeys to judge.
     pub traces: &'a [Trace],
+    /// Recorded requests to judge, by CRD.
+    pub exchanges: &'a BTreeMap<String, Vec<Exchange>>,
     /// The checks, with the severity in force.
     pub checks: Vec<(&'static Check, Severity)>,
     /// What will be judged, by CRD and check.
@@ -62,7 +67,8 @@ pub fn plan<'a>(subject: &'a Subject, settings: &'a Settings) -> Plan<'a> {
             }
         }
     }
-    Plan { subject, seed: settings.seed, traces: &settings.traces, checks, cases, skipped }
+    let (traces, exchanges) = (&settings.traces, &settings.exchanges);
+    Plan { subject, seed: settings.seed, traces, exchanges, checks, cases, skipped }
 }
 
 /// The CRD that a check is judged on, or why it is not.
@@ -84,7 +90,14 @@ fn target<'a>(subject: &'a Subject, settings: &Settings, name: &str, check: &Che
         return Err("needs an API server".into());
     }
     if needs(Need::Trials) {
-        crate::convert::converter_of(subject, crd)?;
+        declared(subject, crd)?;
+    }
+    if needs(Need::Exchanges) && !settings.exchanges.contains_key(name) {
+        match declared(subject, crd)? {
+            Declared::Webhook(_) => {}
+            Declared::Exec(_) => return Err("a command has no wire".into()),
+            Declared::None | Declared::FieldMap => return Err("nothing is asked over the wire".into()),
+        }
     }
     Ok(crd)
 }

@@ -16,6 +16,7 @@ pub static SUITES: &[(&str, &str)] = &[
     ("quick", include_str!("../../suites/quick.yaml")),
     ("serving", include_str!("../../suites/serving.yaml")),
     ("upgrade", include_str!("../../suites/upgrade.yaml")),
+    ("webhook", include_str!("../../suites/webhook.yaml")),
 ];
 
 /// A suite file.

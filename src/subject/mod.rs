@@ -5,6 +5,7 @@ mod file;
 mod sample;
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use crate::document::{Node, Sources, Span};
 use crate::field_map::FieldMap;
@@ -62,6 +63,12 @@ impl Subject {
     /// The field maps declared for a CRD.
     pub fn field_maps_of<'a>(&'a self, crd: &'a Crd) -> impl Iterator<Item = (usize, &'a FieldMap)> {
         self.file.field_maps.iter().enumerate().filter(|(_, map)| map.crd == crd.name)
+    }
+
+    /// The folder of the subject file, to which its paths are relative; empty where there is none.
+    pub fn folder(&self) -> PathBuf {
+        let file = self.document.as_ref().map(|document| self.sources.place(document.span).file);
+        file.and_then(|file| Path::new(&file).parent().map(Path::to_owned)).unwrap_or_default()
     }
 
     /// Where a place of the subject file stands, named by JSON pointer.

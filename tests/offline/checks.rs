@@ -1,13 +1,13 @@
 //! Every offline check on every fixture: each fixture lists exactly the findings that must come.
 
-use crate::fixture::{check_fixtures, differences, folders, judge, load, name, root, traces};
+use crate::fixture::{check_fixtures, differences, folders, judge_folder, name, root};
 
 #[test]
 fn every_fixture_gives_exactly_the_findings_it_lists() {
     let mut wrong = Vec::new();
     let subjects = folders(&root().join("crds")).into_iter().map(|folder| (String::new(), folder));
     for (id, folder) in check_fixtures().into_iter().chain(subjects) {
-        let report = judge(&load(&folder), traces(&folder));
+        let report = judge_folder(&folder);
         for difference in differences(&folder, &report) {
             wrong.push(format!("{id} {}: {difference}", folder.display()));
         }
@@ -18,7 +18,7 @@ fn every_fixture_gives_exactly_the_findings_it_lists() {
 #[test]
 fn a_fail_fixture_breaks_its_own_check_and_a_pass_fixture_holds_it() {
     for (id, folder) in check_fixtures() {
-        let report = judge(&load(&folder), traces(&folder));
+        let report = judge_folder(&folder);
         let fired = report.counting().any(|finding| finding.check == id);
         let kind = name(&folder);
         if kind.starts_with("fail") {

@@ -3,11 +3,12 @@
 //! A folder has either a `crdproof.yaml`, or `crd*.yaml` with optional `old*.yaml` (the baseline) and
 //! `sample*.yaml`; and optionally an `expect.yaml` that lists exactly the findings that must come.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crdproof::document::{Sources, decode, parse};
 use crdproof::input::{self, Texts};
-use crdproof::observe::Trace;
+use crdproof::observe::{Exchange, Trace};
 use crdproof::report::Report;
 use crdproof::run::{Options, Selection, Settings, load_suite, plan};
 use crdproof::subject::Subject;
@@ -102,11 +103,26 @@ pub(crate) fn traces(folder: &Path) -> Vec<Trace> {
     vec![serde_json::from_value(trace).unwrap()]
 }
 
+/// The requests to an endpoint that were recorded for a fixture, by CRD.
+pub(crate) fn exchanges(folder: &Path) -> BTreeMap<String, Vec<Exchange>> {
+    let Ok(text) = std::fs::read_to_string(folder.join("exchanges.json")) else { return BTreeMap::new() };
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+}
+
+/// Judges the subject of a folder by every check that needs no API server, and by what was recorded.
+pub(crate) fn judge_folder(folder: &Path) -> Report {
+    judge_by(&load(folder), traces(folder), exchanges(folder))
+}
+
 /// Judges a subject by every check that needs no API server, and by recorded journeys.
 pub(crate) fn judge(subject: &Subject, traces: Vec<Trace>) -> Report {
+    judge_by(subject, traces, BTreeMap::new())
+}
+
+fn judge_by(subject: &Subject, traces: Vec<Trace>, exchanges: BTreeMap<String, Vec<Exchange>>) -> Report {
     let all = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: all\nchecks: ['*']\n";
     let selection = Selection { suites: vec![load_suite("all", "all", all).unwrap()], ..Selection::default() };
-    let settings = Settings { selection, seed: 1, traces };
+    let settings = Settings { selection, seed: 1, traces, exchanges };
     let plan = plan(subject, &settings);
     let options = Options { jobs: std::num::NonZeroUsize::MIN, today: TODAY };
     crdproof::run::judge(&plan, &options)

@@ -18,3 +18,4 @@ mod hostile;
 mod releases;
 mod reports;
 mod verdicts;
+mod webhook;

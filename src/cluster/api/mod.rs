@@ -177,7 +177,7 @@ impl Api {
 }
 
 /// An error with everything that caused it: the outermost words alone seldom say why.
-pub(super) fn whole(error: &dyn std::error::Error) -> String {
+pub(crate) fn whole(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

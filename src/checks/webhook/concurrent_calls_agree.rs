@@ -1,0 +1,41 @@
+//! Answers do not depend on what else is in flight.
+
+use super::shared::breach;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::{Ask, Exchange};
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/concurrent-calls-agree",
+    title: "a request is answered alike alone and among others",
+    why: "API servers send many requests at once; state that leaks between them gives one object the content of another.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "C-04",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "keep no state between requests",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let mut breaches = Vec::new();
+    let mut examined = 0;
+    for exchange in evidence.exchanges {
+        let Ask::Concurrent(alone) = exchange.ask else { continue };
+        let Some(Ok(alone)) = evidence.exchanges.get(alone).map(Exchange::converted) else { continue };
+        examined += 1;
+        match exchange.converted() {
+            Ok(objects) if objects == alone => {}
+            Ok(_) => {
+                breaches.push(breach(exchange, "the answer differs from the one to the same request alone", "differs"));
+            }
+            Err(why) => {
+                breaches.push(breach(exchange, format!("among others the request was answered by {why}"), "fails"));
+            }
+        }
+    }
+    breaches.truncate(1);
+    Verdict::from_breaches(breaches, examined)
+}

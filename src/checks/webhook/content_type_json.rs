@@ -1,0 +1,30 @@
+//! An answer says that it is JSON.
+
+use super::shared::{self, breach};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Outcome;
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/content-type-json",
+    title: "every answer states application/json",
+    why: "Proxies and meshes between API server and endpoint treat unstated content by guessing.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "W-07",
+    ],
+    severity: Severity::Warning,
+    since: None,
+    help: "set the header Content-Type: application/json",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::each_answer(evidence, |exchange, _, _| {
+        let Outcome::Answered { content_type, .. } = &exchange.outcome else { return None };
+        let stated = content_type.as_deref().unwrap_or("nothing");
+        let media = stated.split(';').next().unwrap_or_default().trim();
+        (!media.eq_ignore_ascii_case("application/json"))
+            .then(|| breach(exchange, format!("the content type is {stated}"), "type"))
+    })
+}

@@ -1,0 +1,38 @@
+//! Objects come back one for one, in their order.
+
+use super::shared::{self, breach};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/count-and-order-kept",
+    title: "as many objects come back as were sent, in the same order",
+    why: "API servers match converted objects with the originals by position: another order gives clients the content of other objects.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "W-09",
+        "H19",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "convert request.objects one by one, in order, and return all of them",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::each_success(evidence, |exchange, sent, converted| {
+        if sent.len() != converted.len() {
+            let message = format!("{} objects were sent, {} came back", sent.len(), converted.len());
+            return Some(breach(exchange, message, "count"));
+        }
+        let name = |object: &serde_json::Value| object["metadata"]["name"].clone();
+        let moved = sent.iter().zip(converted).position(|(sent, converted)| name(sent) != name(converted))?;
+        let known = sent.iter().any(|sent| name(sent) == name(&converted[moved]));
+        // An object with a name that was never sent is another check's affair.
+        known.then(|| {
+            let message =
+                format!("object {moved} is {}, and {} came back there", name(&sent[moved]), name(&converted[moved]));
+            breach(exchange, message, "order")
+        })
+    })
+}

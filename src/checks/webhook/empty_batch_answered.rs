@@ -1,0 +1,31 @@
+//! A request without objects has an answer without objects.
+
+use super::shared::{self, breach};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Ask;
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/empty-batch-answered",
+    title: "a request without objects is answered",
+    why: "An endpoint that reads the first object without looking whether there is one crashes, and takes other requests with it.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "W-05",
+    ],
+    severity: Severity::Warning,
+    since: None,
+    help: "loop over request.objects instead of reading objects[0]",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::each(
+        evidence,
+        |exchange| exchange.ask == Ask::EmptyBatch,
+        |exchange| {
+            let why = exchange.answer().err()?;
+            Some(breach(exchange, format!("a request without objects was answered by {why}"), "empty"))
+        },
+    )
+}

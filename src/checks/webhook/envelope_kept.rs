@@ -1,0 +1,28 @@
+//! The answer is a review of the version that was sent.
+
+use super::shared::{self, breach};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/envelope-kept",
+    title: "every answer is a ConversionReview of the request's own API version",
+    why: "API servers refuse an answer of another kind or version, whatever it holds.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "W-06",
+        "H21",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "answer with the apiVersion and kind of the request",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::each_answer(evidence, |exchange, review, answer| {
+        let wrong = ["apiVersion", "kind"].into_iter().find(|name| review[*name] != answer[*name])?;
+        let message = format!("{wrong} of the request is {}, of the answer {}", review[wrong], answer[wrong]);
+        Some(breach(exchange, message, wrong))
+    })
+}

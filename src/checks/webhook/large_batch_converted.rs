@@ -1,0 +1,24 @@
+//! A page of a list comes in one request.
+
+use super::shared;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Ask;
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/large-batch-converted",
+    title: "a request with 500 objects is converted whole",
+    why: "Clients list in pages of 500, and the API server sends a page as one request.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "W-05",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "raise body limits and time limits of the endpoint, and convert every object of the request",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::all_convert(evidence, |ask| *ask == Ask::LargeBatch)
+}

@@ -1,0 +1,38 @@
+//! Nonsense gets an answer, and does no harm.
+
+use super::shared::{self, breach};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::{Ask, Exchange, Outcome};
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/malformed-request-survived",
+    title: "a malformed request gets an answer, is never a success, and the next good request works",
+    why: "An endpoint that crashes on one bad request takes every version but the stored one away from all clients.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "H10",
+        "H17",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "check what was decoded before it is used, and answer 400 or Failure",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let relevant = |exchange: &Exchange| matches!(exchange.ask, Ask::Malformed(_) | Ask::Afterwards);
+    shared::each(evidence, relevant, |exchange| match (&exchange.ask, &exchange.outcome) {
+        (Ask::Malformed(what), Outcome::Failed(why)) => {
+            Some(breach(exchange, format!("{what}: no answer ({why})"), what))
+        }
+        (Ask::Malformed(what), Outcome::Answered { .. }) => {
+            let objects = exchange.converted().unwrap_or_default();
+            (!objects.is_empty()).then(|| breach(exchange, format!("{what}: answered with Success and objects"), what))
+        }
+        (_, _) => {
+            let why = exchange.converted().err()?;
+            Some(breach(exchange, format!("a good request after malformed ones was answered by {why}"), "afterwards"))
+        }
+    })
+}

@@ -1,0 +1,35 @@
+//! Only POST converts.
+
+use super::shared::{self, breach};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::{Ask, Outcome};
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/method-refused-cleanly",
+    title: "another method than POST is refused with a 4xx status",
+    why: "Probes and scanners send GET; a server error in answer wakes people up, and a success hides a wrong route.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "W-07",
+    ],
+    severity: Severity::Warning,
+    since: None,
+    help: "answer 405 to everything but POST",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::each(
+        evidence,
+        |exchange| exchange.ask == Ask::Method,
+        |exchange| {
+            let said = match &exchange.outcome {
+                Outcome::Answered { status: 400..=499, .. } => return None,
+                Outcome::Answered { status, .. } => format!("HTTP {status}"),
+                Outcome::Failed(why) => format!("no answer ({why})"),
+            };
+            Some(breach(exchange, format!("{} was answered by {said}", exchange.method), "method"))
+        },
+    )
+}

@@ -1,0 +1,48 @@
+//! What cannot be converted is refused in words.
+
+use super::shared::{self, breach};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Ask;
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/refusal-explained",
+    title: "what cannot be converted is answered by HTTP 200, Failure and a message",
+    why: "The message is all that the client sees; an HTTP error or an empty message leaves people with 'conversion webhook failed'.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "H14",
+        "H16",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "answer 200 with result {status: Failure, message: why} and no convertedObjects",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::each(
+        evidence,
+        |exchange| exchange.ask == Ask::UnknownVersion,
+        |exchange| {
+            let problem = match exchange.answer() {
+                Err(why) => format!("a version that does not exist was answered by {why}"),
+                Ok(answer) => {
+                    let response = &answer["response"];
+                    let message = response["result"]["message"].as_str().unwrap_or_default();
+                    let objects = response["convertedObjects"].as_array().map_or(0, Vec::len);
+                    if response["result"]["status"] == "Success" {
+                        "a version that does not exist was converted to, with Success".to_owned()
+                    } else if message.trim().is_empty() {
+                        "a version that does not exist was refused without a message".to_owned()
+                    } else if objects > 0 {
+                        format!("a refusal carries {objects} objects")
+                    } else {
+                        return None;
+                    }
+                }
+            };
+            Some(breach(exchange, problem, "refusal"))
+        },
+    )
+}

@@ -1,0 +1,27 @@
+//! The answer says whether it worked.
+
+use super::shared::{self, breach};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/result-stated",
+    title: "every answer states Success or Failure in response.result.status",
+    why: "API servers take everything but Success for a failure, and a missing result for one without a message.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "W-08",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "set response.result.status to Success or Failure",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::each_answer(evidence, |exchange, _, answer| {
+        let status = &answer["response"]["result"]["status"];
+        let stated = status == "Success" || status == "Failure";
+        (!stated).then(|| breach(exchange, format!("response.result.status is {status}"), "status"))
+    })
+}

@@ -1,0 +1,24 @@
+//! Every review version that the CRD offers is understood.
+
+use super::shared;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Ask;
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/review-versions-answered",
+    title: "each review version that the CRD offers is answered in kind",
+    why: "The API server takes the first version of conversionReviewVersions that it knows, so another release may take another one.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "W-02",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "answer every version that conversionReviewVersions lists, or list only those that are answered",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::all_convert(evidence, |ask| matches!(ask, Ask::ReviewVersion(_)))
+}

@@ -1,0 +1,41 @@
+//! An object that needs no conversion is returned or refused with a reason.
+
+use super::shared::{self, breach};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Ask;
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/same-version-explained",
+    title: "an object that has the desired version already is returned as it is, or refused with a reason",
+    why: "API servers do not ask for this, but tools that replay reviews do, and a silent failure costs them hours.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "W-04",
+        "H18",
+    ],
+    severity: Severity::Note,
+    since: None,
+    help: "return the object unchanged, or answer Failure with a message",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::each(
+        evidence,
+        |exchange| exchange.ask == Ask::SameVersion,
+        |exchange| match exchange.converted() {
+            Ok(converted) => {
+                let sent = exchange.review()["request"]["objects"].clone();
+                let same = sent.as_array() == Some(&converted);
+                (!same).then(|| {
+                    breach(exchange, "the object came back changed although its version is the desired one", "changed")
+                })
+            }
+            Err(why) => {
+                let explained = why.strip_prefix("Failure: ").is_some_and(|message| message != "without a message");
+                (!explained).then(|| breach(exchange, format!("answered by {why}"), "unexplained"))
+            }
+        },
+    )
+}

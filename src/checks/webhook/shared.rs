@@ -1,0 +1,96 @@
+//! What the checks of this family share: which exchanges they look at, and how a breach is told.
+
+use serde_json::Value;
+
+use crate::checks::{Breach, Evidence, Verdict};
+use crate::observe::{Ask, Exchange};
+
+/// How much of a body is worth showing.
+const SHOWN: usize = 600;
+
+/// A breach with the exchange as its evidence. The key tells breaches of one check apart; which exchange
+/// showed it does not.
+pub(super) fn breach(exchange: &Exchange, message: impl Into<String>, key: &str) -> Breach {
+    let said = match &exchange.outcome {
+        crate::observe::Outcome::Answered { status, body, .. } => format!("HTTP {status}: {}", cut(body)),
+        crate::observe::Outcome::Failed(why) => why.clone(),
+    };
+    Breach::new(message).key(key).evidence(format!("sent:     {}\nanswered: {said}", cut(&exchange.sent)))
+}
+
+fn cut(text: &str) -> String {
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Judges the exchanges that matter; of several breaches with one key the first is told.
+pub(super) fn each(
+    evidence: &Evidence<'_>,
+    matters: impl Fn(&Exchange) -> bool,
+    judge: impl Fn(&Exchange) -> Option<Breach>,
+) -> Verdict {
+    let mut breaches: Vec<Breach> = Vec::new();
+    let mut examined = 0;
+    for exchange in evidence.exchanges.iter().filter(|exchange| matters(exchange)) {
+        examined += 1;
+        if let Some(breach) = judge(exchange)
+            && breaches.iter().all(|known| known.key != breach.key)
+        {
+            breaches.push(breach);
+        }
+    }
+    Verdict::from_breaches(breaches, examined)
+}
+
+/// Judges every answer to a proper review: request and answer as documents.
+pub(super) fn each_answer(
+    evidence: &Evidence<'_>,
+    judge: impl Fn(&Exchange, &Value, &Value) -> Option<Breach>,
+) -> Verdict {
+    let matters = |exchange: &Exchange| is_proper(exchange) && exchange.answer().is_ok();
+    each(evidence, matters, |exchange| judge(exchange, &exchange.review(), &exchange.answer().ok()?))
+}
+
+/// Judges every conversion that succeeded: objects as sent and as they came back.
+pub(super) fn each_success(
+    evidence: &Evidence<'_>,
+    judge: impl Fn(&Exchange, &[Value], &[Value]) -> Option<Breach>,
+) -> Verdict {
+    let matters = |exchange: &Exchange| is_proper(exchange) && exchange.converted().is_ok();
+    each(evidence, matters, |exchange| {
+        let review = exchange.review();
+        judge(exchange, review["request"]["objects"].as_array()?, &exchange.converted().ok()?)
+    })
+}
+
+/// Requires that requests of a sort are converted whole, each object to the desired version.
+pub(super) fn all_convert(evidence: &Evidence<'_>, sort: impl Fn(&Ask) -> bool) -> Verdict {
+    each(
+        evidence,
+        |exchange| sort(&exchange.ask),
+        |exchange| {
+            let request = exchange.review()["request"].take();
+            let sent = request["objects"].as_array().map_or(0, Vec::len);
+            let problem = match exchange.converted() {
+                Err(why) => why,
+                Ok(converted) => {
+                    let right =
+                        converted.iter().filter(|object| object["apiVersion"] == request["desiredAPIVersion"]).count();
+                    if right == sent {
+                        return None;
+                    }
+                    format!("Success, but only {right} objects came back at {}", request["desiredAPIVersion"])
+                }
+            };
+            Some(breach(exchange, format!("{sent} objects: answered by {problem}"), "whole"))
+        },
+    )
+}
+
+/// Whether the request is one that an API server could send.
+fn is_proper(exchange: &Exchange) -> bool {
+    !matches!(exchange.ask, Ask::Malformed(_) | Ask::Method)
+}

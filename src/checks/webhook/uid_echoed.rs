@@ -1,0 +1,28 @@
+//! The answer names the request that it answers.
+
+use super::shared::{self, breach};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/uid-echoed",
+    title: "every answer carries the uid of its request",
+    why: "API servers compare the two and treat an answer with another uid, or without one, as a failed conversion: every read and write of the version fails.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "W-06",
+        "H15",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "copy request.uid into response.uid",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::each_answer(evidence, |exchange, review, answer| {
+        let (asked, said) = (&review["request"]["uid"], &answer["response"]["uid"]);
+        (asked != said)
+            .then(|| breach(exchange, format!("the request's uid is {asked}, the answer's is {said}"), "uid"))
+    })
+}

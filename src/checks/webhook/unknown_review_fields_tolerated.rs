@@ -1,0 +1,24 @@
+//! A newer API server may send more than we know.
+
+use super::shared;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Ask;
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/unknown-review-fields-tolerated",
+    title: "fields that a newer API server adds to a review are tolerated",
+    why: "An endpoint that decodes strictly fails on the day the cluster is upgraded.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
+        "W-03",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "ignore unknown fields of the review",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    shared::all_convert(evidence, |ask| *ask == Ask::NewerReview)
+}

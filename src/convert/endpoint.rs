@@ -1,0 +1,49 @@
+//! Where reviews are sent.
+
+use std::time::{Duration, Instant};
+
+use crate::observe::Outcome;
+
+/// A request to an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// `POST`, except where that is the question.
+    pub method: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    /// A body to be posted as JSON.
+    pub fn post(body: impl Into<Vec<u8>>) -> Self {
+        Self { method: "POST", body: body.into() }
+    }
+}
+
+/// What answers reviews: a webhook, a command, a function.
+pub trait Endpoint: Send + Sync {
+    /// Sends one request and says what came back, and how long that took. Never waits for ever.
+    fn send(&self, request: &Request) -> (Outcome, Duration);
+
+    /// Sends requests at once, where the endpoint can do that. Answers are in the order of the requests.
+    fn send_together(&self, requests: &[Request]) -> Vec<(Outcome, Duration)> {
+        std::thread::scope(|scope| {
+            let sent: Vec<_> = requests.iter().map(|request| scope.spawn(|| self.send(request))).collect();
+            let lost = || (Outcome::Failed("the endpoint panicked".into()), Duration::ZERO);
+            sent.into_iter().map(|thread| thread.join().unwrap_or_else(|_| lost())).collect()
+        })
+    }
+}
+
+/// A function of this process, as a webhook would be: a body in, status and body out.
+pub struct Function<F>(pub F);
+
+impl<F: Fn(&Request) -> (u16, Vec<u8>) + Send + Sync> Endpoint for Function<F> {
+    fn send(&self, request: &Request) -> (Outcome, Duration) {
+        let started = Instant::now();
+        let (status, body) = self.0(request);
+        let body = String::from_utf8_lossy(&body).into_owned();
+        let outcome = Outcome::Answered { status, content_type: Some("application/json".into()), body };
+        (outcome, started.elapsed())
+    }
+}

@@ -1,0 +1,100 @@
+//! One request to a converter's endpoint, and what came back, as it was.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One request and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Exchange {
+    /// What the request was to find out.
+    pub ask: Ask,
+    /// The method.
+    pub method: String,
+    /// The body that was sent.
+    pub sent: String,
+    /// What came back.
+    pub outcome: Outcome,
+    /// From the request's start to the answer's end, in microseconds.
+    pub micros: u64,
+}
+
+/// What a request is to find out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Ask {
+    /// A plain conversion.
+    Conversion,
+    /// The same conversion while others are in flight; the number is that of the exchange that was alone.
+    Concurrent(usize),
+    /// No objects at all.
+    EmptyBatch,
+    /// Objects of every version at once.
+    MixedBatch,
+    /// As many objects as a page of a list has.
+    LargeBatch,
+    /// An object that has the desired version already.
+    SameVersion,
+    /// A review of this version.
+    ReviewVersion(String),
+    /// A review with fields that a newer server may send.
+    NewerReview,
+    /// A version that does not exist.
+    UnknownVersion,
+    /// Something that is no proper review, named by what is wrong with it.
+    Malformed(String),
+    /// A plain conversion after everything that is malformed.
+    Afterwards,
+    /// Another method than POST.
+    Method,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum Outcome {
+    /// An answer, whatever it says.
+    Answered {
+        /// The status code.
+        status: u16,
+        /// The media type, where one is stated.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content_type: Option<String>,
+        /// The body.
+        body: String,
+    },
+    /// No answer, and why.
+    Failed(String),
+}
+
+impl Exchange {
+    /// The review that was sent; null where it was none.
+    pub fn review(&self) -> Value {
+        serde_json::from_str(&self.sent).unwrap_or_default()
+    }
+
+    /// The answer as an API server reads it: status 200 and a JSON document. `Err` says what else came.
+    pub fn answer(&self) -> Result<Value, String> {
+        match &self.outcome {
+            Outcome::Failed(why) => Err(why.clone()),
+            Outcome::Answered { status: 200, body, .. } => {
+                serde_json::from_str(body).map_err(|error| format!("HTTP 200 with a body that is no JSON ({error})"))
+            }
+            Outcome::Answered { status, .. } => Err(format!("HTTP {status}")),
+        }
+    }
+
+    /// The converted objects, where the answer says `Success`. `Err` says what else came.
+    pub fn converted(&self) -> Result<Vec<Value>, String> {
+        let answer = self.answer()?;
+        let response = &answer["response"];
+        match response["result"]["status"].as_str() {
+            Some("Success") => Ok(response["convertedObjects"].as_array().cloned().unwrap_or_default()),
+            Some(_) => {
+                let message = response["result"]["message"].as_str().unwrap_or("without a message");
+                Err(format!("Failure: {message}"))
+            }
+            None => Err("an answer without result.status, which API servers take for a failure".into()),
+        }
+    }
+}

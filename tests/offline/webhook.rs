@@ -1,0 +1,166 @@
+//! The command line against real webhooks: right ones, wrong ones, and ones that do not answer.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+
+use crdproof::cluster::HostAccess;
+use crdproof::convert::review;
+use crdproof::tap::{Call, Listener, Reply};
+use serde_json::{Value, json};
+
+use crate::cli::{Ended, crdproof};
+
+const SAMPLE: &str =
+    "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: default}\nspec: {size: 1}\n";
+
+/// A subject whose converter is the webhook at this address.
+fn subject(url: &str, authority: Option<&str>) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let crd = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/checks/webhook/uid-echoed/pass/crd.yaml");
+    write("crd.yaml", &std::fs::read_to_string(crd).unwrap());
+    write("sample.yaml", SAMPLE);
+    let ca = authority.map_or("", |_| ", caFile: ca.crt");
+    write("ca.crt", authority.unwrap_or_default());
+    let file = format!(
+        "apiVersion: crdproof/v1alpha1\nkind: Subject\ncrds: {{paths: [crd.yaml]}}\nsamples: [sample.yaml]\n\
+         converter: {{webhook: {{url: '{url}'{ca}}}}}\n"
+    );
+    write("crdproof.yaml", &file);
+    folder
+}
+
+/// Runs the checks of converter and wire against a handler that is served over TLS.
+fn judged(handler: impl Fn(Call) -> Reply + Send + Sync + 'static) -> Ended {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
+    let listener = runtime.block_on(Listener::start(&access, handler)).unwrap();
+    let folder = subject(&format!("https://{}/convert", listener.address()), Some(listener.authority()));
+    crdproof(folder.path(), &["run", "--suite", "webhook", "--suite", "converter", "--report", "json"])
+}
+
+/// Answers reviews as they should be.
+fn right(call: &Call) -> Reply {
+    if call.method != "POST" {
+        return Reply::text(405, "POST only");
+    }
+    let Ok(request) = serde_json::from_slice::<Value>(&call.body) else { return Reply::text(400, "no JSON") };
+    let convert = |object: &Value, to: &str| {
+        if object["kind"] != "Widget" || !["example.com/v1", "example.com/v2"].contains(&to) {
+            return Err(format!("{} cannot be converted to {to}", object["kind"]));
+        }
+        let mut object = object.clone();
+        object["apiVersion"] = json!(to);
+        Ok(object)
+    };
+    match review::answer(&request, convert) {
+        Ok(answer) => Reply::json(&answer),
+        Err(why) => Reply::text(400, why),
+    }
+}
+
+fn broken(ended: &Ended) -> Vec<String> {
+    let report = ended.json();
+    let mut checks: Vec<String> = report["findings"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|finding| finding["check"].as_str().map(str::to_owned))
+        .collect();
+    checks.sort();
+    checks.dedup();
+    checks
+}
+
+#[test]
+fn a_right_webhook_breaks_nothing() {
+    let ended = judged(|call| right(&call)).says(0, &[]);
+    assert_eq!(broken(&ended), Vec::<String>::new());
+    let report = ended.json();
+    let held = report["results"].as_array().unwrap().iter().filter(|result| result["outcome"] == "held").count();
+    assert!(held >= 18, "only {held} held: {}", ended.stderr);
+}
+
+/// What many tutorials show: the first object as it came, no uid, and the old review version.
+#[test]
+fn the_classic_tutorial_is_condemned_by_many() {
+    let ended = judged(|call| {
+        let review: Value = serde_json::from_slice(&call.body).unwrap_or_default();
+        let objects = json!([review["request"]["objects"][0]]);
+        Reply::json(&json!({"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "ConversionReview",
+            "response": {"convertedObjects": objects, "result": {"status": "Success"}}}))
+    })
+    .says(1, &["the request's uid is", "copy request.uid into response.uid"]);
+    let broken = broken(&ended);
+    for check in ["uid-echoed", "envelope-kept", "identity-kept", "count-and-order-kept", "refusal-explained"] {
+        assert!(broken.contains(&format!("webhook/{check}")), "{check} is not among {broken:?}");
+    }
+}
+
+#[test]
+fn a_field_that_a_webhook_drops_is_found() {
+    let ended = judged(|call| {
+        let mut reply = right(&call);
+        if let Ok(mut answer) = serde_json::from_slice::<Value>(&reply.body)
+            && let Some(objects) = answer["response"]["convertedObjects"].as_array_mut()
+        {
+            for object in objects.iter_mut().filter(|object| object["apiVersion"] == "example.com/v2") {
+                object["spec"] = json!({});
+            }
+            reply.body = answer.to_string().into_bytes();
+        }
+        reply
+    })
+    .says(1, &[".spec.size"]);
+    assert_eq!(broken(&ended), ["converter/round-trip-lossless"]);
+}
+
+#[test]
+fn a_webhook_that_is_not_there_is_no_finding() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let folder = subject(&format!("https://{free}/convert"), None);
+    crdproof(folder.path(), &["run", "--suite", "webhook"])
+        .says(5, &["error: the converter cannot be asked", "refused", "= help: start it, or correct `converter`"]);
+}
+
+/// Answers every connection with these bytes, and hangs up.
+fn raw(answer: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/convert", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { continue };
+            std::thread::spawn(move || {
+                let mut request = [0; 1024];
+                let _ = stream.read(&mut request);
+                let _ = stream.write_all(answer);
+            });
+        }
+    });
+    url
+}
+
+#[test]
+fn answers_that_are_no_answers_are_findings_and_end() {
+    let cases: [(&str, &[u8]); 5] = [
+        ("an empty 200", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+        ("HTTP/1.0", b"HTTP/1.0 200 OK\r\n\r\n{}"),
+        ("a redirect", b"HTTP/1.1 302 Found\r\nLocation: https://example.com/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+        ("half a body", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"half"),
+        ("gzip that nobody asked for", b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\nConnection: close\r\n\r\n\x1f\x8b\x08\x00"),
+    ];
+    for (what, answer) in cases {
+        let folder = subject(&raw(answer), None);
+        let ended = crdproof(folder.path(), &["run", "--suite", "webhook", "--report", "json"]);
+        // Half a body is no answer already to the first call.
+        if ended.code != 5 {
+            assert_eq!(ended.code, 1, "{what}: {}", ended.stderr);
+            assert!(
+                broken(&ended).contains(&"webhook/large-batch-converted".into()) || !broken(&ended).is_empty(),
+                "{what}"
+            );
+        }
+        assert!(!ended.stderr.contains("panicked"), "{what}: {}", ended.stderr);
+    }
+}
