@@ -15,6 +15,7 @@ static ORIGINAL: LazyLock<Context<'static>> = LazyLock::new(|| Context::default(
 
 pub(super) fn register(context: &mut Context<'_>) {
     context.add_function("bool", to_bool);
+    context.add_function("double", to_double);
     context.add_function("dyn", |ftx: &FunctionContext| one(ftx));
     context.add_function("find", find);
     context.add_function("findAll", find_all);
@@ -64,6 +65,18 @@ pub(super) fn original(name: &str, arguments: Vec<Value>) -> Result<Value> {
     let call = CallExpr { func_name: name.to_owned(), target: None, args };
     let call = IdedExpr { id: 0, expr: Expr::Call(call) };
     scope.resolve(&call)
+}
+
+/// A number that is too great is none, rather than infinite.
+fn to_double(ftx: &FunctionContext<'_, '_>) -> Result<Value> {
+    let argument = one(ftx)?;
+    if let Value::String(text) = &argument
+        && !text.to_ascii_lowercase().contains("inf")
+        && text.parse::<f64>().is_ok_and(f64::is_infinite)
+    {
+        return Err(ExecutionError::function_error("double", "type conversion error"));
+    }
+    original("double", vec![argument])
 }
 
 /// The size of a string is counted in characters.

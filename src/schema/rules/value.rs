@@ -100,6 +100,10 @@ impl Converter {
                     .map(|property| self.node(value, property, false)),
             };
             if let Some(shown) = shown {
+                // The one reserved word that a server lets rules write as it is, too.
+                if name == "namespace" {
+                    fields.insert(key(name), shown.clone());
+                }
                 let name = escape(name).unwrap_or_else(|| name.clone());
                 fields.insert(key(&name), shown);
             }
