@@ -47,6 +47,7 @@ pub mod names;
 pub mod document;
 pub mod kubernetes;
 pub mod schema;
+pub mod generate;
 pub mod field_map;
 pub mod subject;
 pub mod observe;

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::Schema;
 use super::default::{default, default_keeping_nulls, drop_nulls};
 use super::lists::duplicates;
 use super::place::{DEPTH_LIMIT, Place};
@@ -13,6 +12,7 @@ use super::resource::{Naming, Strictness, judge_created, judge_embedded, judge_u
 use super::rules::Rules;
 use super::validate::Check;
 use super::verdict::{Admission, Findings, Outcome, Reason, Violation};
+use super::{Path, Rule, Schema};
 use crate::kubernetes::KubeVersion;
 
 /// Metadata that a server sets itself, whatever a request says.
@@ -44,6 +44,19 @@ pub struct Request<'a> {
     pub namespaced: bool,
     /// Whether the version has the status subresource, so that the endpoint ignores status.
     pub status_subresource: bool,
+    /// The scale subresource of the version, whose fields must be what it says.
+    pub scale: Option<ScalePaths<'a>>,
+}
+
+/// Where the scale subresource finds its values: paths such as `.spec.replicas`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScalePaths<'a> {
+    /// `specReplicasPath`.
+    pub spec_replicas: &'a str,
+    /// `statusReplicasPath`.
+    pub status_replicas: &'a str,
+    /// `labelSelectorPath`.
+    pub label_selector: Option<&'a str>,
 }
 
 /// A schema made ready to judge many objects: its rules are compiled.
@@ -77,6 +90,16 @@ impl<'a> Validator<'a> {
         let mut findings = Findings::default();
         self.judge(value, None, &mut findings);
         findings
+    }
+
+    /// The rules that are stated right at a schema node, not below, and fail for a part of an object,
+    /// and those that cannot be decided with the reason.
+    pub(crate) fn failing_rules(&self, path: &Path, value: &Value) -> Vec<(&'a Rule, Option<String>)> {
+        let mut failing = Vec::new();
+        if let Some(rules) = &self.rules {
+            rules.judge_at(path, value, &mut |rule, undecided| failing.push((rule, undecided)));
+        }
+        failing
     }
 
     /// Answers a request as an API server does. Names, resource versions and uids are not compared
@@ -157,6 +180,9 @@ impl<'a> Validator<'a> {
         } else {
             judge_metadata(&admission.object, old.is_some(), &mut findings.violations);
             self.judge(&admission.object, old, &mut findings);
+            if let Some(scale) = &request.scale {
+                judge_scale(&admission.object, scale, &mut findings.violations);
+            }
             // The status that was taken away gets its defaults in the answer.
             self.fill(&mut admission.object);
         }
@@ -278,6 +304,27 @@ fn judge_metadata(object: &Value, update: bool, found: &mut Vec<Violation>) {
         } else {
             judge_created(metadata, Naming::Subdomain, &place, found);
         }
+    }
+}
+
+/// Replicas must be what a scale can hold, and the selector a string.
+fn judge_scale(object: &Value, scale: &ScalePaths<'_>, found: &mut Vec<Violation>) {
+    let mut refuse = |path: &str, message: String| {
+        let pointer = path.replace('.', "/");
+        found.push(Violation { field: path.to_owned(), pointer, reason: Reason::Invalid, keyword: "scale", message });
+    };
+    let at = |path: &str| path.split('.').skip(1).try_fold(object, |value, name| value.get(name));
+    for path in [scale.spec_replicas, scale.status_replicas] {
+        match at(path).map(|value| (value, value.as_i64())) {
+            None => {}
+            Some((_, Some(count))) if (0..=i64::from(i32::MAX)).contains(&count) => {}
+            Some((value, _)) => refuse(path, format!("must be a whole number from 0 to {}, is {value}", i32::MAX)),
+        }
+    }
+    if let Some(path) = scale.label_selector
+        && let Some(value) = at(path).filter(|value| !value.is_string())
+    {
+        refuse(path, format!("must be a string, is {value}"));
     }
 }
 

@@ -24,12 +24,15 @@ mod secret;
 mod validate;
 mod verdict;
 
-pub use admit::{Request, Validator, admit, validate};
+pub use admit::{Request, ScalePaths, Validator, admit, validate};
 pub use default::{default, drop_nulls};
+pub(crate) use format::text_format;
 pub use model::{Additional, Keyword, Malformed, Rule, Schema, Type};
 pub(crate) use oversized::is_oversized;
 pub use path::{Path, Step};
 pub use pattern::Pattern;
 pub use prune::{prune, prune_value};
+pub(crate) use rules::parse_rule;
 pub use secret::{is_secret, mask};
+pub(crate) use validate::keywords;
 pub use verdict::{Admission, Findings, Outcome, Reason, Undecided, Violation};

@@ -39,6 +39,11 @@ impl Pattern {
         self.compiled.as_ref().as_ref().map_err(String::as_str)
     }
 
+    /// The pattern in the syntax of our own engine, with the meaning that it has on a server.
+    pub(crate) fn translated(&self) -> String {
+        translate(&self.text)
+    }
+
     /// Whether the text matches anywhere. A pattern that does not compile matches nothing.
     pub fn matches(&self, text: &str) -> bool {
         self.regex().is_ok_and(|regex| regex.is_match(text))

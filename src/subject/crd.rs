@@ -1,7 +1,7 @@
 //! A `CustomResourceDefinition` as written.
 
 use crate::document::{Kind, Node, Span};
-use crate::schema::Schema;
+use crate::schema::{ScalePaths, Schema};
 
 /// A CRD. Reading it is tolerant: what is missing or odd is for the checks to say.
 #[derive(Debug, Clone)]
@@ -232,6 +232,17 @@ impl Crd {
     /// Where a part of the document stands, or the nearest part above it.
     pub fn span_at(&self, pointer: &str) -> Span {
         self.node.nearest(pointer).span
+    }
+}
+
+impl Scale {
+    /// The paths, where both that are required are there.
+    pub fn paths(&self) -> Option<ScalePaths<'_>> {
+        Some(ScalePaths {
+            spec_replicas: &self.spec_replicas.as_ref()?.0,
+            status_replicas: &self.status_replicas.as_ref()?.0,
+            label_selector: self.label_selector.as_ref().map(|(path, _)| path.as_str()),
+        })
     }
 }
 

@@ -89,7 +89,16 @@ fn object() -> impl Strategy<Value = Value> {
 }
 
 fn request<'a>(object: &'a Value, old: Option<&'a Value>) -> Request<'a> {
-    Request { object, old, group: "g", version: "v1", kind: "K", namespaced: true, status_subresource: old.is_some() }
+    Request {
+        object,
+        old,
+        group: "g",
+        version: "v1",
+        kind: "K",
+        namespaced: true,
+        status_subresource: old.is_some(),
+        scale: None,
+    }
 }
 
 proptest! {

@@ -9,6 +9,7 @@ const ORDER: [&str; 14] = [
     "document",
     "kubernetes",
     "schema",
+    "generate",
     "field_map",
     "subject",
     "observe",

@@ -21,6 +21,7 @@ fn answer(schema: &str, object: &Value, old: Option<&Value>, minor: u32) -> Admi
         kind: "K",
         namespaced: true,
         status_subresource: false,
+        scale: None,
     })
 }
 

@@ -144,6 +144,7 @@ impl<'a> Case<'a> {
             kind: self.kind,
             namespaced: false,
             status_subresource: self.flag("status"),
+            scale: None,
         })
     }
 

@@ -3,7 +3,7 @@
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
 use crate::kubernetes::KubeVersion;
 use crate::schema::{Outcome, Request, admit};
-use crate::subject::{Crd, Sample, Version};
+use crate::subject::{Crd, Sample, Scale, Version};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/samples-valid",
@@ -58,6 +58,7 @@ fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVers
         kind: &crd.names.kind,
         namespaced: crd.is_namespaced(),
         status_subresource: version.status.is_some(),
+        scale: version.scale.as_ref().and_then(Scale::paths),
     };
     let admission = admit(schema, release, &request);
     let breach = |message: String, pointer: &str| {

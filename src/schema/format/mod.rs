@@ -63,6 +63,14 @@ impl Format {
     }
 }
 
+/// The test of a format of strings, if a server of this version enforces one at a schema node.
+pub(crate) fn text_format(schema: &Schema, kubernetes: KubeVersion) -> Option<fn(&str) -> bool> {
+    match Format::of(schema, kubernetes)? {
+        Format::Text(test) => Some(test),
+        Format::Number(_) => None,
+    }
+}
+
 /// Whether values are checked against the width of their numeric type.
 pub(super) fn enforces_width(kubernetes: KubeVersion) -> bool {
     kubernetes.at_least(36)

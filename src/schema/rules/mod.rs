@@ -38,10 +38,11 @@ use serde_json::Value;
 use super::place::Place;
 use super::ratchet::{Correlation, counterpart};
 use super::verdict::Findings;
-use super::{Rule, Schema};
+use super::{Path, Rule, Schema, Step};
 use crate::kubernetes::KubeVersion;
 use engine::Engine;
 use program::{Program, Subject};
+pub(crate) use rewrite::parse as parse_rule;
 
 /// The rules of a schema, compiled.
 pub(super) struct Rules<'a> {
@@ -105,6 +106,12 @@ impl<'a> Rules<'a> {
         let root = Node::compile(schema, schema, true, 0, &mut engine)?;
         engine.seal();
         Some(Self { root, engine })
+    }
+
+    /// Runs the rules that are stated right at a schema node, not below, on a part of an object.
+    /// `said` gets each rule that fails, and each that cannot be decided with the reason.
+    pub(super) fn judge_at(&self, path: &Path, value: &Value, said: &mut dyn FnMut(&'a Rule, Option<String>)) {
+        self.root.judge_at(&self.engine, path.steps(), value, said);
     }
 
     /// Runs all rules on a value.
@@ -175,6 +182,36 @@ impl<'a> Node<'a> {
     ) -> Option<Box<Self>> {
         let (stated, schema) = (stated?, schema?);
         Self::compile(stated, schema, schema.embedded_resource, depth, engine).map(Box::new)
+    }
+
+    fn judge_at(&self, engine: &Engine, steps: &[Step], value: &Value, said: &mut dyn FnMut(&'a Rule, Option<String>)) {
+        let Some((step, rest)) = steps.split_first() else {
+            let subject = Subject::new(self.schema, self.resource, value, None);
+            for program in self.programs.iter().filter(|_| !value.is_null()) {
+                let mut findings = Findings::default();
+                program.judge(engine, &subject, || false, &Place::root(), &mut findings);
+                if let Some(undecided) = findings.undecided.pop() {
+                    said(program.rule(), Some(undecided.why));
+                } else if !findings.violations.is_empty() {
+                    said(program.rule(), None);
+                }
+            }
+            for branch in &self.all_of {
+                branch.judge_at(engine, steps, value, said);
+            }
+            return;
+        };
+        let child = match step {
+            Step::Field(name) => self.properties.get(name.as_str()),
+            Step::Item => self.items.as_deref(),
+            Step::Value => self.values.as_deref(),
+        };
+        if let Some(node) = child {
+            node.judge_at(engine, rest, value, said);
+        }
+        for branch in &self.all_of {
+            branch.judge_at(engine, steps, value, said);
+        }
     }
 
     fn judge<'v>(

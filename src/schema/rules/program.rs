@@ -82,6 +82,10 @@ impl<'a> Program<'a> {
         }
     }
 
+    pub(super) fn rule(&self) -> &'a Rule {
+        self.rule
+    }
+
     pub(super) fn judge(
         &self,
         engine: &Engine,

@@ -18,7 +18,8 @@ pub(super) fn rewrite(text: &str, schema: &Schema, engine: &mut Engine) -> Resul
     Ok(expression)
 }
 
-fn parse(text: &str) -> Result<IdedExpr, String> {
+/// Parses an expression. `Err` says why it cannot be read.
+pub(crate) fn parse(text: &str) -> Result<IdedExpr, String> {
     if is_oversized(text) {
         return Err("is too large to be read here".to_owned());
     }

@@ -54,6 +54,11 @@ impl Tally {
     }
 }
 
+/// What the keywords of a schema say about a value as it is. Rules and list types are not looked at.
+pub(crate) fn keywords(schema: &Schema, value: &Value, kubernetes: KubeVersion) -> Vec<Violation> {
+    Check { schema, value, kubernetes, nesting: 0 }.run(&Place::root(), None).violations
+}
+
 /// A value under the schema validator.
 pub(super) struct Check<'a> {
     /// The schema node.

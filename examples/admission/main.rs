@@ -1,0 +1,110 @@
+//! Whether a real API server admits what the generator makes: `scripts/admission`.
+//!
+//! Every CRD of a folder is installed on a local control plane, with conversion set to None. Objects
+//! of every served version are created as dry runs with strict field validation; status is judged by
+//! dry runs on one real object. Invalid objects must be refused for the reason that was meant. Our own
+//! validator must agree on every one of them.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
+
+mod corpus;
+mod table;
+mod trial;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crdproof::cluster::binaries::Store;
+use crdproof::cluster::local::{Binaries, Local};
+use serde_json::json;
+
+use table::Table;
+
+/// CRDs on the server at one time.
+const WAVE: usize = 24;
+
+/// What the command line asks for.
+pub(crate) struct Arguments {
+    folder: PathBuf,
+    kubernetes: String,
+    only: String,
+    /// Objects of each version.
+    objects: usize,
+    /// Invalid objects of each version at most.
+    negative: usize,
+    offline: bool,
+    seed: u64,
+}
+
+fn arguments() -> Result<Arguments, String> {
+    let mut arguments = Arguments {
+        folder: PathBuf::new(),
+        kubernetes: "1.36".to_owned(),
+        only: String::new(),
+        objects: 200,
+        negative: 100,
+        offline: false,
+        seed: 1,
+    };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut next = || words.next().ok_or(format!("{word} needs a value"));
+        let number = |text: String| text.parse().map_err(|_| format!("{text} is no number"));
+        match word.as_str() {
+            "--kubernetes" => arguments.kubernetes = next()?,
+            "--only" => arguments.only = next()?,
+            "--objects" => arguments.objects = number(next()?)?,
+            "--negative" => arguments.negative = number(next()?)?,
+            "--seed" => arguments.seed = number(next()?)? as u64,
+            "--offline" => arguments.offline = true,
+            folder => arguments.folder = PathBuf::from(folder),
+        }
+    }
+    if arguments.folder.as_os_str().is_empty() {
+        return Err("usage: admission FOLDER [--kubernetes 1.36] [--only TEXT] [--objects N] [--negative N] [--seed N] [--offline]".into());
+    }
+    Ok(arguments)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments = arguments()?;
+    let crds = corpus::load(&arguments.folder, &arguments.only)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let started = Instant::now();
+    let mut table = Table::default();
+    if arguments.offline {
+        for crd in &crds {
+            trial::offline(crd, &arguments, &mut table);
+        }
+    } else {
+        runtime.block_on(async {
+            let server = Local::builder(binaries(&arguments.kubernetes)?).start().await?;
+            for wave in crds.chunks(WAVE) {
+                trial::wave(&server, wave, &arguments, &mut table).await?;
+                eprintln!("{:>6.0} s  {} CRDs", started.elapsed().as_secs_f64(), table.crds.len());
+            }
+            Ok::<_, Box<dyn std::error::Error>>(())
+        })?;
+    }
+    table.print();
+    Ok(())
+}
+
+/// The newest build of a release at hand.
+fn binaries(release: &str) -> Result<Binaries, String> {
+    let env = |name: &str| std::env::var_os(name);
+    let store = Store::default_root(&env).and_then(|root| Store::open(root).ok()).ok_or("there is no cache")?;
+    let entries = store.entries().into_iter();
+    let mut fitting = entries.filter(|entry| {
+        let version = entry.manifest.kubernetes.map(|version| version.to_string()).unwrap_or_default();
+        version == release || version.starts_with(&format!("{release}."))
+    });
+    let entry =
+        fitting.next_back().ok_or(format!("{release} is not at hand; `crdproof env use {release}` builds it"))?;
+    Ok(Binaries::in_folder(entry.folder))
+}
+
+/// A namespace for namespaced objects.
+pub(crate) fn namespace() -> serde_json::Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})
+}
