@@ -11,6 +11,7 @@ mod diff;
 mod docs;
 mod environment;
 mod fixture;
+mod generate;
 mod house;
 mod loaders;
 mod registry;
