@@ -2,6 +2,7 @@
 
 mod args;
 mod console;
+mod convert;
 mod diff;
 mod env;
 mod exit;
@@ -11,6 +12,7 @@ mod output;
 mod report;
 mod run;
 mod schema;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -33,6 +35,8 @@ pub(crate) fn main() -> ExitCode {
     let console = Console::new(cli.color);
     let result = match cli.command {
         Command::Run(args) => run::run(&args, console),
+        Command::Convert(args) => convert::convert(&args, console),
+        Command::Serve(args) => serve::serve(&args, console),
         Command::Diff(args) => diff::diff(&args, console),
         Command::Plan(args) => run::plan(&args, console),
         Command::List(args) => list::list(&args, console),

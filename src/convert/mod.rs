@@ -1,11 +1,14 @@
 //! Asking a converter: strategy None and field maps as functions, webhooks and commands over the wire.
 
+mod answer;
 pub mod endpoint;
 pub mod exec;
 pub mod probe;
 pub mod review;
 #[cfg(feature = "cluster")]
 pub mod webhook;
+
+pub use answer::Answerer;
 
 use std::path::Path;
 

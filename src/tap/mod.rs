@@ -11,7 +11,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use crate::cluster::{Authority, ClusterError, HostAccess};
+use crate::cluster::{Authority, ClusterError, HostAccess, Pair};
 
 /// A request that came in.
 #[derive(Debug, Clone)]
@@ -69,20 +69,66 @@ pub struct Listener {
     address: SocketAddr,
     authority: String,
     // Its end is the listener's end.
-    _task: serve::Task,
+    task: serve::Task,
+}
+
+/// By what a listener is known.
+#[derive(Clone)]
+pub enum Credentials {
+    /// A certificate of an authority that is made for it, with these names or addresses.
+    Own(Vec<String>),
+    /// A certificate with its key and the authority that signed it, all in PEM.
+    Given {
+        /// The certificate, and what stands between it and the authority.
+        certificate: String,
+        /// Its key.
+        key: String,
+        /// The authority.
+        authority: String,
+    },
 }
 
 impl Listener {
     /// Listens where an API server reaches this machine, on a free port, with a certificate of that name.
     pub async fn start(access: &HostAccess, handler: impl Handler) -> Result<Self, ClusterError> {
-        let authority = Authority::new()?;
-        let pair = authority.server("crdproof", &[&access.name, "localhost", "127.0.0.1"])?;
         let ip: IpAddr = access.listen.parse().map_err(|_| ClusterError::Listen {
             address: access.listen.clone(),
             why: "this is no IP address".into(),
         })?;
-        let (address, task) = serve::start(SocketAddr::new(ip, 0), &pair, Arc::new(handler)).await?;
-        Ok(Self { name: access.name.clone(), address, authority: authority.certificate, _task: task })
+        let names = Credentials::Own(vec![access.name.clone()]);
+        Self::bind(SocketAddr::new(ip, 0), names, handler).await
+    }
+
+    /// Listens at an address.
+    pub async fn bind(
+        address: SocketAddr,
+        credentials: Credentials,
+        handler: impl Handler,
+    ) -> Result<Self, ClusterError> {
+        // What a CRD is told: a name of the certificate is surer than an address such as 0.0.0.0.
+        let name = match &credentials {
+            Credentials::Own(names) => names.first().cloned(),
+            Credentials::Given { .. } => None,
+        };
+        let (pair, authority) = match credentials {
+            Credentials::Given { certificate, key, authority } => (Pair { certificate, key }, authority),
+            Credentials::Own(names) => {
+                let authority = Authority::new()?;
+                let own = address.ip().to_string();
+                let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+                names.extend(["localhost", "127.0.0.1", &own]);
+                names.sort_unstable();
+                names.dedup();
+                (authority.server("crdproof", &names)?, authority.certificate)
+            }
+        };
+        let (address, task) = serve::start(address, &pair, Arc::new(handler)).await?;
+        Ok(Self { name: name.unwrap_or_else(|| address.ip().to_string()), address, authority, task })
+    }
+
+    /// Takes no more connections and lets those that are open finish what they are at.
+    pub async fn stop(self) {
+        self.task.stop().await;
     }
 
     /// Where it listens.

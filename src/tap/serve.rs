@@ -13,6 +13,7 @@ use hyper_util::server::conn::auto;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
@@ -26,12 +27,27 @@ const LONGEST_BODY: usize = 256 << 20;
 /// How long a client may take to shake hands.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
+/// How long connections may take to finish what they are at.
+const FAREWELL: Duration = Duration::from_secs(10);
+
 /// The accepting task; dropped, it ends, and with it every connection.
-pub(super) struct Task(JoinHandle<()>);
+pub(super) struct Task {
+    handle: JoinHandle<()>,
+    stop: Option<oneshot::Sender<()>>,
+}
+
+impl Task {
+    /// Takes no more connections, and lets those that are open finish what they are at, for a while.
+    pub(super) async fn stop(mut self) {
+        drop(self.stop.take());
+        // What does not end in time is cut off when this is dropped.
+        let _ = tokio::time::timeout(FAREWELL, &mut self.handle).await;
+    }
+}
 
 impl Drop for Task {
     fn drop(&mut self) {
-        self.0.abort();
+        self.handle.abort();
     }
 }
 
@@ -45,23 +61,30 @@ pub(super) async fn start(
     let acceptor = acceptor(pair).map_err(refused)?;
     let listener = TcpListener::bind(address).await.map_err(|error| refused(error.to_string()))?;
     let bound = listener.local_addr().map_err(|error| refused(error.to_string()))?;
-    let task = tokio::spawn(async move {
+    let (stop, mut stopped) = oneshot::channel();
+    let (ending, ended) = watch::channel(false);
+    let handle = tokio::spawn(async move {
         // Connections live in here, so that they end with it.
         let mut connections = tokio::task::JoinSet::new();
         loop {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => {
-                        connections.spawn(connection(stream, acceptor.clone(), Arc::clone(&handler)));
+                        connections.spawn(connection(stream, acceptor.clone(), Arc::clone(&handler), ended.clone()));
                     }
                     // Out of files, mostly; another connection's end helps.
                     Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
                 },
                 Some(_) = connections.join_next() => {}
+                _ = &mut stopped => break,
             }
         }
+        drop(listener);
+        // Without a receiver left there is nobody to tell.
+        let _ = ending.send(true);
+        while connections.join_next().await.is_some() {}
     });
-    Ok((bound, Task(task)))
+    Ok((bound, Task { handle, stop: Some(stop) }))
 }
 
 fn acceptor(pair: &Pair) -> Result<TlsAcceptor, String> {
@@ -77,13 +100,26 @@ fn acceptor(pair: &Pair) -> Result<TlsAcceptor, String> {
 }
 
 /// Serves one connection. How it ends is the client's affair.
-async fn connection(stream: TcpStream, acceptor: TlsAcceptor, handler: Arc<dyn Handler>) {
+async fn connection(
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    handler: Arc<dyn Handler>,
+    mut ending: watch::Receiver<bool>,
+) {
     // Small answers must not wait for more to come.
     let _ = stream.set_nodelay(true);
     let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await else { return };
     let service = hyper::service::service_fn(|request| respond(request, Arc::clone(&handler)));
     let builder = auto::Builder::new(TokioExecutor::new());
-    let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        // There is one change, and it is this one.
+        _ = ending.changed() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
 }
 
 async fn respond(request: Request<Incoming>, handler: Arc<dyn Handler>) -> Result<Response<Full<Bytes>>, Infallible> {

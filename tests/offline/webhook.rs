@@ -1,15 +1,16 @@
 //! The command line against real webhooks: right ones, wrong ones, and ones that do not answer.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 use crdproof::cluster::HostAccess;
 use crdproof::convert::review;
 use crdproof::tap::{Call, Listener, Reply};
 use serde_json::{Value, json};
 
-use crate::cli::{Ended, crdproof};
+use crate::cli::{BINARY, Ended, crdproof, repository};
 
 const SAMPLE: &str =
     "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: default}\nspec: {size: 1}\n";
@@ -163,4 +164,87 @@ fn answers_that_are_no_answers_are_findings_and_end() {
         }
         assert!(!ended.stderr.contains("panicked"), "{what}: {}", ended.stderr);
     }
+}
+
+/// `crdproof serve` for a subject of the repository, until it is dropped.
+struct Served {
+    process: Child,
+    url: String,
+    authority: String,
+}
+
+impl Served {
+    fn start(subject: &str) -> Self {
+        use base64::Engine as _;
+        let file = repository().join("fixtures/crds").join(subject).join("crdproof.yaml");
+        let mut command = Command::new(BINARY);
+        command.arg("serve").arg("-f").arg(file).args(["--listen", "127.0.0.1:0"]);
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let line = |pipe: &mut dyn std::io::Read| {
+            let mut text = String::new();
+            std::io::BufReader::new(pipe).read_line(&mut text).unwrap();
+            text
+        };
+        let said = line(process.stderr.as_mut().unwrap());
+        let url = said.split('"').nth(1).unwrap_or_else(|| panic!("no address in {said:?}")).to_owned();
+        let bundle = line(process.stdout.as_mut().unwrap());
+        let bundle = bundle.strip_prefix("caBundle: ").unwrap().trim();
+        let authority = base64::engine::general_purpose::STANDARD.decode(bundle).unwrap();
+        Self { process, url, authority: String::from_utf8(authority).unwrap() }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Writes the first object of the samples, which is of v1, to a file of its own.
+fn first_sample(folder: &Path) {
+    let text = std::fs::read_to_string(folder.join("samples/databases.yaml")).unwrap();
+    let first = text.split("---\n").find(|text| text.contains("/v1\n")).unwrap();
+    std::fs::write(folder.join("one.yaml"), first).unwrap();
+}
+
+#[test]
+fn served_field_maps_pass_every_check_and_stop_gracefully() {
+    let mut served = Served::start("databases");
+    let folder = crate::cli::subject("databases");
+    let file = folder.path().join("crdproof.yaml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let webhook = format!("webhook: {{url: '{}', caFile: ca.crt}}", served.url);
+    assert!(text.contains("fieldMap: {}"), "{text}");
+    std::fs::write(&file, text.replace("fieldMap: {}", &webhook)).unwrap();
+    std::fs::write(folder.path().join("ca.crt"), &served.authority).unwrap();
+    let ended = crdproof(folder.path(), &["run", "--suite", "webhook", "--suite", "converter", "--report", "json"]);
+    assert_eq!(broken(&ended.says(0, &[])), Vec::<String>::new());
+
+    first_sample(folder.path());
+    let ended = crdproof(folder.path(), &["convert", "one.yaml", "--to", "v2"]);
+    let ended = ended.says(0, &["✔ webhook/uid-echoed", "✔ webhook/large-batch-converted"]);
+    assert!(ended.json()["apiVersion"].as_str().unwrap().ends_with("/v2"), "{}", ended.stdout);
+    crdproof(folder.path(), &["convert", "one.yaml", "--to", "v9"])
+        .says(2, &["has no version \"v9\"", "its versions: "]);
+
+    let sent = Command::new("sh").args(["-c", &format!("kill -s TERM {}", served.process.id())]).status().unwrap();
+    assert!(sent.success());
+    assert!(served.process.wait().unwrap().success(), "it did not end in peace");
+}
+
+#[test]
+fn a_subject_without_a_map_cannot_be_served() {
+    let folder = subject("https://127.0.0.1:1/convert", None);
+    crdproof(folder.path(), &["serve"])
+        .says(2, &["no CRD of the subject has a field map", "= help: declare `converter"]);
+}
+
+#[test]
+fn an_object_is_converted_without_a_wire() {
+    let folder = crate::cli::subject("databases-none");
+    first_sample(folder.path());
+    let ended = crdproof(folder.path(), &["convert", "one.yaml", "--to", "v2"]);
+    assert!(ended.says(0, &["○ nothing goes over the wire"]).json()["apiVersion"].as_str().unwrap().ends_with("/v2"));
+    crdproof(folder.path(), &["convert", "crds/databases.yaml", "--to", "v1"]).says(2, &["the subject has no CRD for"]);
 }

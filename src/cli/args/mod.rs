@@ -1,5 +1,6 @@
 //! Flags and arguments.
 
+pub(crate) mod convert;
 pub(crate) mod env;
 
 use std::num::NonZeroUsize;
@@ -34,6 +35,18 @@ pub(crate) enum Command {
     /// Print what `run` would do, and what it would skip and why; changes nothing.
     #[command(after_help = "Example:\n  crdproof plan -f crdproof.yaml")]
     Plan(PlanArgs),
+    /// Convert one object, and say how the converter spoke.
+    ///
+    /// Exit code 1 says that the object was refused, or that a wire rule is broken.
+    #[command(after_help = "Example:\n  crdproof convert sample.yaml --to v2")]
+    Convert(Box<convert::ConvertArgs>),
+    /// Serve the field maps as a conversion webhook, over TLS, until it is interrupted.
+    ///
+    /// The caBundle for the CRD goes to standard output. Good enough for a test cluster.
+    #[command(
+        after_help = "Example:\n  crdproof serve -f crdproof.yaml --listen 0.0.0.0:9443 --name host.docker.internal"
+    )]
+    Serve(Box<convert::ServeArgs>),
     /// Judge a change of CRDs: is the upgrade from OLD to NEW safe? Findings that OLD has too are left out.
     #[command(
         after_help = "Examples:\n  crdproof diff git:v1.4.0:config/crd config/crd\n  crdproof diff old.yaml new.yaml --format markdown > UPGRADE.md"

@@ -1,0 +1,112 @@
+//! `convert`: one object to another version, and how the converter spoke.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use crdproof::convert::{self, Converter, Declared, probe};
+use crdproof::document::{Sources, parse};
+use crdproof::input::{InputError, Texts, Trouble};
+use crdproof::report::{Outcome, Report};
+use crdproof::run::{self as engine, SUITES, Selection, Settings, load_suite};
+use crdproof::subject::{Crd, Subject};
+use serde_json::Value;
+
+use super::args::convert::ConvertArgs;
+use super::console::Console;
+use super::exit::Exit;
+use super::run::{load, options};
+
+/// Converts one object.
+pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
+    let subject = load(&args.subject())?;
+    let object = read(&args.object)?;
+    let (crd, from) = crd_of(&subject, &object)?;
+    let wrong = |why: String| InputError::new(Trouble::Wrong, why);
+    if crd.version(&args.to).is_none() {
+        let known: Vec<_> = crd.versions.iter().map(|version| version.name.as_str()).collect();
+        let error = wrong(format!("{} has no version {:?}", crd.name, args.to));
+        return Err(error.help(format!("its versions: {}", known.join(", "))).into());
+    }
+    let declared = convert::declared(&subject, crd).map_err(wrong)?;
+    let endpoint = convert::open(&subject).map_err(|why| InputError::new(Trouble::Environment, why))?;
+    let converter = match (declared, endpoint.as_deref()) {
+        (Declared::None, _) => Converter::None(crd),
+        (Declared::FieldMap, _) => Converter::FieldMap(&subject, crd),
+        (Declared::Exec(_) | Declared::Webhook(_), Some(endpoint)) => Converter::Endpoint(endpoint, crd),
+        (Declared::Exec(_) | Declared::Webhook(_), None) => {
+            return Err(wrong("the subject names no converter to ask".into()).into());
+        }
+    };
+    let exit = match converter.convert(&object, &from, &args.to) {
+        Ok(answer) => {
+            console.print(&format!("{answer:#}\n"))?;
+            Exit::Success
+        }
+        Err(why) => {
+            console.say(&format!("✗ refused: {why}"));
+            Exit::Findings
+        }
+    };
+    let Some(endpoint) = endpoint.filter(|_| matches!(declared, Declared::Webhook(_))) else {
+        console.say("○ nothing goes over the wire, so there are no wire rules to judge");
+        return Ok(exit);
+    };
+    let exchanges = BTreeMap::from([(crd.name.clone(), probe::probe(&*endpoint, crd, &[object]))]);
+    let suites = SUITES.iter().filter(|(name, _)| *name == "webhook");
+    let suites: Result<Vec<_>, _> = suites.map(|(name, text)| load_suite(name, name, text)).collect();
+    let suites = suites.map_err(|error| wrong(error.to_string()))?;
+    let settings =
+        Settings { selection: Selection { suites, ..Selection::default() }, exchanges, ..Settings::default() };
+    let report = engine::judge(&engine::plan(&subject, &settings), &options(None));
+    Ok(if tell(&report, &crd.name, console) { exit } else { Exit::Findings })
+}
+
+/// Says one line for each wire rule; whether none is broken.
+fn tell(report: &Report, crd: &str, console: Console) -> bool {
+    let mut sound = true;
+    for result in report.results.iter().filter(|result| result.crd == crd) {
+        let title = crdproof::checks::find(&result.check).map_or("", |check| check.title);
+        let reason = result.reason.as_deref().unwrap_or_default();
+        match result.outcome {
+            Outcome::Held => console.say(&format!("✔ {}: {title}", result.check)),
+            Outcome::Broken => {
+                sound = false;
+                for finding in report.findings.iter().filter(|finding| finding.check == result.check) {
+                    console.say(&format!("✗ {}: {}; {}", result.check, finding.message, finding.help));
+                }
+            }
+            Outcome::ServerFact | Outcome::Undecided => console.say(&format!("○ {}: {reason}", result.check)),
+        }
+    }
+    sound
+}
+
+fn read(source: &str) -> Result<Value> {
+    let wrong = |why: String| InputError::new(Trouble::Wrong, format!("{source}: {why}"));
+    let mut texts = Texts::relative_to("").read(source)?;
+    let (Some(text), true) = (texts.pop(), texts.is_empty()) else {
+        return Err(wrong("give one file with one object".into()).into());
+    };
+    let mut sources = Sources::default();
+    let id = sources.add(text.name, text.text);
+    let documents = parse(&sources, id).map_err(|error| InputError::at(&sources, error.span, error.message.clone()))?;
+    let [document] = documents.as_slice() else {
+        return Err(wrong(format!("it holds {} documents; give one object", documents.len())).into());
+    };
+    Ok(document.to_value())
+}
+
+/// The CRD and the version of an object.
+fn crd_of<'a>(subject: &'a Subject, object: &Value) -> Result<(&'a Crd, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (own, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
+    let (group, version) = own.split_once('/').unwrap_or_default();
+    let crd =
+        subject.crds.iter().find(|crd| crd.group == group && crd.names.kind == kind && crd.version(version).is_some());
+    let crd = crd.ok_or_else(|| {
+        let known: Vec<_> = subject.crds.iter().map(|crd| format!("{} of {}", crd.names.kind, crd.group)).collect();
+        let error = InputError::new(Trouble::Wrong, format!("the subject has no CRD for {kind:?} at {own:?}"));
+        error.help(format!("it has: {}", known.join(", ")))
+    })?;
+    Ok((crd, version.to_owned()))
+}

@@ -1,0 +1,91 @@
+//! A subject's converters as one that answers reviews.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::{Converter, Declared, declared, review};
+use crate::subject::{Crd, Subject};
+
+/// Answers reviews of every CRD of a subject by its declared field maps, and counts what it did.
+#[derive(Debug)]
+pub struct Answerer {
+    subject: Subject,
+    answered: AtomicU64,
+    refused: AtomicU64,
+    objects: AtomicU64,
+    micros: AtomicU64,
+}
+
+impl Answerer {
+    /// Answers for a subject. `Err` says why it declares nothing that could be answered by.
+    pub fn new(subject: Subject) -> Result<Self, String> {
+        let by_map = |crd: &Crd| matches!(declared(&subject, crd), Ok(Declared::FieldMap | Declared::None));
+        if !subject.crds.iter().any(by_map) {
+            return Err("no CRD of the subject has a field map or strategy None".into());
+        }
+        let zero = AtomicU64::default;
+        Ok(Self { subject, answered: zero(), refused: zero(), objects: zero(), micros: zero() })
+    }
+
+    /// The subject.
+    pub fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// Answers one review. `Err` says why the body is none.
+    pub fn answer(&self, body: &[u8]) -> Result<Value, String> {
+        let started = Instant::now();
+        let request: Value = serde_json::from_slice(body).map_err(|error| format!("this is no JSON: {error}"))?;
+        let answer = review::answer(&request, |object, desired| self.convert(object, desired))?;
+        let counter = match answer["response"]["result"]["status"].as_str() {
+            Some("Success") => &self.answered,
+            _ => &self.refused,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        let objects = request["request"]["objects"].as_array().map_or(0, Vec::len);
+        self.objects.fetch_add(objects as u64, Ordering::Relaxed);
+        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.micros.fetch_add(micros, Ordering::Relaxed);
+        Ok(answer)
+    }
+
+    fn convert(&self, object: &Value, desired: &str) -> Result<Value, String> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (own, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
+        let (group, from) = own.split_once('/').ok_or_else(|| format!("{own:?} is no group and version"))?;
+        let crd = self.subject.crds.iter().find(|crd| crd.group == group && crd.names.kind == kind);
+        let crd = crd.ok_or_else(|| format!("there is no CRD for {kind:?} of {group:?}"))?;
+        let to =
+            desired.strip_prefix(&format!("{group}/")).ok_or_else(|| format!("{desired:?} is of another group"))?;
+        for version in [from, to] {
+            crd.version(version).ok_or_else(|| format!("{} has no version {version:?}", crd.name))?;
+        }
+        if from == to {
+            return Ok(object.clone());
+        }
+        match declared(&self.subject, crd)? {
+            Declared::FieldMap => Converter::FieldMap(&self.subject, crd).convert(object, from, to),
+            Declared::None => Converter::None(crd).convert(object, from, to),
+            Declared::Exec(_) | Declared::Webhook(_) => Err(format!("{} is converted elsewhere", crd.name)),
+        }
+    }
+
+    /// What was done so far, in the text format of Prometheus.
+    pub fn metrics(&self) -> String {
+        let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let seconds = std::time::Duration::from_micros(value(&self.micros)).as_secs_f64();
+        format!(
+            "# HELP crdproof_reviews_total Reviews answered, by result.\n# TYPE crdproof_reviews_total counter\n\
+             crdproof_reviews_total{{result=\"success\"}} {}\ncrdproof_reviews_total{{result=\"failure\"}} {}\n\
+             # HELP crdproof_objects_total Objects in reviews.\n# TYPE crdproof_objects_total counter\n\
+             crdproof_objects_total {}\n\
+             # HELP crdproof_review_seconds_total Time spent on reviews.\n# TYPE crdproof_review_seconds_total counter\n\
+             crdproof_review_seconds_total {seconds}\n",
+            value(&self.answered),
+            value(&self.refused),
+            value(&self.objects),
+        )
+    }
+}
