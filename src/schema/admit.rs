@@ -10,6 +10,7 @@ use super::prune;
 use super::ratchet::Correlation;
 use super::resource::{Naming, Strictness, judge_created, judge_embedded, judge_updated, read_embedded, read_metadata};
 use super::rules::Rules;
+use super::scale::{ScalePaths, judge_scale};
 use super::validate::Check;
 use super::verdict::{Admission, Findings, Outcome, Reason, Violation};
 use super::{Path, Rule, Schema};
@@ -46,17 +47,6 @@ pub struct Request<'a> {
     pub status_subresource: bool,
     /// The scale subresource of the version, whose fields must be what it says.
     pub scale: Option<ScalePaths<'a>>,
-}
-
-/// Where the scale subresource finds its values: paths such as `.spec.replicas`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ScalePaths<'a> {
-    /// `specReplicasPath`.
-    pub spec_replicas: &'a str,
-    /// `statusReplicasPath`.
-    pub status_replicas: &'a str,
-    /// `labelSelectorPath`.
-    pub label_selector: Option<&'a str>,
 }
 
 /// A schema made ready to judge many objects: its rules are compiled.
@@ -307,27 +297,6 @@ fn judge_metadata(object: &Value, update: bool, found: &mut Vec<Violation>) {
     }
 }
 
-/// Replicas must be what a scale can hold, and the selector a string.
-fn judge_scale(object: &Value, scale: &ScalePaths<'_>, found: &mut Vec<Violation>) {
-    let mut refuse = |path: &str, message: String| {
-        let pointer = path.replace('.', "/");
-        found.push(Violation { field: path.to_owned(), pointer, reason: Reason::Invalid, keyword: "scale", message });
-    };
-    let at = |path: &str| path.split('.').skip(1).try_fold(object, |value, name| value.get(name));
-    for path in [scale.spec_replicas, scale.status_replicas] {
-        match at(path).map(|value| (value, value.as_i64())) {
-            None => {}
-            Some((_, Some(count))) if (0..=i64::from(i32::MAX)).contains(&count) => {}
-            Some((value, _)) => refuse(path, format!("must be a whole number from 0 to {}, is {value}", i32::MAX)),
-        }
-    }
-    if let Some(path) = scale.label_selector
-        && let Some(value) = at(path).filter(|value| !value.is_string())
-    {
-        refuse(path, format!("must be a string, is {value}"));
-    }
-}
-
 fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let Some(left) = levels.checked_sub(1) else {
         return true;
@@ -336,5 +305,69 @@ fn is_deeper_than(value: &Value, levels: usize) -> bool {
         Value::Array(items) => items.iter().any(|item| is_deeper_than(item, left)),
         Value::Object(map) => map.values().any(|value| is_deeper_than(value, left)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+    use crate::document::{Sources, parse};
+
+    fn answer(spec: &str, value: &Value, scale: Option<ScalePaths<'_>>) -> Outcome {
+        let mut sources = Sources::default();
+        let id = sources.add("schema", format!("{{type: object, properties: {{spec: {spec}}}}}"));
+        let schema = Schema::read(&parse(&sources, id).unwrap()[0]);
+        let object = json!({"apiVersion": "g/v1", "kind": "K", "metadata": {"name": "n"}, "spec": value});
+        let request = Request {
+            object: &object,
+            old: None,
+            group: "g",
+            version: "v1",
+            kind: "K",
+            namespaced: false,
+            status_subresource: false,
+            scale,
+        };
+        admit(&schema, KubeVersion::minor(36), &request).outcome
+    }
+
+    /// A 1.36.4 server says "should be a non-negative integer", and "should be less than or equal to
+    /// 2147483647".
+    #[rstest]
+    #[case(json!({}), true)]
+    #[case(json!({"replicas": 0}), true)]
+    #[case(json!({"replicas": 2_147_483_647_i64}), true)]
+    #[case(json!({"replicas": 2_147_483_648_i64}), false)]
+    #[case(json!({"replicas": -1}), false)]
+    fn replicas_fit_into_a_scale(#[case] spec: Value, #[case] admitted: bool) {
+        let scale =
+            ScalePaths { spec_replicas: ".spec.replicas", status_replicas: ".status.replicas", label_selector: None };
+        let schema = "{type: object, properties: {replicas: {type: integer}}}";
+        assert_eq!(answer(schema, &spec, None), Outcome::Admitted);
+        let outcome = answer(schema, &spec, Some(scale));
+        assert_eq!(outcome == Outcome::Admitted, admitted, "{outcome:?}");
+        if let Outcome::Refused(violations) = outcome {
+            assert_eq!(
+                (violations[0].field.as_str(), violations[0].pointer.as_str()),
+                (".spec.replicas", "/spec/replicas")
+            );
+        }
+    }
+
+    #[rstest]
+    #[case("double(self.a) < 1.0", "1e999", false)]
+    #[case("double(self.a) < 1.0", "0.5", true)]
+    #[case("!has(self.namespace)", "any", false)]
+    #[case("!has(self.__namespace__)", "any", false)]
+    fn rules_read_what_a_server_reads(#[case] rule: &str, #[case] text: &str, #[case] admitted: bool) {
+        let schema = format!(
+            "{{type: object, properties: {{a: {{type: string}}, namespace: {{type: string}}}}, \
+             x-kubernetes-validations: [{{rule: \"{rule}\"}}]}}"
+        );
+        let outcome = answer(&schema, &json!({"a": text, "namespace": "n"}), None);
+        assert_eq!(outcome == Outcome::Admitted, admitted, "{outcome:?}");
     }
 }
