@@ -38,7 +38,7 @@ pub(crate) enum Command {
     /// Convert one object, and say how the converter spoke.
     ///
     /// Exit code 1 says that the object was refused, or that a wire rule is broken.
-    #[command(after_help = "Example:\n  crdproof convert sample.yaml --to v2")]
+    #[command(after_help = "Example:\n  crdproof convert sample.yaml --to v1beta1")]
     Convert(Box<convert::ConvertArgs>),
     /// Serve the field maps as a conversion webhook, over TLS, until it is interrupted.
     ///
