@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use serde::de::value::StrDeserializer;
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
 
 use super::{Entry, Kind, Node, Span};
@@ -118,7 +118,14 @@ impl<'de> de::Deserializer<'de> for Decoder<'de> {
                 let variant: StrDeserializer<'_, DecodeError> = text.into_deserializer();
                 self.place(visitor.visit_enum(variant))
             }
-            None => self.deserialize_any(visitor),
+            // `variant: content`, for the variants that have some.
+            None => match &self.node.kind {
+                Kind::Map(entries) => {
+                    let entries = Entries { entries: entries.iter(), value: None };
+                    self.place(visitor.visit_enum(MapAccessDeserializer::new(entries)))
+                }
+                _ => self.deserialize_any(visitor),
+            },
         }
     }
 
