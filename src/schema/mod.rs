@@ -33,6 +33,7 @@ pub(crate) use oversized::is_oversized;
 pub use path::{Path, Step};
 pub use pattern::Pattern;
 pub use prune::{prune, prune_value};
+pub use rules::Expression;
 pub(crate) use rules::parse_rule;
 pub use scale::ScalePaths;
 pub use secret::{is_secret, mask};

@@ -22,6 +22,7 @@
 
 mod engine;
 mod equal;
+mod expression;
 mod library;
 mod macros;
 mod program;
@@ -41,6 +42,7 @@ use super::verdict::Findings;
 use super::{Path, Rule, Schema, Step};
 use crate::kubernetes::KubeVersion;
 use engine::Engine;
+pub use expression::Expression;
 use program::{Program, Subject};
 pub(crate) use rewrite::parse as parse_rule;
 

@@ -184,7 +184,7 @@ impl<'a> Program<'a> {
 }
 
 /// The engine has corners in which it panics. They make a rule undecided, not the run a failure.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| "the expression engine failed on it".to_owned())
 }
 
