@@ -11,22 +11,23 @@ pub mod webhook;
 pub use answer::Answerer;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use self::endpoint::{Endpoint, Request};
-use crate::field_map;
+use crate::field_map::Relation;
 use crate::observe::{Ask, Exchange};
 use crate::schema;
 use crate::subject::{Crd, Subject, WebhookConfig};
 
 /// A way to convert the objects of a CRD.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub enum Converter<'a> {
     /// The API server rewrites `apiVersion` and prunes.
     None(&'a Crd),
-    /// The declared field maps.
-    FieldMap(&'a Subject, &'a Crd),
+    /// The declared field maps, compiled once for all objects.
+    FieldMap(&'a Crd, Arc<Relation<'a>>),
     /// Something that answers reviews.
     Endpoint(&'a dyn Endpoint, &'a Crd),
 }
@@ -90,16 +91,29 @@ fn open_webhook(_: &WebhookConfig, _: &Path) -> Result<Box<dyn Endpoint>, String
     Err("this build asks no webhooks; it lacks the feature `cluster`".into())
 }
 
-impl Converter<'_> {
+impl<'a> Converter<'a> {
+    /// The converter of a CRD, or why there is none to ask. The endpoint is the one that [`open`] gave.
+    pub fn of(subject: &'a Subject, crd: &'a Crd, endpoint: Option<&'a dyn Endpoint>) -> Result<Self, String> {
+        match (declared(subject, crd)?, endpoint) {
+            (Declared::None, _) => Ok(Self::None(crd)),
+            (Declared::FieldMap, _) => {
+                let maps = subject.field_maps_of(crd).map(|(_, map)| map);
+                let relation = Relation::new(maps, |version| crd.version(version)?.schema.as_ref());
+                let relation = relation.map_err(|wrong| format!("its field maps cannot be used: {wrong}"))?;
+                Ok(Self::FieldMap(crd, Arc::new(relation)))
+            }
+            (Declared::Exec(_) | Declared::Webhook(_), Some(endpoint)) => Ok(Self::Endpoint(endpoint, crd)),
+            (Declared::Exec(_) | Declared::Webhook(_), None) => Err("its converter could not be opened".into()),
+        }
+    }
+
     /// Converts an object. `Err` is the refusal, in the converter's words. As the API server does
     /// after every conversion, what the target version does not know is pruned.
     pub fn convert(&self, object: &Value, from: &str, to: &str) -> Result<Value, String> {
         let (crd, mut converted) = match self {
             Self::None(crd) => (crd, object.clone()),
-            Self::FieldMap(subject, crd) => {
-                let map = subject.field_maps_of(crd).map(|(_, map)| map).find(|map| map.relates(from, to));
-                let map = map.ok_or_else(|| format!("no field map relates {from} and {to}"))?;
-                (crd, field_map::convert(map, object, from, to))
+            Self::FieldMap(crd, relation) => {
+                (crd, relation.convert(object, from, to).map_err(|refusal| refusal.to_string())?)
             }
             Self::Endpoint(endpoint, crd) => (crd, asked(*endpoint, crd, object, to)?),
         };

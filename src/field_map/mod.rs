@@ -1,65 +1,53 @@
 //! The declared relation of versions, as data and as a function.
+//!
+//! [`FieldMap`] is what the author wrote; [`Relation`] is all maps of a CRD, compiled, with the versions that they reach
+//! through others. A conversion goes from one version of a map to the other in these steps:
+//!
+//! 1. defaults of the source version are left off;
+//! 2. every operator takes its fields out of the object, those with the deepest paths first;
+//! 3. what they made of them is put into the object, shallow paths first;
+//! 4. constants and defaults of the target version are set;
+//! 5. what the target version does not know is pruned, and the whole difference, where one is declared, is put
+//!    aside or brought back.
+//!
+//! So each direction undoes the other in reverse order, whatever the order in the file. Taking before putting also lets
+//! two fields change places. A value that would not come back the same is refused, unless the operator says otherwise.
 
-mod convert;
+mod codec;
+mod compile;
+mod difference;
+mod inverse;
+mod lost;
+mod mapping;
+mod model;
+mod named;
+mod operator;
+mod path;
+mod relation;
 
-use std::collections::BTreeMap;
+pub use compile::Problem;
+pub use inverse::{InverseGap, inverse_gaps};
+pub use lost::declares_lost;
+pub use model::{
+    Compute, Computed, FieldMap, Fixed, Format, Gather, GatheredList, Loss, Move, Otherwise, Part, PartType, Split,
+    Stash, Stringify, Unit, UnitChange, ValueTable, Wrap,
+};
+pub use relation::{Misrelated, Relation, expected};
 
-use jiff::civil::Date;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-pub use convert::convert;
-
-/// How two versions of a CRD relate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct FieldMap {
-    /// The CRD's name.
-    pub crd: String,
-    /// The two versions.
-    pub between: [String; 2],
-    /// Fields that have another path in the other version; keys are version names.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rename: Vec<Move>,
-    /// Fields that one version lacks and that are kept there in an annotation.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stash: Vec<Stash>,
-    /// Fields that are lost, knowingly.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lost: Vec<Loss>,
+/// A conversion that cannot be made without changing what the object says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {message}")]
+pub struct Refusal {
+    /// The field that stands in the way.
+    pub path: String,
+    /// Why.
+    pub message: String,
 }
 
-/// The path of one field in each version, such as `{v1: .spec.host, v2: .spec.endpoint.host}`.
-pub type Move = BTreeMap<String, String>;
-
-/// A field that lives in an annotation where the version has no place for it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Stash {
-    /// The version that has the field.
-    pub from: String,
-    /// The version that has not.
-    pub to: String,
-    /// The field's path in `from`.
-    pub path: String,
-    /// The annotation that holds it in `to`.
-    pub annotation: String,
-}
-
-/// A field that does not survive conversion, and why that is accepted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Loss {
-    /// The version that has the field.
-    pub from: String,
-    /// The version that has not.
-    pub to: String,
-    /// The field's path in `from`.
-    pub path: String,
-    /// Why the loss is accepted.
-    pub reason: String,
-    /// Until when.
-    pub until: Date,
+impl Refusal {
+    fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { path: path.into(), message: message.into() }
+    }
 }
 
 impl FieldMap {
@@ -68,14 +56,7 @@ impl FieldMap {
         let [left, right] = &self.between;
         (left == from && right == to) || (left == to && right == from)
     }
-
-    /// Whether a loss of this field, or of one above it, is declared for this direction.
-    pub fn declares_lost(&self, from: &str, to: &str, field: &str) -> bool {
-        self.lost.iter().any(|loss| {
-            let within = field
-                .strip_prefix(loss.path.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
-            loss.from == from && loss.to == to && within
-        })
-    }
 }
+
+#[cfg(test)]
+mod tests;

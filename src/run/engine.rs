@@ -165,12 +165,7 @@ fn compare_versions(old: &Crd, new: &Crd) -> Vec<(String, Vec<Delta>)> {
 
 /// Every sample through every other version and back.
 fn carry_out(subject: &Subject, crd: &Crd, endpoint: Option<&dyn Endpoint>) -> Vec<Trial> {
-    let converter = match (convert::declared(subject, crd), endpoint) {
-        (Ok(Declared::None), _) => Converter::None(crd),
-        (Ok(Declared::FieldMap), _) => Converter::FieldMap(subject, crd),
-        (Ok(Declared::Exec(_) | Declared::Webhook(_)), Some(endpoint)) => Converter::Endpoint(endpoint, crd),
-        (Ok(_) | Err(_), _) => return Vec::new(),
-    };
+    let Ok(converter) = Converter::of(subject, crd, endpoint) else { return Vec::new() };
     let mut trials = Vec::new();
     for sample in subject.samples_of(crd) {
         let version = sample.group_version().1;
@@ -181,7 +176,7 @@ fn carry_out(subject: &Subject, crd: &Crd, endpoint: Option<&dyn Endpoint>) -> V
             schema::prune(schema, &mut input);
         }
         for other in crd.versions.iter().filter(|other| other.name != version) {
-            let legs = legs(converter, &input, version, &[&other.name, version]);
+            let legs = legs(&converter, &input, version, &[&other.name, version]);
             trials.push(Trial {
                 crd: crd.name.clone(),
                 version: version.to_owned(),
@@ -200,7 +195,7 @@ fn exchange(subject: &Subject, crd: &Crd, endpoint: Option<&dyn Endpoint>) -> Ve
     endpoint.map(|endpoint| probe::probe(endpoint, crd, &objects)).unwrap_or_default()
 }
 
-fn legs(converter: Converter<'_>, input: &Value, start: &str, route: &[&str]) -> Vec<Leg> {
+fn legs(converter: &Converter<'_>, input: &Value, start: &str, route: &[&str]) -> Vec<Leg> {
     let mut legs = Vec::new();
     let mut object = input.clone();
     let mut from = start;

@@ -2,6 +2,7 @@
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
 use crate::document::Span;
+use crate::field_map::declares_lost;
 use crate::observe::{Leg, Origin, Reply, Trial};
 use crate::schema::{is_secret, mask};
 
@@ -56,10 +57,10 @@ fn judge_trial(evidence: &Evidence<'_>, trial: &Trial) -> Vec<Breach> {
 
 /// Whether a field map declares the loss on any leg of the trial.
 fn declared(evidence: &Evidence<'_>, trial: &Trial, field: &str) -> bool {
-    let from = std::iter::once(&trial.version).chain(trial.legs.iter().map(|leg| &leg.to));
-    let pairs: Vec<_> = from.zip(trial.legs.iter().map(|leg| &leg.to)).collect();
-    let mut maps = evidence.subject.field_maps_of(evidence.crd);
-    maps.any(|(_, map)| pairs.iter().any(|(from, to)| map.declares_lost(from, to, field)))
+    let maps: Vec<_> = evidence.subject.field_maps_of(evidence.crd).map(|(_, map)| map).collect();
+    let legs = trial.legs.iter().map(|leg| leg.to.as_str());
+    let way: Vec<_> = std::iter::once(trial.version.as_str()).chain(legs).collect();
+    declares_lost(&maps, &way, field)
 }
 
 /// The field of the sample that the trial began with; a secret's place is its schema, since an

@@ -1,0 +1,361 @@
+//! What takes fields out of an object of one version and says what to put into that of the other.
+
+use serde_json::{Map, Value};
+
+use super::Refusal;
+use super::codec::{Codec, Gap, Side, write_text};
+use super::model::Otherwise;
+use super::path::{Emptied, FieldPath, Key};
+use crate::schema::Expression;
+
+/// A value that is to be put somewhere.
+#[derive(Debug)]
+pub(super) struct Write {
+    pub(super) path: FieldPath,
+    pub(super) keys: Vec<Key>,
+    pub(super) value: Value,
+    /// Whether it is left out where its item is no longer there.
+    pub(super) from_stash: bool,
+}
+
+impl Write {
+    fn new(path: &FieldPath, keys: Vec<Key>, value: Value) -> Self {
+        Self { path: path.clone(), keys, value, from_stash: false }
+    }
+
+    /// Puts the value into an object.
+    pub(super) fn carry_out(self, object: &mut Value) -> Result<(), Refusal> {
+        if self.from_stash && !self.path.has_item(object, &self.keys) {
+            return Ok(());
+        }
+        let refused = |why| Refusal::new(self.path.at(&self.keys), why);
+        self.path.put(object, &self.keys, self.value).map_err(refused)
+    }
+}
+
+/// A compiled operator.
+#[derive(Debug)]
+pub(super) enum Operator {
+    Transfer(Box<Transfer>),
+    Gather(Gathered),
+    Compute(Box<[(FieldPath, Expression); 2]>),
+    Stash { side: Side, path: FieldPath, annotation: String },
+    Lost { side: Side, path: FieldPath },
+    Constant { side: Side, path: FieldPath, value: Value },
+}
+
+/// A value that has a place in both versions, perhaps in other words.
+#[derive(Debug)]
+pub(super) struct Transfer {
+    pub(super) places: [Place; 2],
+    pub(super) codec: Codec,
+    pub(super) otherwise: Otherwise,
+}
+
+/// Where a side has a value: in one field, or in several that are its parts.
+#[derive(Debug)]
+pub(super) enum Place {
+    One(FieldPath),
+    Parts(Vec<(String, FieldPath)>),
+}
+
+/// Several lists of one side that are a single one of the other.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub(super) several: Side,
+    pub(super) lists: Vec<List>,
+    pub(super) into: FieldPath,
+}
+
+/// One of several lists.
+#[derive(Debug)]
+pub(super) struct List {
+    pub(super) path: FieldPath,
+    pub(super) under: Option<String>,
+    pub(super) stringify: Option<String>,
+}
+
+impl Operator {
+    /// How deep it takes from an object of this side; the deepest operators take first.
+    pub(super) fn depth(&self, from: Side) -> usize {
+        match self {
+            Self::Transfer(transfer) => match &transfer.places[from.index()] {
+                Place::One(path) => path.depth(),
+                Place::Parts(parts) => parts.iter().map(|(_, path)| path.depth()).max().unwrap_or(0),
+            },
+            Self::Gather(gathered) if gathered.several == from => {
+                gathered.lists.iter().map(|list| list.path.depth()).max().unwrap_or(0)
+            }
+            Self::Gather(gathered) => gathered.into.depth(),
+            Self::Compute(sides) => sides[from.index()].0.depth(),
+            Self::Stash { path, .. } | Self::Lost { path, .. } | Self::Constant { path, .. } => path.depth(),
+        }
+    }
+
+    /// Takes what it is about. `source` is the whole object as it came.
+    pub(super) fn take(&self, from: Side, source: &Value, object: &mut Value) -> Result<Vec<Write>, Refusal> {
+        match self {
+            Self::Transfer(transfer) => transfer.take(from, object),
+            Self::Gather(gathered) => gathered.take(from, object),
+            Self::Compute(sides) => compute(sides, from, source, object),
+            Self::Stash { side, path, annotation } if *side == from => {
+                let taken = path.take(object, Emptied::Stay);
+                let stashed = bundle(path, taken);
+                Ok(stashed.map(|value| annotate(annotation, &value)).into_iter().collect())
+            }
+            Self::Stash { path, annotation, .. } => {
+                let Some(stashed) = take_annotation(object, annotation) else { return Ok(Vec::new()) };
+                Ok(unbundle(path, stashed))
+            }
+            Self::Lost { side, path } => {
+                if *side == from {
+                    path.take(object, Emptied::Stay);
+                }
+                Ok(Vec::new())
+            }
+            Self::Constant { side, path, value } => {
+                if *side == from {
+                    leave_off_constant(path, value, object)?;
+                }
+                Ok(Vec::new())
+            }
+        }
+    }
+}
+
+impl Transfer {
+    fn take(&self, from: Side, object: &mut Value) -> Result<Vec<Write>, Refusal> {
+        let (own, other) = (&self.places[from.index()], &self.places[from.other().index()]);
+        let mut taken = match (own, other) {
+            (Place::One(own), Place::One(other)) if other.ends_with_each() => take_every_item(own, object)?,
+            _ => own.take(object),
+        };
+        let mut writes = Vec::new();
+        if let Otherwise::Stash(annotation) = &self.otherwise {
+            self.restore(from, annotation, object, &mut taken, &mut writes);
+        }
+        let mut kept = Vec::new();
+        for (keys, value) in taken {
+            let said = self.codec.say(from, &value);
+            match (said.gap, &self.otherwise) {
+                (None, _) | (Some(Gap::Spelling(_)), Otherwise::Accept) => {}
+                (Some(_), Otherwise::Stash(_)) => kept.push((keys.clone(), value)),
+                (Some(Gap::Spelling(why) | Gap::Meaning(why)), _) => return Err(Refusal::new(own.at(&keys), why)),
+            }
+            if let Some(value) = said.value {
+                other.write(keys, value, &mut writes);
+            }
+        }
+        if let Otherwise::Stash(annotation) = &self.otherwise {
+            writes.extend(bundle(own.path(), kept).map(|value| annotate(annotation, &value)));
+        }
+        Ok(writes)
+    }
+
+    /// Brings stashed values back where the present ones still stand for them, and leaves the rest to be translated.
+    fn restore(
+        &self,
+        from: Side,
+        annotation: &str,
+        object: &mut Value,
+        taken: &mut Vec<(Vec<Key>, Value)>,
+        writes: &mut Vec<Write>,
+    ) {
+        let (own, other) = (self.places[from.index()].path(), &self.places[from.other().index()]);
+        let Some(stashed) = take_annotation(object, annotation) else { return };
+        for Write { keys, value, .. } in unbundle(own, stashed) {
+            let at = taken.iter().position(|(taken, _)| *taken == keys);
+            let present = at.and_then(|at| taken.get(at)).map(|(_, value)| value);
+            if let Some(restored) = self.codec.restore(from.other(), present, &value) {
+                if let Some(at) = at {
+                    taken.remove(at);
+                }
+                let before = writes.len();
+                other.write(keys, restored, writes);
+                writes[before..].iter_mut().for_each(|write| write.from_stash = true);
+            }
+        }
+    }
+}
+
+/// Takes a value from every item of a list, for a version that has a plain list of them.
+fn take_every_item(path: &FieldPath, object: &mut Value) -> Result<Vec<(Vec<Key>, Value)>, Refusal> {
+    let items = path.count_items(object);
+    let taken = path.take(object, Emptied::GoWithItems);
+    if taken.len() == items {
+        return Ok(taken);
+    }
+    let message = format!(
+        "{} of {items} items have no value, and the other version has a plain list of them",
+        items - taken.len()
+    );
+    Err(Refusal::new(path.to_string(), message))
+}
+
+impl Place {
+    /// The path that stands for the place in messages and for its items.
+    fn path(&self) -> &FieldPath {
+        match self {
+            Self::One(path) => path,
+            Self::Parts(parts) => &parts[0].1,
+        }
+    }
+
+    fn at(&self, keys: &[Key]) -> String {
+        match self {
+            Self::One(path) => path.at(keys),
+            Self::Parts(parts) => {
+                let parts: Vec<String> = parts.iter().map(|(_, path)| path.at(keys)).collect();
+                parts.join(", ")
+            }
+        }
+    }
+
+    fn take(&self, object: &mut Value) -> Vec<(Vec<Key>, Value)> {
+        match self {
+            Self::One(path) => path.take(object, Emptied::Go),
+            Self::Parts(parts) => {
+                let mut bundles: Vec<(Vec<Key>, Value)> = Vec::new();
+                for (name, path) in parts {
+                    for (keys, value) in path.take(object, Emptied::Go) {
+                        let at = bundles.iter().position(|(known, _)| *known == keys).unwrap_or_else(|| {
+                            bundles.push((keys, Value::Object(Map::new())));
+                            bundles.len() - 1
+                        });
+                        bundles[at].1[name.as_str()] = value;
+                    }
+                }
+                bundles
+            }
+        }
+    }
+
+    fn write(&self, keys: Vec<Key>, mut value: Value, writes: &mut Vec<Write>) {
+        match self {
+            Self::One(path) => writes.push(Write::new(path, keys, value)),
+            Self::Parts(parts) => {
+                for (name, path) in parts {
+                    let part = value.get_mut(name).map(Value::take);
+                    writes.extend(part.map(|value| Write::new(path, keys.clone(), value)));
+                }
+            }
+        }
+    }
+}
+
+impl Gathered {
+    fn take(&self, from: Side, object: &mut Value) -> Result<Vec<Write>, Refusal> {
+        let write = |path: &FieldPath, value| vec![Write::new(path, Vec::new(), value)];
+        if from != self.several {
+            let taken = self.into.take(object, Emptied::Stay).pop();
+            return Ok(taken.map_or_else(Vec::new, |(_, value)| write(&self.lists[0].path, value)));
+        }
+        let mut gathered: Option<Vec<Value>> = None;
+        for list in &self.lists {
+            let Some((_, value)) = list.path.take(object, Emptied::Stay).pop() else { continue };
+            let Value::Array(items) = value else {
+                return Err(Refusal::new(list.path.to_string(), "this is no list"));
+            };
+            gathered.get_or_insert_default().extend(items.into_iter().map(|item| list.adapted(item)));
+        }
+        Ok(gathered.map_or_else(Vec::new, |items| write(&self.into, Value::Array(items))))
+    }
+}
+
+impl List {
+    fn adapted(&self, item: Value) -> Value {
+        let mut item = match &self.under {
+            Some(field) => Value::Object(Map::from_iter([(field.clone(), item)])),
+            None => item,
+        };
+        if let Some(field) = self.stringify.as_ref().and_then(|name| item.get_mut(name)) {
+            *field = Value::String(write_text(field));
+        }
+        item
+    }
+}
+
+fn compute(
+    sides: &[(FieldPath, Expression); 2],
+    from: Side,
+    source: &Value,
+    object: &mut Value,
+) -> Result<Vec<Write>, Refusal> {
+    let ((own, _), (target, expression)) = (&sides[from.index()], &sides[from.other().index()]);
+    if own.take(object, Emptied::Go).is_empty() {
+        return Ok(Vec::new());
+    }
+    let value = expression
+        .evaluate(source)
+        .map_err(|why| Refusal::new(own.to_string(), format!("{target} cannot be computed: {why}")))?;
+    if value.is_null() {
+        return Ok(Vec::new());
+    }
+    Ok(vec![Write::new(target, Vec::new(), value)])
+}
+
+/// A constant that is not what it is declared to be would come back as something else.
+fn leave_off_constant(path: &FieldPath, value: &Value, object: &mut Value) -> Result<(), Refusal> {
+    let mut refusal = None;
+    path.visit_parents(object, &mut |parent, name| match parent.remove(name) {
+        Some(present) if present == *value => {}
+        Some(present) => refusal = Some(format!("it is {present}, and the map says that it is always {value}")),
+        None => refusal = Some(format!("it is missing, and the map says that it is always {value}")),
+    });
+    refusal.map_or(Ok(()), |message| Err(Refusal::new(path.to_string(), message)))
+}
+
+/// What an annotation holds for the values of a path: the value itself, or, where the path has `[*]`, a list of
+/// values each with its items.
+fn bundle(path: &FieldPath, mut taken: Vec<(Vec<Key>, Value)>) -> Option<Value> {
+    if taken.is_empty() {
+        return None;
+    }
+    if path.each_count() == 0 {
+        return taken.pop().map(|(_, value)| value);
+    }
+    let key = |key: Key| match key {
+        Key::Index(index) => Value::from(index),
+        Key::Name(name) => Value::String(name),
+    };
+    let entries = taken
+        .into_iter()
+        .map(|(keys, value)| Value::Array(vec![keys.into_iter().map(key).collect::<Vec<_>>().into(), value]));
+    Some(Value::Array(entries.collect()))
+}
+
+/// The values that an annotation holds for a path.
+fn unbundle(path: &FieldPath, stashed: Value) -> Vec<Write> {
+    let write = |keys, value| Write { from_stash: true, ..Write::new(path, keys, value) };
+    if path.each_count() == 0 {
+        return vec![write(Vec::new(), stashed)];
+    }
+    let key = |key: &Value| match key {
+        Value::String(name) => Some(Key::Name(name.clone())),
+        other => other.as_u64().and_then(|index| usize::try_from(index).ok()).map(Key::Index),
+    };
+    let Value::Array(entries) = stashed else { return Vec::new() };
+    let read = entries.into_iter().filter_map(|mut entry| {
+        let keys: Vec<Key> = entry.get(0)?.as_array()?.iter().map(key).collect::<Option<_>>()?;
+        (keys.len() == path.each_count()).then(|| write(keys, entry.get_mut(1).map_or(Value::Null, Value::take)))
+    });
+    read.collect()
+}
+
+fn annotate(annotation: &str, value: &Value) -> Write {
+    Write::new(&FieldPath::annotation(annotation), Vec::new(), Value::String(write_text(value)))
+}
+
+/// Takes the value out of an annotation. One that was written by hand and holds no JSON stays as it is.
+pub(super) fn take_annotation(object: &mut Value, annotation: &str) -> Option<Value> {
+    let annotations = object.pointer_mut("/metadata/annotations")?.as_object_mut()?;
+    let value = serde_json::from_str(annotations.get(annotation)?.as_str()?).ok()?;
+    annotations.remove(annotation);
+    // Annotations that the stash itself brought go with it.
+    if annotations.is_empty()
+        && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
+    {
+        metadata.remove("annotations");
+    }
+    Some(value)
+}
