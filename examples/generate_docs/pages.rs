@@ -150,6 +150,10 @@ fn collect(root: &Value, schema: &Value, prefix: &str, rows: &mut Vec<(String, S
         // The previous release's converter has the same keys again.
         if key != "converter.baseline" {
             collect(root, target, &format!("{key}{suffix}."), rows);
+            if target["additionalProperties"].is_object() {
+                let (inner, _) = self::target(root, &target["additionalProperties"]);
+                collect(root, inner, &format!("{key}{suffix}.*."), rows);
+            }
         }
     }
 }
@@ -174,9 +178,14 @@ fn target<'a>(root: &'a Value, property: &'a Value) -> (&'a Value, String) {
 
 fn type_name(schema: &Value, suffix: &str) -> String {
     let words: Option<Vec<&str>> = schema["enum"].as_array().map(|all| all.iter().filter_map(Value::as_str).collect());
-    let consts: Option<Vec<&str>> =
-        schema["oneOf"].as_array().map(|all| all.iter().filter_map(|one| one["const"].as_str()).collect());
-    let plain = match (&schema["type"], words.or(consts)) {
+    let variant = |one: &Value| match (one["const"].as_str(), one["properties"].as_object()) {
+        (Some(word), _) => Some(word.to_owned()),
+        (None, Some(properties)) => properties.keys().next().map(|name| format!("{{{name}: …}}")),
+        (None, None) => None,
+    };
+    let variants: Option<Vec<String>> = schema["oneOf"].as_array().map(|all| all.iter().filter_map(variant).collect());
+    let words = words.map(|words| words.into_iter().map(str::to_owned).collect());
+    let plain = match (&schema["type"], words.or(variants)) {
         (_, Some(words)) => words.join(" or "),
         (Value::String(ty), None) => ty.clone(),
         (Value::Array(types), None) => {

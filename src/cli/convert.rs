@@ -29,14 +29,7 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
     }
     let declared = convert::declared(&subject, crd).map_err(wrong)?;
     let endpoint = convert::open(&subject).map_err(|why| InputError::new(Trouble::Environment, why))?;
-    let converter = match (declared, endpoint.as_deref()) {
-        (Declared::None, _) => Converter::None(crd),
-        (Declared::FieldMap, _) => Converter::FieldMap(&subject, crd),
-        (Declared::Exec(_) | Declared::Webhook(_), Some(endpoint)) => Converter::Endpoint(endpoint, crd),
-        (Declared::Exec(_) | Declared::Webhook(_), None) => {
-            return Err(wrong("the subject names no converter to ask".into()).into());
-        }
-    };
+    let converter = Converter::of(&subject, crd, endpoint.as_deref()).map_err(wrong)?;
     let exit = match converter.convert(&object, &from, &args.to) {
         Ok(answer) => {
             console.print(&format!("{answer:#}\n"))?;

@@ -10,6 +10,7 @@ mod definitions;
 mod diff;
 mod docs;
 mod environment;
+mod field_maps;
 mod fixture;
 mod generate;
 mod house;

@@ -237,7 +237,7 @@ fn served_field_maps_pass_every_check_and_stop_gracefully() {
 fn a_subject_without_a_map_cannot_be_served() {
     let folder = subject("https://127.0.0.1:1/convert", None);
     crdproof(folder.path(), &["serve"])
-        .says(2, &["no CRD of the subject has a field map", "= help: declare `converter"]);
+        .says(2, &["there is no field map to serve", "= help: declare `converter"]);
 }
 
 #[test]
