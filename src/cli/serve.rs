@@ -1,12 +1,12 @@
 //! `serve`: the field maps of a subject as a conversion webhook.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::Result;
 use crdproof::cluster::runtime;
 use crdproof::convert::Answerer;
 use crdproof::input::{InputError, Trouble};
+use crdproof::subject::Subject;
 use crdproof::tap::{Call, Credentials, Listener, Reply};
 
 use super::args::convert::ServeArgs;
@@ -16,16 +16,14 @@ use super::run::load;
 
 /// Serves until it is interrupted.
 pub(crate) fn serve(args: &ServeArgs, console: Console) -> Result<Exit> {
-    let answerer = Answerer::new(load(&args.subject())?).map_err(|why| {
+    // It is served until the process ends, by threads that ask for as much.
+    let subject: &'static Subject = Box::leak(Box::new(load(&args.subject())?));
+    let answerer = Answerer::new(subject).map_err(|why| {
         InputError::new(Trouble::Wrong, why)
             .help("declare `converter: {fieldMap: {}}` and `fieldMaps` in the subject file")
     })?;
     let credentials = credentials(args)?;
-    let answerer = Arc::new(answerer);
-    let handler = {
-        let answerer = Arc::clone(&answerer);
-        move |call: Call| respond(&answerer, &call)
-    };
+    let handler = move |call: Call| respond(&answerer, &call);
     let trouble = |error: crdproof::cluster::ClusterError| {
         let help = error.help().to_owned();
         InputError::new(Trouble::Environment, error.to_string()).help(help)
@@ -33,7 +31,7 @@ pub(crate) fn serve(args: &ServeArgs, console: Console) -> Result<Exit> {
     runtime::block_on(async {
         let listener = Listener::bind(args.listen, credentials, handler).await.map_err(trouble)?;
         let config = listener.client_config("/convert");
-        console.say(&format!("► {} answers conversion reviews at {}", answerer.subject().name, config["url"]));
+        console.say(&format!("► {} answers conversion reviews at {}", subject.name, config["url"]));
         console.say("► health at /healthz, metrics at /metrics; Ctrl-C ends it");
         console.print(&format!("caBundle: {}\n", config["caBundle"].as_str().unwrap_or_default()))?;
         let forever = std::future::pending::<()>();
@@ -45,7 +43,7 @@ pub(crate) fn serve(args: &ServeArgs, console: Console) -> Result<Exit> {
     .map_err(trouble)?
 }
 
-fn respond(answerer: &Answerer, call: &Call) -> Reply {
+fn respond(answerer: &Answerer<'_>, call: &Call) -> Reply {
     let path = call.path.split('?').next().unwrap_or_default();
     match (call.method.as_str(), path) {
         ("GET", "/healthz" | "/readyz") => Reply::text(200, "ok\n"),

@@ -5,33 +5,34 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::{Converter, Declared, declared, review};
+use super::{Converter, review};
 use crate::subject::{Crd, Subject};
 
 /// Answers reviews of every CRD of a subject by its declared field maps, and counts what it did.
-#[derive(Debug)]
-pub struct Answerer {
-    subject: Subject,
+pub struct Answerer<'a> {
+    converters: Vec<(&'a Crd, Converter<'a>)>,
     answered: AtomicU64,
     refused: AtomicU64,
     objects: AtomicU64,
     micros: AtomicU64,
 }
 
-impl Answerer {
+impl<'a> Answerer<'a> {
     /// Answers for a subject. `Err` says why it declares nothing that could be answered by.
-    pub fn new(subject: Subject) -> Result<Self, String> {
-        let by_map = |crd: &Crd| matches!(declared(&subject, crd), Ok(Declared::FieldMap | Declared::None));
-        if !subject.crds.iter().any(by_map) {
-            return Err("no CRD of the subject has a field map or strategy None".into());
+    pub fn new(subject: &'a Subject) -> Result<Self, String> {
+        let mut converters = Vec::new();
+        let mut last = "the subject has no CRD".to_owned();
+        for crd in &subject.crds {
+            match Converter::of(subject, crd, None) {
+                Ok(converter) => converters.push((crd, converter)),
+                Err(why) => last = format!("{}: {why}", crd.name),
+            }
+        }
+        if converters.is_empty() {
+            return Err(format!("there is no field map to serve: {last}"));
         }
         let zero = AtomicU64::default;
-        Ok(Self { subject, answered: zero(), refused: zero(), objects: zero(), micros: zero() })
-    }
-
-    /// The subject.
-    pub fn subject(&self) -> &Subject {
-        &self.subject
+        Ok(Self { converters, answered: zero(), refused: zero(), objects: zero(), micros: zero() })
     }
 
     /// Answers one review. `Err` says why the body is none.
@@ -55,8 +56,8 @@ impl Answerer {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (own, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
         let (group, from) = own.split_once('/').ok_or_else(|| format!("{own:?} is no group and version"))?;
-        let crd = self.subject.crds.iter().find(|crd| crd.group == group && crd.names.kind == kind);
-        let crd = crd.ok_or_else(|| format!("there is no CRD for {kind:?} of {group:?}"))?;
+        let known = self.converters.iter().find(|(crd, _)| crd.group == group && crd.names.kind == kind);
+        let (crd, converter) = known.ok_or_else(|| format!("nothing is declared for {kind:?} of {group:?}"))?;
         let to =
             desired.strip_prefix(&format!("{group}/")).ok_or_else(|| format!("{desired:?} is of another group"))?;
         for version in [from, to] {
@@ -65,11 +66,7 @@ impl Answerer {
         if from == to {
             return Ok(object.clone());
         }
-        match declared(&self.subject, crd)? {
-            Declared::FieldMap => Converter::FieldMap(&self.subject, crd).convert(object, from, to),
-            Declared::None => Converter::None(crd).convert(object, from, to),
-            Declared::Exec(_) | Declared::Webhook(_) => Err(format!("{} is converted elsewhere", crd.name)),
-        }
+        converter.convert(object, from, to)
     }
 
     /// What was done so far, in the text format of Prometheus.
