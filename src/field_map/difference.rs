@@ -14,7 +14,9 @@ pub(super) fn between(was: &Value, now: &Value) -> Option<Value> {
 pub(super) fn restore(stashed: &Value, object: &mut Value) {
     for entry in stashed.as_array().into_iter().flatten() {
         let Some(pointer) = entry["at"].as_str() else { continue };
-        if object.pointer(pointer) == entry.get("now") {
+        // People can write annotations; what every object has is not theirs to set in this way.
+        let meta = ["/apiVersion", "/kind", "/metadata"].iter().any(|start| pointer.starts_with(start));
+        if !meta && object.pointer(pointer) == entry.get("now") {
             set(object, pointer, entry.get("was"));
         }
     }
@@ -103,6 +105,9 @@ mod tests {
         restore(&stash, &mut edited);
         assert_eq!(edited, json!({"spec": {"a": 1, "b": [1, {"x": 4}], "c/d": "e", "f": false}}));
         assert_eq!(between(&was, &was), None);
+        let before = edited.clone();
         restore(&json!("by hand"), &mut edited);
+        restore(&json!([{"at": "/metadata", "was": {"name": "other"}}, {"at": "", "was": 1}, 7]), &mut edited);
+        assert_eq!(edited, before);
     }
 }

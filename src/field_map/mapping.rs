@@ -50,6 +50,7 @@ impl Mapping<'_> {
         let mut converted = self.translate(&source, from)?;
         for stashed in &stashed {
             difference::restore(stashed, &mut converted);
+            self.prune(from.other(), &mut converted);
         }
         for whole in self.differences.iter().filter(|whole| whole.from == from) {
             let back = self.translate(&converted, from.other())?;
@@ -97,10 +98,14 @@ impl Mapping<'_> {
             write.carry_out(&mut object)?;
         }
         self.set(to, &mut object);
-        if let Some(schema) = self.schemas[to.index()] {
-            schema::prune(schema, &mut object);
-        }
+        self.prune(to, &mut object);
         Ok(object)
+    }
+
+    fn prune(&self, side: Side, object: &mut Value) {
+        if let Some(schema) = self.schemas[side.index()] {
+            schema::prune(schema, object);
+        }
     }
 
     /// Sets constants, and then defaults, in the objects that are there to hold them.

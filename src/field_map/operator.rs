@@ -8,6 +8,9 @@ use super::model::Otherwise;
 use super::path::{Emptied, FieldPath, Key};
 use crate::schema::Expression;
 
+/// Said instead of a reason that would tell a secret.
+const UNSHOWN: &str = "the value, which is not shown, would not come back the same";
+
 /// A value that is to be put somewhere.
 #[derive(Debug)]
 pub(super) struct Write {
@@ -140,7 +143,10 @@ impl Transfer {
             match (said.gap, &self.otherwise) {
                 (None, _) | (Some(Gap::Spelling(_)), Otherwise::Accept) => {}
                 (Some(_), Otherwise::Stash(_)) => kept.push((keys.clone(), value)),
-                (Some(Gap::Spelling(why) | Gap::Meaning(why)), _) => return Err(Refusal::new(own.at(&keys), why)),
+                (Some(Gap::Spelling(why) | Gap::Meaning(why)), _) => {
+                    let secret = [own, other].iter().any(|place| place.is_secret());
+                    return Err(Refusal::new(own.at(&keys), if secret { UNSHOWN.to_owned() } else { why }));
+                }
             }
             if let Some(value) = said.value {
                 other.write(keys, value, &mut writes);
@@ -198,6 +204,13 @@ impl Place {
         match self {
             Self::One(path) => path,
             Self::Parts(parts) => &parts[0].1,
+        }
+    }
+
+    fn is_secret(&self) -> bool {
+        match self {
+            Self::One(path) => path.is_secret(),
+            Self::Parts(parts) => parts.iter().any(|(_, path)| path.is_secret()),
         }
     }
 
@@ -302,7 +315,8 @@ fn leave_off_constant(path: &FieldPath, value: &Value, object: &mut Value) -> Re
         Some(present) => refusal = Some(format!("it is {present}, and the map says that it is always {value}")),
         None => refusal = Some(format!("it is missing, and the map says that it is always {value}")),
     });
-    refusal.map_or(Ok(()), |message| Err(Refusal::new(path.to_string(), message)))
+    let shown = |message| if path.is_secret() { UNSHOWN.to_owned() } else { message };
+    refusal.map_or(Ok(()), |message| Err(Refusal::new(path.to_string(), shown(message))))
 }
 
 /// What an annotation holds for the values of a path: the value itself, or, where the path has `[*]`, a list of

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::schema::is_secret;
+
 /// One step downwards.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
@@ -68,6 +70,11 @@ impl FieldPath {
 
     pub(super) fn depth(&self) -> usize {
         self.0.len()
+    }
+
+    /// Whether its values are not to be shown, by the names on the way.
+    pub(super) fn is_secret(&self) -> bool {
+        self.0.iter().any(|step| matches!(step, Step::Field(name) if is_secret(name, None)))
     }
 
     /// How many `[*]` it has.

@@ -90,9 +90,9 @@ impl Codec {
         match self {
             Self::Same => Said::exactly(value.clone()),
             Self::Template(template) => template.say(from, value),
+            Self::Table(table) => table.say(from, value),
             // A null has nothing that could be translated.
             _ if value.is_null() => Said::exactly(Value::Null),
-            Self::Table(table) => table.say(from, value),
             Self::Wrapped(wrapped) => wrapped.say(from, value),
             Self::Units(units) => units.say(from, value),
             Self::Text(text) => text.say(from, value),

@@ -98,6 +98,27 @@ fn a_single_value_becomes_a_list_and_the_rest_of_a_list_is_kept() {
 }
 
 #[test]
+fn nulls_stay_nulls_unless_a_row_says_otherwise() {
+    let paths = json!({"v1": ".spec.a", "v2": ".spec.b"});
+    let table = json!({"values": [{"paths": paths, "table": [{"v1": "x", "v2": "y"}]}]});
+    both_ways(&table, &json!({"spec": {"a": null}}), &json!({"spec": {"b": null}}));
+    let named = json!({"values": [{"paths": paths, "table": [{"v1": "none", "v2": null}]}]});
+    both_ways(&named, &json!({"spec": {"a": "none"}}), &json!({"spec": {"b": null}}));
+    assert!(convert(&named, &json!({"spec": {"a": null}}), "v1", "v2").is_err());
+}
+
+#[test]
+fn another_spelling_is_accepted_where_the_map_says_so() {
+    let wrap = json!({"wrap": [{"paths": {"v1": ".spec.a", "v2": ".spec.b"}, "list": "v2", "otherwise": "accept"}]});
+    assert_eq!(convert(&wrap, &json!({"spec": {"b": []}}), "v2", "v1"), Ok(json!({"spec": {}})));
+    assert!(convert(&wrap, &json!({"spec": {"b": [1, 2]}}), "v2", "v1").is_err());
+    let text =
+        json!({"stringify": [{"paths": {"v1": ".spec.a", "v2": ".spec.b"}, "text": "v2", "otherwise": "accept"}]});
+    let read = convert(&text, &json!({"spec": {"b": "{ \"x\": 1 }"}}), "v2", "v1");
+    assert_eq!(read, Ok(json!({"spec": {"a": {"x": 1}}})));
+}
+
+#[test]
 fn amounts_change_their_unit() {
     let units = |left: &str, right: &str, otherwise: serde_json::Value| {
         json!({"units": [{"paths": {"v1": ".spec.a", "v2": ".spec.b"}, "units": {"v1": left, "v2": right},

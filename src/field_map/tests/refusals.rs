@@ -60,6 +60,17 @@ fn units(otherwise: &str) -> Value {
 }
 
 #[test]
+fn a_refusal_does_not_tell_secrets() {
+    let split = json!({"split": [{"version": "v1", "path": ".spec.login", "template": "{user}:{pass}",
+        "parts": {"user": {"path": ".spec.user"}, "pass": {"path": ".spec.password"}}}]});
+    let (_, message) = refused(&split, &json!({"spec": {"login": "hunter2"}}), "v1", "v2");
+    assert!(!message.contains("hunter2"), "{message}");
+    let constant = json!({"constant": [{"version": "v1", "path": ".spec.token", "value": "t0"}]});
+    let (_, message) = refused(&constant, &json!({"spec": {"token": "hunter2"}}), "v1", "v2");
+    assert!(!message.contains("hunter2") && !message.contains("t0"), "{message}");
+}
+
+#[test]
 fn parts_must_be_complete_and_give_themselves_again() {
     let join = |spec: Value| refused(&split(), &json!({"spec": spec}), "v2", "v1");
     assert_eq!(join(json!({"h": "x"})), (".spec.h, .spec.p".into(), "the part p is missing".into()));
