@@ -5,6 +5,7 @@ mod mutate;
 mod texts;
 
 use crdproof::document::{Kind, Node, Sources, decode, parse};
+use crdproof::field_map::{FieldMap, Relation};
 use crdproof::input::{self, InputError, Text, Texts};
 use crdproof::report::{Format, Report, json, merge, read, render};
 use crdproof::run::load_suite;
@@ -188,6 +189,33 @@ fn damaged_subject_files_and_waivers_are_read_or_refused() {
                     drop(judge(&subject, Vec::new()));
                 }
                 Err(error) => prop_assert!(!error.message.is_empty()),
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn damaged_field_maps_and_objects_are_converted_or_refused() {
+    let page = std::fs::read_to_string(root().join("../docs/field-maps.md")).unwrap();
+    let blocks: Vec<_> = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("```")).collect();
+    let pairs = blocks.windows(2).map(|pair| (pair[0].0, pair[1].0));
+    let texts = pairs.map(|(map, object)| format!("crd: a\nbetween: [v1, v2]\n{map}---\n{object}"));
+    hold(1, &mutated(texts.collect()), |text| {
+        let mut sources = Sources::default();
+        let id = sources.add("fuzz.yaml", text);
+        let Ok(documents) = parse(&sources, id) else { return Ok(()) };
+        let [map, example] = documents.as_slice() else { return Ok(()) };
+        let Ok(map) = decode::<FieldMap>(map) else { return Ok(()) };
+        let example = example.to_value();
+        match Relation::new([&map], |_| None) {
+            Err(wrong) => prop_assert!(!wrong.problem.message.is_empty() && !wrong.problem.help.is_empty()),
+            Ok(relation) => {
+                for (from, to) in [("v1", "v2"), ("v2", "v1")] {
+                    if let Err(refusal) = relation.convert(&example[from], from, to) {
+                        prop_assert!(!refusal.message.is_empty());
+                    }
+                }
             }
         }
         Ok(())
