@@ -1,15 +1,17 @@
 //! A cluster that was there before us; a local one stands in for it.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use crdproof::cluster::ClusterError;
 use crdproof::cluster::LABEL;
 use crdproof::cluster::api::{Query, definitions};
 use crdproof::cluster::existing::{Access, Existing};
 use crdproof::cluster::local::{Binaries, Local};
-use libtest_mimic::Failed;
+use libtest_mimic::{Completion, Failed};
 use serde_json::Value;
 
+use crate::endings;
 use crate::support::{block, check, crd, describe};
 
 fn access(kubeconfig: PathBuf) -> Access {
@@ -54,6 +56,54 @@ pub(crate) fn guests_leave_nothing(binaries: &Binaries) -> Result<(), Failed> {
         }
         guest.clean_up().await?;
         check(names().await?.is_empty(), format!("left: {:?}", names().await?))
+    })
+}
+
+pub(crate) fn guests_leave_nothing_when_interrupted(binaries: &Binaries) -> Result<Completion, Failed> {
+    if binaries.controller_manager.is_none() {
+        return Ok(Completion::ignored_with("only a controller lets a namespace go, and this release has none"));
+    }
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("crd.json");
+    std::fs::write(&file, crd().to_string())?;
+    block(async {
+        let server = Local::builder(binaries.clone()).controllers(["namespace"]).start().await;
+        let server = server.map_err(|error| describe(&error))?;
+        let (kubeconfig, crds) = (server.kubeconfig().display().to_string(), file.display().to_string());
+        let mut tool = endings::tool(&[
+            "env",
+            "run",
+            "--provider",
+            "kubeconfig",
+            "--kubeconfig",
+            &kubeconfig,
+            "--allow-changes",
+            "--crd",
+            &crds,
+            "--",
+            "sleep",
+            "317",
+        ])?;
+        let api = server.api();
+        let ours = [definitions().path(), "/api/v1/namespaces".into()];
+        let count = || async {
+            let mut count = 0;
+            for path in &ours {
+                let listed = api.get(&Query::new().labels(LABEL).on(path)).await?.ok()?.json();
+                count += listed["items"].as_array().map_or(0, Vec::len);
+            }
+            Ok::<usize, ClusterError>(count)
+        };
+        let end = Instant::now() + Duration::from_secs(60);
+        while count().await? < 2 {
+            check(Instant::now() < end, "the tool made nothing")?;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        endings::signal("INT", tool.id())?;
+        let status = tool.wait()?;
+        check(status.code() == Some(6), format!("ended with {status}"))?;
+        check(count().await? == 0, format!("{} things are left", count().await?))?;
+        Ok(Completion::Completed)
     })
 }
 
