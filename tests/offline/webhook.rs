@@ -118,6 +118,40 @@ fn a_field_that_a_webhook_drops_is_found() {
 }
 
 #[test]
+fn secrets_of_samples_stay_out_of_findings() {
+    let secret = "hunter2-hunter2";
+    let handler = |call: Call| {
+        // Wrong in many ways, and it sends back what it got.
+        let body = String::from_utf8_lossy(&call.body).into_owned();
+        Reply { status: 200, content_type: "text/plain", body: body.into_bytes() }
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
+    let listener = runtime.block_on(Listener::start(&access, handler)).unwrap();
+    let folder = subject(&format!("https://{}/convert", listener.address()), Some(listener.authority()));
+    let crd = folder.path().join("crd.yaml");
+    let text = std::fs::read_to_string(&crd).unwrap();
+    std::fs::write(
+        &crd,
+        text.replace("size: {type: integer}", "size: {type: integer}\n              password: {type: string}"),
+    )
+    .unwrap();
+    std::fs::write(
+        folder.path().join("sample.yaml"),
+        SAMPLE.replace("size: 1", &format!("size: 1, password: {secret}")),
+    )
+    .unwrap();
+    let ended =
+        crdproof(folder.path(), &["run", "--suite", "webhook", "--report", "json", "--report", "html=out.html"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(ended.stdout.contains("•••"), "nothing was masked: {}", ended.stdout);
+    let page = std::fs::read_to_string(folder.path().join("out.html")).unwrap();
+    for text in [&ended.stdout, &ended.stderr, &page] {
+        assert!(!text.contains(secret), "a secret is shown");
+    }
+}
+
+#[test]
 fn a_webhook_that_is_not_there_is_no_finding() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let folder = subject(&format!("https://{free}/convert"), None);

@@ -1,6 +1,6 @@
 //! Answers do not depend on what else is in flight.
 
-use super::shared::breach;
+use super::shared::{breach, shown};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::{Ask, Exchange};
 
@@ -29,10 +29,18 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         match exchange.converted() {
             Ok(objects) if objects == alone => {}
             Ok(_) => {
-                breaches.push(breach(exchange, "the answer differs from the one to the same request alone", "differs"));
+                breaches.push(shown(
+                    evidence,
+                    exchange,
+                    breach("the answer differs from the one to the same request alone", "differs"),
+                ));
             }
             Err(why) => {
-                breaches.push(breach(exchange, format!("among others the request was answered by {why}"), "fails"));
+                breaches.push(shown(
+                    evidence,
+                    exchange,
+                    breach(format!("among others the request was answered by {why}"), "fails"),
+                ));
             }
         }
     }

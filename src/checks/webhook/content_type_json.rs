@@ -25,6 +25,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let stated = content_type.as_deref().unwrap_or("nothing");
         let media = stated.split(';').next().unwrap_or_default().trim();
         (!media.eq_ignore_ascii_case("application/json"))
-            .then(|| breach(exchange, format!("the content type is {stated}"), "type"))
+            .then(|| breach(format!("the content type is {stated}"), "type"))
     })
 }

@@ -20,10 +20,10 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::each_success(evidence, |exchange, sent, converted| {
+    shared::each_success(evidence, |_, sent, converted| {
         if sent.len() != converted.len() {
             let message = format!("{} objects were sent, {} came back", sent.len(), converted.len());
-            return Some(breach(exchange, message, "count"));
+            return Some(breach(message, "count"));
         }
         let name = |object: &serde_json::Value| object["metadata"]["name"].clone();
         let moved = sent.iter().zip(converted).position(|(sent, converted)| name(sent) != name(converted))?;
@@ -32,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         known.then(|| {
             let message =
                 format!("object {moved} is {}, and {} came back there", name(&sent[moved]), name(&converted[moved]));
-            breach(exchange, message, "order")
+            breach(message, "order")
         })
     })
 }

@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         |exchange| exchange.ask == Ask::EmptyBatch,
         |exchange| {
             let why = exchange.answer().err()?;
-            Some(breach(exchange, format!("a request without objects was answered by {why}"), "empty"))
+            Some(breach(format!("a request without objects was answered by {why}"), "empty"))
         },
     )
 }

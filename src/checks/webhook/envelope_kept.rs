@@ -20,9 +20,9 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::each_answer(evidence, |exchange, review, answer| {
+    shared::each_answer(evidence, |_, review, answer| {
         let wrong = ["apiVersion", "kind"].into_iter().find(|name| review[*name] != answer[*name])?;
         let message = format!("{wrong} of the request is {}, of the answer {}", review[wrong], answer[wrong]);
-        Some(breach(exchange, message, wrong))
+        Some(breach(message, wrong))
     })
 }

@@ -25,14 +25,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if converted["apiVersion"] != *desired {
                 let message =
                     format!("object {index} came back at {}, asked for was {desired}", converted["apiVersion"]);
-                return Some(breach(exchange, message, "apiVersion"));
+                return Some(breach(message, "apiVersion"));
             }
             let changed = ["/kind", "/metadata/name", "/metadata/namespace", "/metadata/uid"]
                 .into_iter()
                 .find(|pointer| sent.pointer(pointer) != converted.pointer(pointer))?;
             let shown = |object: &serde_json::Value| object.pointer(changed).cloned().unwrap_or_default();
             let message = format!("object {index}: {changed} was {} and is {}", shown(sent), shown(converted));
-            Some(breach(exchange, message, changed))
+            Some(breach(message, changed))
         })
     })
 }

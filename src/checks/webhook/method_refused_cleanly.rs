@@ -29,7 +29,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 Outcome::Answered { status, .. } => format!("HTTP {status}"),
                 Outcome::Failed(why) => format!("no answer ({why})"),
             };
-            Some(breach(exchange, format!("{} was answered by {said}", exchange.method), "method"))
+            Some(breach(format!("{} was answered by {said}", exchange.method), "method"))
         },
     )
 }

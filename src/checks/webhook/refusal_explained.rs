@@ -42,7 +42,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     }
                 }
             };
-            Some(breach(exchange, problem, "refusal"))
+            Some(breach(problem, "refusal"))
         },
     )
 }

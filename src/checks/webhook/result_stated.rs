@@ -19,9 +19,9 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::each_answer(evidence, |exchange, _, answer| {
+    shared::each_answer(evidence, |_, _, answer| {
         let status = &answer["response"]["result"]["status"];
         let stated = status == "Success" || status == "Failure";
-        (!stated).then(|| breach(exchange, format!("response.result.status is {status}"), "status"))
+        (!stated).then(|| breach(format!("response.result.status is {status}"), "status"))
     })
 }

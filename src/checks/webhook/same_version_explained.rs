@@ -28,13 +28,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             Ok(converted) => {
                 let sent = exchange.review()["request"]["objects"].clone();
                 let same = sent.as_array() == Some(&converted);
-                (!same).then(|| {
-                    breach(exchange, "the object came back changed although its version is the desired one", "changed")
-                })
+                (!same)
+                    .then(|| breach("the object came back changed although its version is the desired one", "changed"))
             }
             Err(why) => {
                 let explained = why.strip_prefix("Failure: ").is_some_and(|message| message != "without a message");
-                (!explained).then(|| breach(exchange, format!("answered by {why}"), "unexplained"))
+                (!explained).then(|| breach(format!("answered by {why}"), "unexplained"))
             }
         },
     )

@@ -3,19 +3,40 @@
 use serde_json::Value;
 
 use crate::checks::{Breach, Evidence, Verdict};
-use crate::observe::{Ask, Exchange};
+use crate::observe::{Ask, Exchange, Outcome};
+use crate::schema::mask;
 
 /// How much of a body is worth showing.
 const SHOWN: usize = 600;
 
-/// A breach with the exchange as its evidence. The key tells breaches of one check apart; which exchange
-/// showed it does not.
-pub(super) fn breach(exchange: &Exchange, message: impl Into<String>, key: &str) -> Breach {
+/// A breach. The key tells breaches of one check apart; which exchange showed it does not.
+pub(super) fn breach(message: impl Into<String>, key: &str) -> Breach {
+    Breach::new(message).key(key)
+}
+
+/// A breach with the exchange as its evidence, without secrets.
+pub(super) fn shown(evidence: &Evidence<'_>, exchange: &Exchange, breach: Breach) -> Breach {
     let said = match &exchange.outcome {
-        crate::observe::Outcome::Answered { status, body, .. } => format!("HTTP {status}: {}", cut(body)),
-        crate::observe::Outcome::Failed(why) => why.clone(),
+        Outcome::Answered { status, body, .. } => format!("HTTP {status}: {}", masked(evidence, body)),
+        Outcome::Failed(why) => why.clone(),
     };
-    Breach::new(message).key(key).evidence(format!("sent:     {}\nanswered: {said}", cut(&exchange.sent)))
+    breach.evidence(format!("sent:     {}\nanswered: {said}", masked(evidence, &exchange.sent)))
+}
+
+/// A body as it may be shown. What is no JSON may be a piece of an object, and its secrets cannot be told from the
+/// rest.
+fn masked(evidence: &Evidence<'_>, body: &str) -> String {
+    let Ok(mut review) = serde_json::from_str::<Value>(body) else {
+        return format!("{} bytes that are no JSON", body.len());
+    };
+    for pointer in ["/request/objects", "/response/convertedObjects"] {
+        for object in review.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().flatten() {
+            let version = object["apiVersion"].as_str().and_then(|own| own.split_once('/')).map(|(_, version)| version);
+            let version = version.and_then(|version| evidence.crd.version(version));
+            *object = mask(version.and_then(|version| version.schema.as_ref()), object);
+        }
+    }
+    cut(&mask(None, &review).to_string())
 }
 
 fn cut(text: &str) -> String {
@@ -39,7 +60,7 @@ pub(super) fn each(
         if let Some(breach) = judge(exchange)
             && breaches.iter().all(|known| known.key != breach.key)
         {
-            breaches.push(breach);
+            breaches.push(shown(evidence, exchange, breach));
         }
     }
     Verdict::from_breaches(breaches, examined)
@@ -85,7 +106,7 @@ pub(super) fn all_convert(evidence: &Evidence<'_>, sort: impl Fn(&Ask) -> bool) 
                     format!("Success, but only {right} objects came back at {}", request["desiredAPIVersion"])
                 }
             };
-            Some(breach(exchange, format!("{sent} objects: answered by {problem}"), "whole"))
+            Some(breach(format!("{sent} objects: answered by {problem}"), "whole"))
         },
     )
 }

@@ -20,9 +20,8 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::each_answer(evidence, |exchange, review, answer| {
+    shared::each_answer(evidence, |_, review, answer| {
         let (asked, said) = (&review["request"]["uid"], &answer["response"]["uid"]);
-        (asked != said)
-            .then(|| breach(exchange, format!("the request's uid is {asked}, the answer's is {said}"), "uid"))
+        (asked != said).then(|| breach(format!("the request's uid is {asked}, the answer's is {said}"), "uid"))
     })
 }

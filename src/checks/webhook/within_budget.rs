@@ -1,6 +1,6 @@
 //! Conversion is on the path of every request.
 
-use super::shared::breach;
+use super::shared::{breach, shown};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::{Ask, Exchange};
 
@@ -47,7 +47,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             exchange.micros / 1000,
             allowed / 1000
         );
-        breach(exchange, message, "late")
+        shown(evidence, exchange, breach(message, "late"))
     });
     Verdict::from_breaches(worst.into_iter().collect(), examined)
 }
