@@ -69,6 +69,11 @@ fn arguments() -> Result<Arguments, String> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = arguments()?;
     let crds = corpus::load(&arguments.folder, &arguments.only)?;
+    if crds.is_empty() {
+        return Err(
+            format!("{} has no CRD whose name contains {:?}", arguments.folder.display(), arguments.only).into()
+        );
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let started = Instant::now();
     let mut table = Table::default();
