@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crdproof::cluster::api::{Answer, Api, Resource};
 use crdproof::cluster::local::Local;
-use crdproof::generate::{Case, Context, Generator, Options, Phase};
+use crdproof::generate::{Case, Generator, Options, Phase};
 use crdproof::kubernetes::KubeVersion;
 use crdproof::schema::Outcome;
-use crdproof::subject::{Crd, Scale, Version};
+use crdproof::subject::{Crd, Version};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -25,16 +25,6 @@ const CONCURRENT: usize = 16;
 const STATUSES: usize = 20;
 
 type Failure = Box<dyn std::error::Error>;
-
-fn context(crd: &Crd, version: &Version) -> Context {
-    let context = Context::new(&crd.group, &version.name, &crd.names.kind);
-    let context = if crd.is_namespaced() { context.namespaced() } else { context };
-    let context = if version.status.is_some() { context.with_status_subresource() } else { context };
-    match version.scale.as_ref().and_then(Scale::paths) {
-        Some(scale) => context.with_scale(scale),
-        None => context,
-    }
-}
 
 /// Some edges, evenly spread, and the rest random.
 fn valid_cases(generator: &Generator<'_>, arguments: &Arguments) -> Vec<Case> {
@@ -85,7 +75,7 @@ pub(crate) fn offline(definition: &Definition, arguments: &Arguments, table: &mu
         let Some(schema) = &version.schema else { continue };
         let name = format!("{}/{}", crd.name, version.name);
         let started = std::time::Instant::now();
-        let generator = match Generator::new(schema, kubernetes, &context(crd, version), Options::default()) {
+        let generator = match Generator::new(schema, kubernetes, &crd.context(version), Options::default()) {
             Ok(generator) => generator,
             Err(fault) => {
                 table.refused.insert(name, fault.to_string());
@@ -149,7 +139,7 @@ pub(crate) async fn wave(
         for version in crd.versions.iter().filter(|version| version.served) {
             let Some(schema) = &version.schema else { continue };
             let name = format!("{}/{}", crd.name, version.name);
-            let generator = match Generator::new(schema, server.version(), &context(crd, version), Options::default()) {
+            let generator = match Generator::new(schema, server.version(), &crd.context(version), Options::default()) {
                 Ok(generator) => generator,
                 Err(fault) => {
                     table.refused.insert(name, fault.to_string());

@@ -13,7 +13,7 @@ pub use answer::Answerer;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::endpoint::{Endpoint, Request};
 use crate::field_map::Relation;
@@ -131,10 +131,7 @@ impl<'a> Converter<'a> {
 /// Sends one object in a review, and treats the answer as an API server does: metadata but labels and
 /// annotations is put back.
 fn asked(endpoint: &dyn Endpoint, crd: &Crd, object: &Value, to: &str) -> Result<Value, String> {
-    let review = json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
-        "request": {"uid": "crdproof", "desiredAPIVersion": format!("{}/{to}", crd.group), "objects": [object]},
-    });
+    let review = review::request("v1", &format!("{}/{to}", crd.group), std::slice::from_ref(object));
     let request = Request::post(review.to_string());
     let (outcome, _) = endpoint.send(&request);
     let exchange = Exchange { ask: Ask::Conversion, method: "POST".into(), sent: String::new(), outcome, micros: 0 };

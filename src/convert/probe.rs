@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::endpoint::{Endpoint, Request};
+use super::review::request as review;
 use crate::observe::{Ask, Exchange};
 use crate::subject::Crd;
 
@@ -99,13 +100,6 @@ fn renamed(objects: &[Value], count: usize) -> Vec<Value> {
 
 fn of(objects: &[Value], index: usize) -> String {
     objects.get(index).and_then(|object| object["apiVersion"].as_str()).unwrap_or_default().to_owned()
-}
-
-fn review(version: &str, desired: &str, objects: &[Value]) -> Value {
-    json!({
-        "apiVersion": format!("apiextensions.k8s.io/{version}"), "kind": "ConversionReview",
-        "request": {"uid": "0f3e9a34-6f1c-4f0b-9a52-4b0de7d4a1c5", "desiredAPIVersion": desired, "objects": objects},
-    })
 }
 
 /// The review versions that the CRD offers and that exist.

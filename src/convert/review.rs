@@ -2,6 +2,14 @@
 
 use serde_json::{Value, json};
 
+/// A review as API servers send it: of this version, with objects to be converted to `group/version`.
+pub fn request(version: &str, desired: &str, objects: &[Value]) -> Value {
+    json!({
+        "apiVersion": format!("apiextensions.k8s.io/{version}"), "kind": "ConversionReview",
+        "request": {"uid": "0f3e9a34-6f1c-4f0b-9a52-4b0de7d4a1c5", "desiredAPIVersion": desired, "objects": objects},
+    })
+}
+
 /// Answers a review with a function that converts one object to the version `group/version` asked for.
 /// The first refusal is the answer to all, as the protocol has it. `Err` says why this is no review.
 pub fn answer(

@@ -42,15 +42,7 @@ impl Generator<'_> {
                 let first = seen.insert(node.path.clone());
                 self.edges_of(id, first, seen.len(), &mut edges);
             }
-            match &node.kind {
-                Kind::Object(object) => {
-                    open.extend(object.values);
-                    open.extend(object.fields.iter().rev().map(|field| field.node));
-                }
-                Kind::List(list) => open.extend(list.items),
-                Kind::Choice(options) => open.extend(options.iter().rev()),
-                _ => {}
-            }
+            open.extend(node.children());
         }
         edges
     }

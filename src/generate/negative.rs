@@ -74,15 +74,7 @@ impl Generator<'_> {
                 continue;
             }
             self.faults_of(id, &mut faults);
-            match &node.kind {
-                Kind::Object(object) => {
-                    open.extend(object.values);
-                    open.extend(object.fields.iter().rev().map(|field| field.node));
-                }
-                Kind::List(list) => open.extend(list.items),
-                Kind::Choice(options) => open.extend(options.iter().rev()),
-                _ => {}
-            }
+            open.extend(node.children());
         }
         faults
     }

@@ -1,6 +1,7 @@
 //! A `CustomResourceDefinition` as written.
 
 use crate::document::{Kind, Node, Span};
+use crate::generate::Context;
 use crate::schema::{ScalePaths, Schema};
 
 /// A CRD. Reading it is tolerant: what is missing or odd is for the checks to say.
@@ -158,6 +159,17 @@ pub struct CrdError {
 const V1: &str = "apiextensions.k8s.io/v1";
 
 impl Crd {
+    /// What a generator of objects of one version must know about the CRD.
+    pub fn context(&self, version: &Version) -> Context {
+        let context = Context::new(&self.group, &version.name, &self.names.kind);
+        let context = if self.is_namespaced() { context.namespaced() } else { context };
+        let context = if version.status.is_some() { context.with_status_subresource() } else { context };
+        match version.scale.as_ref().and_then(Scale::paths) {
+            Some(scale) => context.with_scale(scale),
+            None => context,
+        }
+    }
+
     /// Whether a document says that it is a CRD of any API version.
     pub fn is_crd(node: &Node) -> bool {
         node.str_at("kind") == Some("CustomResourceDefinition")

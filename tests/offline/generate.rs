@@ -3,24 +3,13 @@
 
 use std::path::PathBuf;
 
-use crdproof::generate::{Case, Context, Generator, Options, Phase};
+use crdproof::generate::{Case, Generator, Options, Phase};
 use crdproof::input;
 use crdproof::kubernetes::KubeVersion;
 use crdproof::schema::Outcome;
-use crdproof::subject::{Crd, Scale, Version};
 
 /// Random and invalid objects of each version.
 const OBJECTS: usize = 12;
-
-fn context(crd: &Crd, version: &Version) -> Context {
-    let context = Context::new(&crd.group, &version.name, &crd.names.kind);
-    let context = if crd.is_namespaced() { context.namespaced() } else { context };
-    let context = if version.status.is_some() { context.with_status_subresource() } else { context };
-    match version.scale.as_ref().and_then(Scale::paths) {
-        Some(scale) => context.with_scale(scale),
-        None => context,
-    }
-}
 
 /// The objects that set many leaves together; they come first.
 fn together(case: &Case) -> bool {
@@ -39,7 +28,7 @@ fn objects_of_real_crds_are_valid_and_reach_every_leaf() {
         for version in crd.versions.iter().filter(|version| version.served) {
             let Some(schema) = &version.schema else { continue };
             let name = format!("{}/{}", crd.name, version.name);
-            let generator = Generator::new(schema, KubeVersion::minor(36), &context(crd, version), Options::default());
+            let generator = Generator::new(schema, KubeVersion::minor(36), &crd.context(version), Options::default());
             let generator = generator.unwrap_or_else(|fault| panic!("{name}: {fault}"));
             let mut coverage = generator.coverage();
             let edges = generator.cases(Phase::Boundary, 1).take_while(together);

@@ -53,11 +53,20 @@ pub(super) fn each(
     matters: impl Fn(&Exchange) -> bool,
     judge: impl Fn(&Exchange) -> Option<Breach>,
 ) -> Verdict {
+    each_read(evidence, |exchange| matters(exchange).then_some(()), |exchange, ()| judge(exchange))
+}
+
+/// Judges what is read from the exchanges, once from each; those that give nothing do not matter.
+fn each_read<T>(
+    evidence: &Evidence<'_>,
+    read: impl Fn(&Exchange) -> Option<T>,
+    judge: impl Fn(&Exchange, T) -> Option<Breach>,
+) -> Verdict {
     let mut breaches: Vec<Breach> = Vec::new();
     let mut examined = 0;
-    for exchange in evidence.exchanges.iter().filter(|exchange| matters(exchange)) {
+    for (exchange, content) in evidence.exchanges.iter().filter_map(|exchange| Some((exchange, read(exchange)?))) {
         examined += 1;
-        if let Some(breach) = judge(exchange)
+        if let Some(breach) = judge(exchange, content)
             && breaches.iter().all(|known| known.key != breach.key)
         {
             breaches.push(shown(evidence, exchange, breach));
@@ -71,8 +80,8 @@ pub(super) fn each_answer(
     evidence: &Evidence<'_>,
     judge: impl Fn(&Exchange, &Value, &Value) -> Option<Breach>,
 ) -> Verdict {
-    let matters = |exchange: &Exchange| is_proper(exchange) && exchange.answer().is_ok();
-    each(evidence, matters, |exchange| judge(exchange, &exchange.review(), &exchange.answer().ok()?))
+    let read = |exchange: &Exchange| exchange.answer().ok().filter(|_| is_proper(exchange));
+    each_read(evidence, read, |exchange, answer| judge(exchange, &exchange.review(), &answer))
 }
 
 /// Judges every conversion that succeeded: objects as sent and as they came back.
@@ -80,10 +89,10 @@ pub(super) fn each_success(
     evidence: &Evidence<'_>,
     judge: impl Fn(&Exchange, &[Value], &[Value]) -> Option<Breach>,
 ) -> Verdict {
-    let matters = |exchange: &Exchange| is_proper(exchange) && exchange.converted().is_ok();
-    each(evidence, matters, |exchange| {
+    let read = |exchange: &Exchange| exchange.converted().ok().filter(|_| is_proper(exchange));
+    each_read(evidence, read, |exchange, converted| {
         let review = exchange.review();
-        judge(exchange, review["request"]["objects"].as_array()?, &exchange.converted().ok()?)
+        judge(exchange, review["request"]["objects"].as_array()?, &converted)
     })
 }
 

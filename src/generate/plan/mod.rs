@@ -62,6 +62,20 @@ pub(crate) struct Node<'a> {
     pub(crate) pool: Vec<Value>,
 }
 
+impl Node<'_> {
+    /// The nodes right below, the last first, as a stack wants them.
+    pub(crate) fn children(&self) -> Vec<Id> {
+        match &self.kind {
+            Kind::Object(object) => {
+                object.values.into_iter().chain(object.fields.iter().rev().map(|field| field.node)).collect()
+            }
+            Kind::List(list) => list.items.into_iter().collect(),
+            Kind::Choice(options) => options.iter().rev().copied().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// How values are made.
 #[derive(Debug)]
 pub(crate) enum Kind {
