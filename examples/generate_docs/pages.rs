@@ -98,7 +98,10 @@ fn needed(need: Need) -> &'static str {
         Need::Manifest => "the CRD",
         Need::Baseline => "a baseline",
         Need::Samples => "samples",
-        Need::Trials => "a converter and samples",
+        Need::Trials | Need::Survey => "a converter, and samples or generated objects",
+        Need::FieldMap => "a field map beside the converter",
+        Need::Recorded => "recorded conversions of samples",
+        Need::BaselineConverter => "the converter of the previous release",
         Need::Exchanges => "a webhook that runs, and samples",
         Need::Trace => "an API server",
     }

@@ -6,12 +6,13 @@
 use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::document::Span;
 use crate::kubernetes::KubeVersion;
 use crate::observe::{Exchange, Trace, Trial};
-use crate::schema::Path;
 use crate::schema::compare::Delta;
+use crate::schema::{Path, mask};
 use crate::subject::{Crd, Subject};
 
 mod converter;
@@ -22,8 +23,30 @@ mod webhook;
 
 /// Every check, sorted by id.
 pub static ALL: &[&Check] = &[
+    &converter::absent_null_empty_distinct::CHECK,
+    &converter::birth_version_irrelevant::CHECK,
+    &converter::declared_loss_is_real::CHECK,
+    &converter::declared_map_holds::CHECK,
+    &converter::deterministic::CHECK,
+    &converter::edit_survives::CHECK,
+    &converter::identity_untouched::CHECK,
+    &converter::labels_and_annotations_kept::CHECK,
+    &converter::list_keys_kept::CHECK,
+    &converter::loss_is_declared::CHECK,
+    &converter::metadata_untouched::CHECK,
+    &converter::neither_validates_nor_defaults::CHECK,
+    &converter::nothing_invented::CHECK,
+    &converter::numbers_exact::CHECK,
+    &converter::output_valid::CHECK,
+    &converter::pairs_complete::CHECK,
+    &converter::partial_objects_survive::CHECK,
+    &converter::path_independent::CHECK,
+    &converter::releases_agree::CHECK,
     &converter::round_trip_lossless::CHECK,
+    &converter::samples_convert_as_recorded::CHECK,
+    &converter::stash_bounded::CHECK,
     &converter::stored_version_keeps_all::CHECK,
+    &converter::valid_always_converts::CHECK,
     &manifest::ca_bundle_usable::CHECK,
     &manifest::conversion_needed::CHECK,
     &manifest::conversion_stanza_valid::CHECK,
@@ -148,8 +171,16 @@ pub enum Need {
     Baseline,
     /// At least one sample of the CRD.
     Samples,
-    /// Conversions by the subject's converter.
+    /// Conversions by the subject's converter; each trial is judged by itself.
     Trials,
+    /// The first conversions of every pair of versions, judged together.
+    Survey,
+    /// A declared relation of the versions, beside a converter that is not that relation itself.
+    FieldMap,
+    /// What converted samples looked like when they were recorded.
+    Recorded,
+    /// The previous release's converter.
+    BaselineConverter,
     /// Requests to the converter's endpoint.
     Exchanges,
     /// A journey on an API server.
@@ -175,9 +206,20 @@ pub struct Evidence<'a> {
     pub trace: Option<&'a Trace>,
     /// The day of recording; judges never look at the clock.
     pub today: Date,
+    /// Whether secrets may be shown.
+    pub show_secrets: bool,
 }
 
 impl Evidence<'_> {
+    /// An object, or a part of one, as it may be shown. The version is that of a whole object.
+    pub fn mask(&self, version: Option<&str>, value: &Value) -> Value {
+        if self.show_secrets {
+            return value.clone();
+        }
+        let version = version.and_then(|version| self.crd.version(version));
+        mask(version.and_then(|version| version.schema.as_ref()), value)
+    }
+
     /// The lowest Kubernetes release that the subject claims, if it claims one.
     pub fn minimum(&self) -> Option<KubeVersion> {
         let kubernetes = &self.subject.file.kubernetes;
@@ -247,6 +289,8 @@ pub struct Breach {
     pub help: Option<String>,
     /// A severity that fits better than the check's usual one.
     pub severity: Option<Severity>,
+    /// The trial that shows it: an index into the evidence's trials.
+    pub trial: Option<usize>,
     /// What tells this breach from others of the same check, CRD, version and path. It goes into the
     /// fingerprint, so it must not change when unrelated lines move.
     pub key: String,
@@ -266,6 +310,7 @@ impl Breach {
             related: Vec::new(),
             help: None,
             severity: None,
+            trial: None,
         }
     }
 

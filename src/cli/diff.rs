@@ -53,5 +53,7 @@ fn selection(args: &DiffArgs) -> SelectionArgs {
         only: args.only.clone(),
         except: args.except.clone(),
         seed: 1,
+        objects: None,
+        time: None,
     }
 }

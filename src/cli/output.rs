@@ -69,6 +69,8 @@ pub(crate) fn verdict(report: &Report, args: &ReportArgs) -> Exit {
     let undecided = args.strict && report.results.iter().any(|result| result.outcome == Outcome::Undecided);
     if found || undecided {
         Exit::Findings
+    } else if !report.problems.is_empty() {
+        Exit::Environment
     } else if report.results.is_empty() {
         Exit::Nothing
     } else {

@@ -78,7 +78,7 @@ pub(crate) fn plan(args: &PlanArgs, console: Console) -> Result<Exit> {
 fn plan_json(plan: &Plan<'_>, settings: &Settings) -> serde_json::Value {
     json!({
         "subject": plan.subject.name,
-        "seed": plan.seed,
+        "seed": settings.seed,
         "suites": settings.selection.suites.iter().map(|suite| &suite.name).collect::<Vec<_>>(),
         "settings": plan.subject.file,
         "cases": plan.cases.iter().map(|case| json!({
@@ -95,7 +95,7 @@ fn plan_text(plan: &Plan<'_>, settings: &Settings) -> String {
         plan.subject.name,
         plan.subject.crds.len(),
         suites.join(", "),
-        plan.seed
+        settings.seed
     )];
     let mut by_crd: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for case in &plan.cases {
@@ -144,7 +144,7 @@ pub(crate) fn settings(args: &SelectionArgs, subject: &Subject) -> Result<Settin
             near.map_or_else(|| "`crdproof list` shows all checks".into(), |near| format!("did you mean `{near}`?"));
         return Err(InputError::new(Trouble::Wrong, format!("no check is named {unknown:?}")).help(help).into());
     }
-    Ok(Settings { selection, seed: args.seed, traces: Vec::new(), exchanges: BTreeMap::new() })
+    Ok(Settings { selection, seed: args.seed, objects: args.objects, time: args.time, ..Settings::default() })
 }
 
 /// A suite by name or by file.

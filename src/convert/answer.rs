@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Converter, review};
 use crate::subject::{Crd, Subject};
@@ -66,7 +66,12 @@ impl<'a> Answerer<'a> {
         if from == to {
             return Ok(object.clone());
         }
-        converter.convert(object, from, to)
+        let mut answer = converter.convert(object, from, to)?;
+        // Server-side apply may send objects without metadata, and insists on it in the answer.
+        if answer["metadata"].is_null() {
+            answer["metadata"] = json!({});
+        }
+        Ok(answer)
     }
 
     /// What was done so far, in the text format of Prometheus.

@@ -35,6 +35,16 @@ pub trait Endpoint: Send + Sync {
     }
 }
 
+/// An endpoint that takes the place of the subject's own converter.
+#[derive(Clone)]
+pub struct Stand(pub std::sync::Arc<dyn Endpoint>);
+
+impl std::fmt::Debug for Stand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Stand")
+    }
+}
+
 /// A function of this process, as a webhook would be: a body in, status and body out.
 pub struct Function<F>(pub F);
 

@@ -1,6 +1,7 @@
 //! Asking a converter: strategy None and field maps as functions, webhooks and commands over the wire.
 
 mod answer;
+mod converter;
 pub mod endpoint;
 pub mod exec;
 pub mod probe;
@@ -9,28 +10,12 @@ pub mod review;
 pub mod webhook;
 
 pub use answer::Answerer;
+pub use converter::Converter;
 
 use std::path::Path;
-use std::sync::Arc;
 
-use serde_json::Value;
-
-use self::endpoint::{Endpoint, Request};
-use crate::field_map::Relation;
-use crate::observe::{Ask, Exchange};
-use crate::schema;
-use crate::subject::{Crd, Subject, WebhookConfig};
-
-/// A way to convert the objects of a CRD.
-#[derive(Clone)]
-pub enum Converter<'a> {
-    /// The API server rewrites `apiVersion` and prunes.
-    None(&'a Crd),
-    /// The declared field maps, compiled once for all objects.
-    FieldMap(&'a Crd, Arc<Relation<'a>>),
-    /// Something that answers reviews.
-    Endpoint(&'a dyn Endpoint, &'a Crd),
-}
+use self::endpoint::Endpoint;
+use crate::subject::{ConverterConfig, Crd, Subject, WebhookConfig};
 
 /// What a subject says about the converter of a CRD.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +52,16 @@ pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, Str
 
 /// What answers the subject's reviews, where something does.
 pub fn open(subject: &Subject) -> Result<Option<Box<dyn Endpoint>>, String> {
-    let Some(converter) = &subject.file.converter else { return Ok(None) };
+    subject.file.converter.as_ref().map_or(Ok(None), |converter| open_as(converter, subject))
+}
+
+/// What answers reviews as the previous release does, where the subject names it.
+pub fn open_baseline(subject: &Subject) -> Result<Option<Box<dyn Endpoint>>, String> {
+    let baseline = subject.file.converter.as_ref().and_then(|converter| converter.baseline.as_deref());
+    baseline.map_or(Ok(None), |baseline| open_as(baseline, subject))
+}
+
+fn open_as(converter: &ConverterConfig, subject: &Subject) -> Result<Option<Box<dyn Endpoint>>, String> {
     let folder = subject.folder();
     if let Some(command) = &converter.exec {
         let exec = exec::Exec { command: command.clone(), folder };
@@ -89,70 +83,4 @@ fn open_webhook(config: &WebhookConfig, folder: &Path) -> Result<Box<dyn Endpoin
 #[cfg(not(feature = "cluster"))]
 fn open_webhook(_: &WebhookConfig, _: &Path) -> Result<Box<dyn Endpoint>, String> {
     Err("this build asks no webhooks; it lacks the feature `cluster`".into())
-}
-
-impl<'a> Converter<'a> {
-    /// The converter of a CRD, or why there is none to ask. The endpoint is the one that [`open`] gave.
-    pub fn of(subject: &'a Subject, crd: &'a Crd, endpoint: Option<&'a dyn Endpoint>) -> Result<Self, String> {
-        match (declared(subject, crd)?, endpoint) {
-            (Declared::None, _) => Ok(Self::None(crd)),
-            (Declared::FieldMap, _) => {
-                let maps = subject.field_maps_of(crd).map(|(_, map)| map);
-                let relation = Relation::new(maps, |version| crd.version(version)?.schema.as_ref());
-                let relation = relation.map_err(|wrong| format!("its field maps cannot be used: {wrong}"))?;
-                Ok(Self::FieldMap(crd, Arc::new(relation)))
-            }
-            (Declared::Exec(_) | Declared::Webhook(_), Some(endpoint)) => Ok(Self::Endpoint(endpoint, crd)),
-            (Declared::Exec(_) | Declared::Webhook(_), None) => Err("its converter could not be opened".into()),
-        }
-    }
-
-    /// Converts an object. `Err` is the refusal, in the converter's words. As the API server does
-    /// after every conversion, what the target version does not know is pruned.
-    pub fn convert(&self, object: &Value, from: &str, to: &str) -> Result<Value, String> {
-        let (crd, mut converted) = match self {
-            Self::None(crd) => (crd, object.clone()),
-            Self::FieldMap(crd, relation) => {
-                (crd, relation.convert(object, from, to).map_err(|refusal| refusal.to_string())?)
-            }
-            Self::Endpoint(endpoint, crd) => (crd, asked(*endpoint, crd, object, to)?),
-        };
-        let version = crd.version(to).ok_or_else(|| format!("{} has no version {to}", crd.name))?;
-        // A document that is no object can pass for a sample of a CRD that names neither group nor kind.
-        let fields = converted.as_object_mut().ok_or("this is no object")?;
-        fields.insert("apiVersion".into(), Value::String(format!("{}/{to}", crd.group)));
-        if let Some(schema) = &version.schema {
-            schema::prune(schema, &mut converted);
-        }
-        Ok(converted)
-    }
-}
-
-/// Sends one object in a review, and treats the answer as an API server does: metadata but labels and
-/// annotations is put back.
-fn asked(endpoint: &dyn Endpoint, crd: &Crd, object: &Value, to: &str) -> Result<Value, String> {
-    let review = review::request("v1", &format!("{}/{to}", crd.group), std::slice::from_ref(object));
-    let request = Request::post(review.to_string());
-    let (outcome, _) = endpoint.send(&request);
-    let exchange = Exchange { ask: Ask::Conversion, method: "POST".into(), sent: String::new(), outcome, micros: 0 };
-    let mut objects = exchange.converted()?;
-    let (Some(mut converted), true) = (objects.pop(), objects.is_empty()) else {
-        return Err("another number of objects came back than was sent".into());
-    };
-    restore(object, &mut converted);
-    Ok(converted)
-}
-
-fn restore(original: &Value, converted: &mut Value) {
-    let Some(metadata) = original.get("metadata").filter(|metadata| metadata.is_object()) else { return };
-    let mut restored = metadata.clone();
-    for name in ["labels", "annotations"] {
-        match converted.pointer(&format!("/metadata/{name}")) {
-            Some(own) => restored[name] = own.clone(),
-            None => drop(restored.as_object_mut().and_then(|fields| fields.remove(name))),
-        }
-    }
-    if converted.is_object() {
-        converted["metadata"] = restored;
-    }
 }

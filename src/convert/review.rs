@@ -2,12 +2,32 @@
 
 use serde_json::{Value, json};
 
+/// API servers make one for each review; ours need no telling apart.
+const UID: &str = "0f3e9a34-6f1c-4f0b-9a52-4b0de7d4a1c5";
+
 /// A review as API servers send it: of this version, with objects to be converted to `group/version`.
 pub fn request(version: &str, desired: &str, objects: &[Value]) -> Value {
     json!({
         "apiVersion": format!("apiextensions.k8s.io/{version}"), "kind": "ConversionReview",
-        "request": {"uid": "0f3e9a34-6f1c-4f0b-9a52-4b0de7d4a1c5", "desiredAPIVersion": desired, "objects": objects},
+        "request": {"uid": UID, "desiredAPIVersion": desired, "objects": objects},
     })
+}
+
+/// The body of such a review, of version v1, without copying the objects.
+pub(crate) fn body(desired: &str, objects: &[&Value]) -> Vec<u8> {
+    let mut body = br#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":""#.to_vec();
+    body.extend_from_slice(UID.as_bytes());
+    body.extend_from_slice(br#"","desiredAPIVersion":"#);
+    body.extend_from_slice(json!(desired).to_string().as_bytes());
+    body.extend_from_slice(br#","objects":["#);
+    for (index, object) in objects.iter().enumerate() {
+        if index > 0 {
+            body.push(b',');
+        }
+        body.extend_from_slice(object.to_string().as_bytes());
+    }
+    body.extend_from_slice(b"]}}");
+    body
 }
 
 /// Answers a review with a function that converts one object to the version `group/version` asked for.
@@ -35,6 +55,13 @@ pub fn answer(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_body_is_the_review() {
+        let objects = [json!({"a": "\"ä\""}), json!({})];
+        let body: Value = serde_json::from_slice(&body("g/v1", &objects.iter().collect::<Vec<_>>())).unwrap();
+        assert_eq!(body, request("v1", "g/v1", &objects));
+    }
 
     #[test]
     fn a_review_is_answered_in_its_own_version_and_order() {

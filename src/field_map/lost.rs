@@ -1,15 +1,27 @@
 //! What may be lost, and on which way.
 
-use super::FieldMap;
+use serde_json::Value;
+
 use super::path::FieldPath;
+use super::{FieldMap, Loss};
 
 impl FieldMap {
     /// Whether a loss of this field, or of one above it, is declared for this direction.
     pub fn declares_lost(&self, from: &str, to: &str, field: &str) -> bool {
+        self.lost.iter().any(|loss| loss.covers(from, to, field))
+    }
+}
+
+impl Loss {
+    /// Whether this is the loss of a field, or of one above it, for this direction.
+    pub fn covers(&self, from: &str, to: &str, field: &str) -> bool {
         let steps = concrete(field);
-        self.lost.iter().any(|loss| {
-            loss.from == from && loss.to == to && FieldPath::parse(&loss.path).is_some_and(|path| path.covers(&steps))
-        })
+        self.from == from && self.to == to && FieldPath::parse(&self.path).is_some_and(|path| path.covers(&steps))
+    }
+
+    /// Whether an object of the version that has the field sets it.
+    pub fn is_set(&self, object: &Value) -> bool {
+        FieldPath::parse(&self.path).is_some_and(|path| !path.get(object).is_empty())
     }
 }
 

@@ -214,9 +214,19 @@ pub fn search(
     budget: Budget,
     fails: &mut impl FnMut(&[Value]) -> Vec<bool>,
 ) -> Shrunk {
+    search_among(object, budget, &|smaller| generator.admits(smaller), fails)
+}
+
+/// The same among the objects that `allowed` lets through, which need not be valid.
+pub fn search_among(
+    object: &Value,
+    budget: Budget,
+    allowed: &dyn Fn(&Value) -> bool,
+    fails: &mut impl FnMut(&[Value]) -> Vec<bool>,
+) -> Shrunk {
     let mut shrunk = Shrunk { object: object.clone(), asked: 0, is_minimal: false };
     'rounds: loop {
-        let mut ways = smaller(&shrunk.object).filter(|smaller| generator.admits(smaller));
+        let mut ways = smaller(&shrunk.object).filter(|smaller| allowed(smaller));
         loop {
             let left = budget.objects.saturating_sub(shrunk.asked);
             let batch: Vec<Value> = ways.by_ref().take(budget.batch.min(left)).collect();

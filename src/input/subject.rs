@@ -31,7 +31,8 @@ pub fn from_texts(crds: Vec<Text>, samples: Vec<Text>, baseline: Option<Vec<Text
     let manifests = manifests::from_texts(&mut sources, crds)?;
     let samples = manifests::from_texts(&mut sources, samples)?;
     let baseline = baseline.map(|texts| manifests::from_texts(&mut sources, texts)).transpose()?;
-    assemble(sources, SubjectFile::for_paths(Vec::new()), None, manifests, samples, baseline)
+    let samples = samples.others.into_iter().map(Sample::new).collect();
+    assemble(sources, SubjectFile::for_paths(Vec::new()), None, manifests, [samples, Vec::new()], baseline)
 }
 
 /// Loads two states of CRDs for a comparison.
@@ -45,7 +46,7 @@ pub fn compare(old: &str, new: &str) -> Result<Subject, InputError> {
         return Err(nothing(&manifests, 1));
     }
     let file = SubjectFile::for_paths(vec![new.to_owned()]);
-    assemble(sources, file, None, manifests, Manifests::default(), Some(old))
+    assemble(sources, file, None, manifests, [Vec::new(), Vec::new()], Some(old))
 }
 
 fn read_file(sources: &mut Sources, name: String, text: String) -> Result<(SubjectFile, Node), InputError> {
@@ -72,13 +73,18 @@ fn load(mut sources: Sources, file: SubjectFile, document: Option<Node>, texts: 
     if manifests.crds.len() < minimum {
         return Err(nothing(&manifests, minimum));
     }
-    let inputs = CrdInputs { paths: file.samples.clone(), ..CrdInputs::default() };
-    let samples = read_manifests(&mut sources, texts, &inputs)?;
+    let mut objects = |paths: &[String]| {
+        let inputs = CrdInputs { paths: paths.to_vec(), ..CrdInputs::default() };
+        let read = read_manifests(&mut sources, texts, &inputs)?;
+        Ok::<_, InputError>(read.others.into_iter().map(Sample::new).collect::<Vec<_>>())
+    };
+    let samples = objects(&file.samples)?;
+    let recorded = objects(&file.recorded)?;
     let baseline = match &file.baseline {
         Some(baseline) => Some(read_manifests(&mut sources, texts, &baseline_inputs(baseline))?),
         None => None,
     };
-    assemble(sources, file, document, manifests, samples, baseline)
+    assemble(sources, file, document, manifests, [samples, recorded], baseline)
 }
 
 fn baseline_inputs(baseline: &Baseline) -> CrdInputs {
@@ -94,7 +100,7 @@ fn assemble(
     file: SubjectFile,
     document: Option<Node>,
     manifests: Manifests,
-    samples: Manifests,
+    [samples, recorded]: [Vec<Sample>; 2],
     baseline: Option<Manifests>,
 ) -> Result<Subject, InputError> {
     let passed_over = manifests.passed_over();
@@ -104,7 +110,8 @@ fn assemble(
         sources,
         crds: manifests.crds,
         baseline: baseline.map(|baseline| baseline.crds),
-        samples: samples.others.into_iter().map(Sample::new).collect(),
+        samples,
+        recorded,
         passed_over,
         file,
         document,

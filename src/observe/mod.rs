@@ -1,9 +1,11 @@
 //! What acting recorded: plain data that can be saved, judged again and compared.
 
+mod case;
 mod exchange;
 mod trace;
 mod trial;
 
+pub use case::SavedCase;
 pub use exchange::{Ask, Exchange, Outcome};
 pub use trace::{Snapshot, Trace, Write};
-pub use trial::{Leg, Origin, Reply, Trial};
+pub use trial::{Act, Answer, Edit, Fit, Leg, Origin, Reply, Step, Trial};

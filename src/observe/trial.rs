@@ -1,9 +1,11 @@
-//! One input and what a converter made of it.
+//! One input and everything that a converter was asked to make of it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One input with its conversion legs, replies raw.
+use crate::generate::Phase;
+
+/// One input with its legs, answers raw. Legs form a tree: each starts from the input or from what an earlier leg gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Trial {
@@ -13,9 +15,12 @@ pub struct Trial {
     pub version: String,
     /// Where the input came from.
     pub origin: Origin,
-    /// The object that was converted.
+    /// What kind of object the input is.
+    #[serde(default, skip_serializing_if = "Fit::is_valid")]
+    pub fit: Fit,
+    /// The object that was converted, in the form in which an API server holds it.
     pub input: Value,
-    /// The conversions, each from the reply before it.
+    /// What was done, in order.
     pub legs: Vec<Leg>,
 }
 
@@ -25,46 +30,218 @@ pub struct Trial {
 pub enum Origin {
     /// A sample of the subject, by its name.
     Sample(String),
-    /// Made from the schema, with every field set.
-    Schema,
+    /// Made from the schema.
+    Generated {
+        /// How it was made.
+        phase: Phase,
+        /// The seed.
+        seed: u64,
+        /// Its number within the phase.
+        index: u64,
+    },
+    /// A case that was saved earlier, by its file name.
+    Case(String),
 }
 
-/// One conversion.
+/// What kind of object an input is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Fit {
+    /// An API server admits it.
+    #[default]
+    Valid,
+    /// A part of an object, as server-side apply sends it. Says what is missing.
+    Partial(String),
+    /// It breaks one constraint: the keyword.
+    Invalid(String),
+}
+
+impl Fit {
+    /// Whether an API server admits the input.
+    pub fn is_valid(&self) -> bool {
+        *self == Self::Valid
+    }
+}
+
+/// One thing that was done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Leg {
-    /// The version asked for.
+    /// What it starts from: 0 is the input, n is what the n-th leg gave.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub of: usize,
+    /// What was done.
+    #[serde(default, skip_serializing_if = "Act::is_convert")]
+    pub act: Act,
+    /// The version that the object has afterwards.
     pub to: String,
-    /// What came back.
+    /// What came of it.
     pub reply: Reply,
 }
 
-/// What a converter answered.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// What a leg does.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Act {
+    /// The converter was asked.
+    #[default]
+    Convert,
+    /// The converter was asked the same once more, in other company.
+    Again,
+    /// The previous release's converter was asked.
+    Baseline,
+    /// A client changed the object.
+    Edit(Edit),
+}
+
+impl Act {
+    fn is_convert(&self) -> bool {
+        *self == Self::Convert
+    }
+}
+
+/// What a client does to an object between two conversions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Edit {
+    /// Adds a label.
+    Label,
+    /// Changes the value at this JSON pointer.
+    Value(String),
+    /// Reverses the list at this JSON pointer.
+    Reverse(String),
+    /// Takes the first item out of the list at this JSON pointer.
+    Remove(String),
+    /// Takes away the annotations that the input did not have.
+    Strip,
+}
+
+/// What came of a leg.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Reply {
-    /// The converted object.
-    Object(Value),
+    /// An object that an API server goes on with.
+    Object(Answer),
+    /// An object that an API server refuses to go on with, and why.
+    Unusable(Value, String),
     /// A refusal, in the converter's words.
     Refused(String),
 }
 
-impl Trial {
-    /// The object after the last leg, if every leg answered with one.
-    pub fn output(&self) -> Option<&Value> {
-        match self.legs.last().map(|leg| &leg.reply) {
-            Some(Reply::Object(object)) => Some(object),
-            Some(Reply::Refused(_)) | None => None,
+/// A converted object.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Answer {
+    /// As it was answered.
+    pub raw: Value,
+    /// As an API server goes on with it, where that differs: metadata put back, pruned, without nulls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<Value>,
+}
+
+impl Answer {
+    /// As an API server goes on with it.
+    pub fn served(&self) -> &Value {
+        self.served.as_ref().unwrap_or(&self.raw)
+    }
+}
+
+impl Leg {
+    /// The object that an API server goes on with, where there is one.
+    pub fn served(&self) -> Option<&Value> {
+        self.answer().map(Answer::served)
+    }
+
+    /// The converted object, where it can be used.
+    pub fn answer(&self) -> Option<&Answer> {
+        match &self.reply {
+            Reply::Object(answer) => Some(answer),
+            Reply::Unusable(..) | Reply::Refused(_) => None,
         }
     }
 
-    /// The versions it went through, as `v2→v1→v2`.
-    pub fn route(&self) -> String {
-        let mut route = self.version.clone();
-        for leg in &self.legs {
-            route.push('→');
-            route.push_str(&leg.to);
+    /// Why there is no object to go on with.
+    pub fn complaint(&self) -> Option<&str> {
+        match &self.reply {
+            Reply::Object(_) => None,
+            Reply::Unusable(_, why) | Reply::Refused(why) => Some(why),
         }
-        route
+    }
+}
+
+/// A leg and what it started from.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    /// The number that later legs start from it by.
+    pub number: usize,
+    /// The version before.
+    pub from: &'a str,
+    /// The object before.
+    pub sent: &'a Value,
+    /// The leg.
+    pub leg: &'a Leg,
+}
+
+impl Trial {
+    /// Every leg with what it started from.
+    pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
+        self.legs.iter().zip(1..).filter_map(|(leg, number)| {
+            let (from, sent) = self.object(leg.of)?;
+            Some(Step { number, from, sent, leg })
+        })
+    }
+
+    /// Every question to the converter itself.
+    pub fn conversions(&self) -> impl Iterator<Item = Step<'_>> {
+        self.steps().filter(|step| step.leg.act == Act::Convert)
+    }
+
+    /// The conversions of the input itself.
+    pub fn first_conversions(&self) -> impl Iterator<Item = Step<'_>> {
+        self.conversions().filter(|step| step.leg.of == 0)
+    }
+
+    /// Every conversion of the input to another version together with the way back.
+    pub fn round_trips(&self) -> impl Iterator<Item = (Step<'_>, Step<'_>)> {
+        self.first_conversions().filter_map(|there| {
+            let back =
+                self.after(there.number).find(|step| step.leg.act == Act::Convert && step.leg.to == self.version)?;
+            Some((there, back))
+        })
+    }
+
+    /// What was done with what a leg gave.
+    pub fn after(&self, number: usize) -> impl Iterator<Item = Step<'_>> {
+        self.steps().filter(move |step| step.leg.of == number)
+    }
+
+    /// Version and object that legs with this number start from.
+    fn object(&self, number: usize) -> Option<(&str, &Value)> {
+        let Some(index) = number.checked_sub(1) else { return Some((&self.version, &self.input)) };
+        let leg = self.legs.get(index)?;
+        Some((&leg.to, leg.served()?))
+    }
+
+    /// The versions on the way to what a leg gave, as `v2→v1→v2`.
+    pub fn route(&self, number: usize) -> String {
+        self.way(number).join("→")
+    }
+
+    /// The versions on the way to what a leg gave, the input's first. Edits change none.
+    pub fn way(&self, number: usize) -> Vec<&str> {
+        let Some(leg) = number.checked_sub(1).and_then(|index| self.legs.get(index)) else {
+            return vec![&self.version];
+        };
+        // A recording may be damaged: a leg starts from an earlier one or from nothing.
+        let mut way = if leg.of < number { self.way(leg.of) } else { vec![] };
+        if !matches!(leg.act, Act::Edit(_)) {
+            way.push(&leg.to);
+        }
+        way
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Finding, Outcome, Report, Result as Verdict, WaiverInfo, WaiverState};
+use super::{Conversions, Finding, Outcome, Report, Result as Verdict, WaiverInfo, WaiverState};
 
 /// Why reports do not go together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -83,6 +83,16 @@ fn absorb(merged: &mut Report, report: Report) {
     merged.findings.extend(report.findings);
     merged.skipped.extend(report.skipped);
     merged.problems.extend(report.problems);
+    // Of one CRD the run that tried more speaks for all.
+    for theirs in report.conversions {
+        let objects = |conversions: &Conversions| conversions.pairs.iter().map(|pair| pair.objects).sum::<usize>();
+        match merged.conversions.iter_mut().find(|ours| ours.crd == theirs.crd) {
+            Some(ours) if objects(ours) < objects(&theirs) => *ours = theirs,
+            Some(_) => {}
+            None => merged.conversions.push(theirs),
+        }
+    }
+    merged.conversions.sort_by(|left, right| left.crd.cmp(&right.crd));
     // Every shard loads the whole subject, so the counts repeat rather than add up.
     for (kind, count) in report.passed_over {
         let known = merged.passed_over.entry(kind).or_default();

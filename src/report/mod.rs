@@ -1,6 +1,7 @@
 //! The fold of all events, and its writers. A report is the only input of a writer, so every format
 //! says the same, and a saved report can be rendered again later.
 
+mod conversions;
 mod excerpt;
 mod format;
 mod github;
@@ -20,6 +21,7 @@ mod sections;
 mod terminal;
 mod uri;
 
+pub use conversions::{Conversions, PairInfo, Reach, Timing};
 pub use format::{Format, FormatError, render};
 pub use github::github;
 pub use guide::{Between, guide};

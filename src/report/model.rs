@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Location, Related};
+use super::{Conversions, Location, Related};
 use crate::checks::{Check, Severity};
 
 /// What a run found.
@@ -40,6 +40,9 @@ pub struct Report {
     pub waivers: Vec<WaiverInfo>,
     /// What kept us from judging.
     pub problems: Vec<Problem>,
+    /// What was converted in search of counter-examples.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conversions: Vec<Conversions>,
     /// The counts.
     pub summary: Summary,
 }

@@ -47,6 +47,7 @@ fn old_alone(subject: &Subject, names: &BTreeSet<String>) -> Subject {
         crds: old.filter(|crd| names.contains(&crd.name)).cloned().collect(),
         baseline: None,
         samples: subject.samples.clone(),
+        recorded: Vec::new(),
         passed_over: BTreeMap::new(),
         file: subject.file.clone(),
         document: subject.document.clone(),

@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use jiff::civil::Date;
 use serde_json::Value;
 
+use super::search::{Found, Saved, Search, judge_recorded};
 use super::{Case, Plan};
-use crate::checks::{Change, Evidence, Need, Verdict};
+use crate::checks::{Change, Check, Evidence, Need, Verdict};
 use crate::convert::endpoint::{Endpoint, Request};
 use crate::convert::{self, Converter, Declared, probe};
-use crate::observe::{Exchange, Leg, Origin, Outcome, Reply, Trial};
-use crate::schema;
+use crate::observe::{Exchange, Outcome, Trial};
+use crate::report::Conversions;
 use crate::schema::compare::{Delta, compare};
 use crate::subject::{Crd, Subject};
 
@@ -25,6 +27,22 @@ pub enum Event<'a> {
         /// How many cases there are.
         cases: usize,
     },
+    /// Objects of a CRD were tried on its converter.
+    Searched {
+        /// What was done.
+        conversions: Conversions,
+        /// Why the converter could not be asked to the end.
+        stopped: Option<String>,
+        /// Every trial, where the settings ask to record.
+        trials: Vec<Trial>,
+    },
+    /// An endpoint was asked about a CRD; only where the settings ask to record.
+    Asked {
+        /// The CRD.
+        crd: &'a Crd,
+        /// Requests and answers.
+        exchanges: Vec<Exchange>,
+    },
     /// A case was judged.
     Judged {
         /// Its index in the plan.
@@ -33,6 +51,8 @@ pub enum Event<'a> {
         case: Case<'a>,
         /// What the judge said.
         verdict: Verdict,
+        /// The trials that breaches point to.
+        shown: Arc<Vec<Trial>>,
     },
 }
 
@@ -51,9 +71,10 @@ pub fn reach(plan: &Plan<'_>) -> Result<(), String> {
     let asks = |case: &Case<'_>| {
         let over_the_wire = matches!(convert::declared(plan.subject, case.crd), Ok(Declared::Webhook(_)));
         let needs = |need| case.check.needs.contains(&need);
-        over_the_wire && (needs(Need::Trials) || needs(Need::Exchanges)) && !plan.exchanges.contains_key(&case.crd.name)
+        let trials = (needs(Need::Trials) || needs(Need::Survey)) && !plan.settings.trials.contains_key(&case.crd.name);
+        over_the_wire && (trials || needs(Need::Exchanges) && !plan.settings.exchanges.contains_key(&case.crd.name))
     };
-    if !plan.cases.iter().any(asks) {
+    if plan.settings.endpoint.is_some() || !plan.cases.iter().any(asks) {
         return Ok(());
     }
     let endpoint = convert::open(plan.subject)?;
@@ -64,8 +85,11 @@ pub fn reach(plan: &Plan<'_>) -> Result<(), String> {
     }
 }
 
+/// Tells what happens.
+type Emit<'e, 'a> = &'e (dyn Fn(Event<'a>) + Sync);
+
 /// Runs a plan. `emit` is called from several threads, once for each event.
-pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: &(dyn Fn(Event<'a>) + Sync)) {
+pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: Emit<'_, 'a>) {
     emit(Event::Started { cases: plan.cases.len() });
     let once = Once::default();
     let next = AtomicUsize::new(0);
@@ -77,16 +101,22 @@ pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: &(dyn Fn(Event<'a>) + S
                     let Some(case) = plan.cases.get(index) else {
                         break;
                     };
-                    let verdict = judge(plan, *case, &once, options.today);
-                    emit(Event::Judged { index, case: *case, verdict });
+                    let (verdict, shown) = judge(plan, *case, &once, options, emit);
+                    emit(Event::Judged { index, case: *case, verdict, shown });
                 }
             });
         }
     });
 }
 
-fn judge(plan: &Plan<'_>, case: Case<'_>, once: &Once, today: Date) -> Verdict {
-    let subject = plan.subject;
+fn judge<'a>(
+    plan: &Plan<'a>,
+    case: Case<'a>,
+    once: &Once,
+    options: &Options,
+    emit: Emit<'_, 'a>,
+) -> (Verdict, Arc<Vec<Trial>>) {
+    let (subject, settings) = (plan.subject, plan.settings);
     let name = case.crd.name.as_str();
     let change = match (&subject.baseline, subject.crd(name), subject.baseline_of(name)) {
         (None, ..) => Change::Unknown,
@@ -95,36 +125,56 @@ fn judge(plan: &Plan<'_>, case: Case<'_>, once: &Once, today: Date) -> Verdict {
         (Some(_), None, _) => Change::Removed,
     };
     let needs = |need| case.check.needs.contains(&need);
-    let trials = if needs(Need::Trials) {
-        once.trials.of(name, || carry_out(subject, case.crd, once.endpoint(subject)))
-    } else {
-        Arc::default()
-    };
-    let recorded = plan.exchanges.get(name);
+    let recorded = settings.exchanges.get(name);
     let exchanges = if needs(Need::Exchanges) && recorded.is_none() {
-        once.exchanges.of(name, || exchange(subject, case.crd, once.endpoint(subject)))
+        once.exchanges.of(name, || exchange(plan, case.crd, once, emit))
     } else {
         Arc::default()
     };
-    let exchanges = recorded.unwrap_or(&exchanges);
     let deltas = match change {
         Change::Kept(old) if needs(Need::Baseline) => once.deltas.of(name, || compare_versions(old, case.crd)),
         _ => Arc::default(),
     };
-    let trace = plan.traces.iter().find(|trace| trace.crd == name);
-    let evidence =
-        Evidence { subject, crd: case.crd, change, deltas: &deltas, trials: &trials, exchanges, trace, today };
-    (case.check.judge)(&evidence)
+    let trials = settings.trials.get(name);
+    let evidence = Evidence {
+        subject,
+        crd: case.crd,
+        change,
+        deltas: &deltas,
+        trials: trials.map_or(&[], Vec::as_slice),
+        exchanges: recorded.unwrap_or(&exchanges),
+        trace: settings.traces.iter().find(|trace| trace.crd == name),
+        today: options.today,
+        show_secrets: settings.show_secrets,
+    };
+    if !(needs(Need::Trials) || needs(Need::Survey)) {
+        return ((case.check.judge)(&evidence), Arc::default());
+    }
+    let searched = once.searches.of(name, || match trials {
+        Some(_) => Ok((judge_recorded(&judges(plan, case.crd), &evidence), Arc::default())),
+        None => search(plan, case.crd, &evidence, once, options, emit),
+    });
+    match &*searched {
+        Ok((verdicts, shown)) => {
+            let verdict = verdicts.get(case.check.id).cloned();
+            (verdict.unwrap_or_else(|| (case.check.judge)(&evidence)), Arc::clone(shown))
+        }
+        Err(why) => (Verdict::Undecided(why.clone()), Arc::default()),
+    }
 }
 
 /// What several checks look at is made once for each CRD, by whichever case asks first.
 #[derive(Default)]
 struct Once {
-    trials: ByCrd<Trial>,
-    deltas: ByCrd<(String, Vec<Delta>)>,
-    exchanges: ByCrd<Exchange>,
+    searches: ByCrd<Result<Searched, String>>,
+    deltas: ByCrd<Vec<(String, Vec<Delta>)>>,
+    exchanges: ByCrd<Vec<Exchange>>,
     endpoint: OnceLock<Option<Box<dyn Endpoint>>>,
+    baseline: OnceLock<Option<Box<dyn Endpoint>>>,
 }
+
+/// Verdicts by check, and the trials that they point to.
+type Searched = (BTreeMap<&'static str, Verdict>, Arc<Vec<Trial>>);
 
 impl Once {
     /// What answers the subject's reviews. That it can be opened is known before a run begins.
@@ -133,7 +183,7 @@ impl Once {
     }
 }
 
-type Cell<T> = Arc<OnceLock<Arc<Vec<T>>>>;
+type Cell<T> = Arc<OnceLock<Arc<T>>>;
 
 struct ByCrd<T>(Mutex<BTreeMap<String, Cell<T>>>);
 
@@ -144,7 +194,7 @@ impl<T> Default for ByCrd<T> {
 }
 
 impl<T> ByCrd<T> {
-    fn of(&self, crd: &str, make: impl FnOnce() -> Vec<T>) -> Arc<Vec<T>> {
+    fn of(&self, crd: &str, make: impl FnOnce() -> T) -> Arc<T> {
         let cell = {
             let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(cells.entry(crd.to_owned()).or_default())
@@ -163,54 +213,65 @@ fn compare_versions(old: &Crd, new: &Crd) -> Vec<(String, Vec<Delta>)> {
     pairs.collect()
 }
 
-/// Every sample through every other version and back.
-fn carry_out(subject: &Subject, crd: &Crd, endpoint: Option<&dyn Endpoint>) -> Vec<Trial> {
-    let Ok(converter) = Converter::of(subject, crd, endpoint) else { return Vec::new() };
-    let mut trials = Vec::new();
-    for sample in subject.samples_of(crd) {
-        let version = sample.group_version().1;
-        let Some(own) = crd.version(version) else { continue };
-        // What the sample's own version does not know is gone before any conversion.
-        let mut input = sample.object.clone();
-        if let Some(schema) = &own.schema {
-            schema::prune(schema, &mut input);
-        }
-        for other in crd.versions.iter().filter(|other| other.name != version) {
-            let legs = legs(&converter, &input, version, &[&other.name, version]);
-            trials.push(Trial {
-                crd: crd.name.clone(),
-                version: version.to_owned(),
-                origin: Origin::Sample(sample.name().to_owned()),
-                input: input.clone(),
-                legs,
-            });
-        }
-    }
-    trials
+/// Tries objects of a CRD on its converter, for all checks that look at conversions.
+fn search<'a>(
+    plan: &Plan<'a>,
+    crd: &'a Crd,
+    evidence: &Evidence<'_>,
+    once: &Once,
+    options: &Options,
+    emit: Emit<'_, 'a>,
+) -> Result<Searched, String> {
+    let (subject, settings) = (plan.subject, plan.settings);
+    let converter = match &settings.endpoint {
+        Some(stand) => Converter::asking(crd, &*stand.0),
+        None => Converter::of(subject, crd, once.endpoint(subject))?,
+    };
+    let earlier = match &settings.baseline {
+        Some(stand) => Some(&*stand.0),
+        None => once.baseline.get_or_init(|| convert::open_baseline(subject).ok().flatten()).as_deref(),
+    };
+    let baseline = earlier.map(|endpoint| Converter::asking(crd, endpoint));
+    let cases = settings.cases.iter().filter(|case| case.crd == crd.name).map(|case| Saved {
+        name: case.file_name(),
+        version: case.version.clone(),
+        fit: case.fit.clone(),
+        object: case.object.clone(),
+    });
+    let search = Search {
+        subject,
+        crd,
+        converter: &converter,
+        baseline: baseline.as_ref(),
+        checks: judges(plan, crd),
+        cases: cases.collect(),
+        samples: !settings.only_cases,
+        objects: settings.generated(),
+        seed: settings.seed,
+        deadline: settings.time.map(|time| Instant::now() + time),
+        jobs: options.jobs,
+    };
+    let Found { verdicts, shown, conversions, stopped, trials } = search.run(evidence, settings.record);
+    emit(Event::Searched { conversions, stopped, trials });
+    Ok((verdicts, Arc::new(shown)))
+}
+
+/// The planned checks of a CRD that look at conversions.
+fn judges(plan: &Plan<'_>, crd: &Crd) -> Vec<&'static Check> {
+    let planned = plan.cases.iter().filter(|case| case.crd.name == crd.name).map(|case| case.check);
+    planned.filter(|check| check.needs.iter().any(|need| matches!(need, Need::Trials | Need::Survey))).collect()
 }
 
 /// Everything that the wire checks look at, with the CRD's samples as objects.
-fn exchange(subject: &Subject, crd: &Crd, endpoint: Option<&dyn Endpoint>) -> Vec<Exchange> {
-    let objects: Vec<Value> = subject.samples_of(crd).map(|sample| sample.object.clone()).collect();
-    endpoint.map(|endpoint| probe::probe(endpoint, crd, &objects)).unwrap_or_default()
-}
-
-fn legs(converter: &Converter<'_>, input: &Value, start: &str, route: &[&str]) -> Vec<Leg> {
-    let mut legs = Vec::new();
-    let mut object = input.clone();
-    let mut from = start;
-    for to in route {
-        match converter.convert(&object, from, to) {
-            Ok(answer) => {
-                object = answer.clone();
-                from = to;
-                legs.push(Leg { to: (*to).to_owned(), reply: Reply::Object(answer) });
-            }
-            Err(message) => {
-                legs.push(Leg { to: (*to).to_owned(), reply: Reply::Refused(message) });
-                break;
-            }
-        }
+fn exchange<'a>(plan: &Plan<'a>, crd: &'a Crd, once: &Once, emit: Emit<'_, 'a>) -> Vec<Exchange> {
+    let objects: Vec<Value> = plan.subject.samples_of(crd).map(|sample| sample.object.clone()).collect();
+    let endpoint = match &plan.settings.endpoint {
+        Some(stand) => Some(&*stand.0),
+        None => once.endpoint(plan.subject),
+    };
+    let exchanges = endpoint.map(|endpoint| probe::probe(endpoint, crd, &objects)).unwrap_or_default();
+    if plan.settings.record {
+        emit(Event::Asked { crd, exchanges: exchanges.clone() });
     }
-    legs
+    exchanges
 }

@@ -1,29 +1,71 @@
 //! Events into a report.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
 use super::{Case, Event, Options, Plan, run, waive};
 use crate::checks::{Breach, Verdict};
-use crate::report::{CheckInfo, CrdInfo, Finding, Location, Outcome, Related, Report, Result, Summary, VersionInfo};
+use crate::observe::{Exchange, SavedCase, Trial};
+use crate::report::{
+    CheckInfo, CrdInfo, Finding, Location, Outcome, Problem, Related, Report, Result, Summary, VersionInfo,
+};
 use crate::subject::{API_VERSION, Crd, Subject};
+
+/// What a run leaves behind.
+#[derive(Debug)]
+pub struct Ran {
+    /// The report.
+    pub report: Report,
+    /// The objects that broke something, unmasked.
+    pub cases: Vec<SavedCase>,
+    /// Every conversion by CRD, where the settings ask to record; unmasked.
+    pub trials: BTreeMap<String, Vec<Trial>>,
+    /// Every request to an endpoint by CRD, where the settings ask to record; unmasked.
+    pub exchanges: BTreeMap<String, Vec<Exchange>>,
+}
 
 /// Runs a plan to its report.
 pub fn judge(plan: &Plan<'_>, options: &Options) -> Report {
+    conduct(plan, options).report
+}
+
+/// Runs a plan, and gives what it leaves behind.
+pub fn conduct(plan: &Plan<'_>, options: &Options) -> Ran {
     let events: Mutex<Vec<Event<'_>>> = Mutex::default();
     run(plan, options, &|event| events.lock().unwrap_or_else(PoisonError::into_inner).push(event));
     fold(plan, events.into_inner().unwrap_or_else(PoisonError::into_inner), options.today)
 }
 
 /// Folds the events of a run into its report. The order of the events does not matter.
-pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, today: jiff::civil::Date) -> Report {
+pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, today: jiff::civil::Date) -> Ran {
     let subject = plan.subject;
     let mut results: Vec<(usize, Result)> = Vec::new();
     let mut findings = Vec::new();
+    let mut cases = Vec::new();
+    let mut problems = Vec::new();
+    let mut conversions = Vec::new();
+    let (mut trials, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
     for event in events {
-        let Event::Judged { index, case, verdict } = event else {
-            continue;
+        let (index, case, verdict, shown) = match event {
+            Event::Started { .. } => continue,
+            Event::Searched { conversions: done, stopped, trials: all } => {
+                problems.extend(stopped.map(|why| Problem {
+                    message: format!("the converter of {} stopped answering: {why}", done.crd),
+                    help: Some("look at its log; `crdproof replay` asks again about a saved case".into()),
+                }));
+                if !all.is_empty() {
+                    trials.insert(done.crd.clone(), all);
+                }
+                conversions.push(done);
+                continue;
+            }
+            Event::Asked { crd, exchanges: all } => {
+                exchanges.insert(crd.name.clone(), all);
+                continue;
+            }
+            Event::Judged { index, case, verdict, shown } => (index, case, verdict, shown),
         };
         let result = |outcome, examined, findings, reason| Result {
             check: case.check.id.to_owned(),
@@ -42,13 +84,23 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
                 Verdict::Undecided(reason) => result(Outcome::Undecided, 0, 0, Some(reason)),
                 Verdict::Broken(breaches) => {
                     let count = breaches.len();
-                    findings.extend(breaches.into_iter().map(|breach| finding(subject, case, breach)));
+                    for breach in breaches {
+                        let trial = breach.trial.and_then(|trial| shown.get(trial));
+                        let found = finding(subject, case, breach);
+                        let saved = |trial| SavedCase::new(&found.fingerprint, &found.check, &found.message, trial);
+                        cases.extend(trial.map(saved));
+                        findings.push(found);
+                    }
                     result(Outcome::Broken, 0, count, None)
                 }
             },
         ));
     }
     results.sort_by_key(|(index, _)| *index);
+    conversions.sort_by(|left, right| left.crd.cmp(&right.crd));
+    problems.sort_by(|left, right| left.message.cmp(&right.message));
+    cases.sort_by(|left, right| left.fingerprint.cmp(&right.fingerprint));
+    cases.dedup_by(|left, right| left.fingerprint == right.fingerprint);
     findings.sort_by_cached_key(Finding::order);
     findings.dedup_by(|left, right| left.fingerprint == right.fingerprint);
     let mut report = Report {
@@ -56,7 +108,7 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
         kind: "Report".into(),
         tool_version: env!("CARGO_PKG_VERSION").into(),
         subject: subject.name.clone(),
-        seed: plan.seed,
+        seed: plan.settings.seed,
         crds: subject.crds.iter().map(|crd| crd_info(subject, crd)).collect(),
         passed_over: subject.passed_over.clone(),
         checks: plan.checks.iter().map(|(check, severity)| CheckInfo::new(check, *severity)).collect(),
@@ -64,13 +116,14 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
         findings,
         skipped: plan.skipped.clone(),
         waivers: Vec::new(),
-        problems: Vec::new(),
+        problems,
+        conversions,
         summary: Summary::default(),
     };
     waive::apply(subject, &mut report, today);
     report.findings.sort_by_cached_key(Finding::order);
     report.summarise();
-    report
+    Ran { report, cases, trials, exchanges }
 }
 
 fn finding(subject: &Subject, case: Case<'_>, breach: Breach) -> Finding {

@@ -4,13 +4,14 @@ mod compare;
 mod engine;
 mod fold;
 mod plan;
+mod search;
 mod select;
 mod suite;
 mod waive;
 
 pub use compare::{Comparison, compare};
 pub use engine::{Event, Options, reach, run};
-pub use fold::{fold, judge};
+pub use fold::{Ran, conduct, fold, judge};
 pub use plan::{Case, Plan, Settings, plan};
 pub use select::Selection;
 pub use suite::{SUITES, Suite, SuiteError, SuiteFile, load_suite};

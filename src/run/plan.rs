@@ -1,11 +1,13 @@
 //! What a run will do. Pure: nothing is read, started or changed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use super::Selection;
 use crate::checks::{Check, Need, Severity};
+use crate::convert::endpoint::Stand;
 use crate::convert::{Declared, declared};
-use crate::observe::{Exchange, Trace};
+use crate::observe::{Exchange, SavedCase, Trace, Trial};
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
 
@@ -20,6 +22,32 @@ pub struct Settings {
     pub traces: Vec<Trace>,
     /// Requests to endpoints that were recorded earlier, by CRD.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
+    /// Conversions that were recorded earlier, by CRD.
+    pub trials: BTreeMap<String, Vec<Trial>>,
+    /// Objects to be generated for every version; else what the suites say.
+    pub objects: Option<usize>,
+    /// How long objects of one CRD are tried.
+    pub time: Option<Duration>,
+    /// What answers reviews instead of the subject's own converter.
+    pub endpoint: Option<Stand>,
+    /// What answers reviews as the previous release did, instead of what the subject names.
+    pub baseline: Option<Stand>,
+    /// Objects that broke something in earlier runs, to be tried first.
+    pub cases: Vec<SavedCase>,
+    /// Whether nothing but those is tried.
+    pub only_cases: bool,
+    /// Whether secrets may be shown.
+    pub show_secrets: bool,
+    /// Whether every observation is kept.
+    pub record: bool,
+}
+
+impl Settings {
+    /// How many objects are generated for every version.
+    pub fn generated(&self) -> usize {
+        let suites = self.selection.suites.iter().filter_map(|suite| suite.file.objects).max();
+        if self.only_cases { 0 } else { self.objects.or(suites).unwrap_or_default() }
+    }
 }
 
 /// One check on one CRD.
@@ -38,12 +66,8 @@ pub struct Case<'a> {
 pub struct Plan<'a> {
     /// The subject.
     pub subject: &'a Subject,
-    /// The seed.
-    pub seed: u64,
-    /// Journeys to judge.
-    pub traces: &'a [Trace],
-    /// Recorded requests to judge, by CRD.
-    pub exchanges: &'a BTreeMap<String, Vec<Exchange>>,
+    /// The settings.
+    pub settings: &'a Settings,
     /// The checks, with the severity in force.
     pub checks: Vec<(&'static Check, Severity)>,
     /// What will be judged, by CRD and check.
@@ -67,8 +91,7 @@ pub fn plan<'a>(subject: &'a Subject, settings: &'a Settings) -> Plan<'a> {
             }
         }
     }
-    let (traces, exchanges) = (&settings.traces, &settings.exchanges);
-    Plan { subject, seed: settings.seed, traces, exchanges, checks, cases, skipped }
+    Plan { subject, settings, checks, cases, skipped }
 }
 
 /// The CRD that a check is judged on, or why it is not.
@@ -89,10 +112,27 @@ fn target<'a>(subject: &'a Subject, settings: &Settings, name: &str, check: &Che
     if needs(Need::Trace) && !settings.traces.iter().any(|trace| trace.crd == name) {
         return Err("needs an API server".into());
     }
-    if needs(Need::Trials) {
-        declared(subject, crd)?;
+    let stands_in = settings.endpoint.is_some();
+    if (needs(Need::Trials) || needs(Need::Survey)) && !settings.trials.contains_key(name) {
+        match declared(subject, crd) {
+            Err(why) if !stands_in || crd.versions.len() < 2 => return Err(why),
+            Ok(Declared::FieldMap) if needs(Need::FieldMap) && !stands_in => {
+                return Err("the field map itself is the converter".into());
+            }
+            Ok(_) | Err(_) => {}
+        }
     }
-    if needs(Need::Exchanges) && !settings.exchanges.contains_key(name) {
+    if needs(Need::FieldMap) && subject.field_maps_of(crd).next().is_none() {
+        return Err("no field map declares how the versions relate".into());
+    }
+    if needs(Need::Recorded) && !subject.recorded.iter().any(|recorded| recorded.is_of(crd)) {
+        return Err("no converted sample is recorded".into());
+    }
+    if needs(Need::BaselineConverter) && !settings.trials.contains_key(name) && settings.baseline.is_none() {
+        let earlier = subject.file.converter.as_ref().and_then(|converter| converter.baseline.as_ref());
+        earlier.ok_or("the subject names no converter of the previous release")?;
+    }
+    if needs(Need::Exchanges) && !settings.exchanges.contains_key(name) && !stands_in {
         match declared(subject, crd)? {
             Declared::Webhook(_) => {}
             Declared::Exec(_) => return Err("a command has no wire".into()),

@@ -32,6 +32,9 @@ pub struct SuiteFile {
     pub description: String,
     /// Ids or globs of the checks, such as `manifest/*`.
     pub checks: Vec<String>,
+    /// Objects to be generated for every version, for checks of converters; none where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<usize>,
     /// Severities that differ from the registry's, by id or glob.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub severity: BTreeMap<String, Severity>,

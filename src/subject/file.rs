@@ -30,6 +30,9 @@ pub struct SubjectFile {
     /// Files and directories with sample objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<String>,
+    /// Files and directories with samples as they were when converted; they must convert to the same today.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recorded: Vec<String>,
     /// How objects are converted between versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub converter: Option<ConverterConfig>,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::document::{Node, Sources, Span};
-use crate::field_map::FieldMap;
+use crate::field_map::{FieldMap, Relation};
 
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
 pub use file::{
@@ -36,6 +36,8 @@ pub struct Subject {
     pub baseline: Option<Vec<Crd>>,
     /// Objects that must be valid and survive.
     pub samples: Vec<Sample>,
+    /// Samples as they were when converted, to be compared with how they convert today.
+    pub recorded: Vec<Sample>,
     /// Documents that are no CRDs, counted by kind.
     pub passed_over: BTreeMap<String, usize>,
     /// The subject file, or its defaults.
@@ -63,6 +65,13 @@ impl Subject {
     /// The field maps declared for a CRD.
     pub fn field_maps_of<'a>(&'a self, crd: &'a Crd) -> impl Iterator<Item = (usize, &'a FieldMap)> {
         self.file.field_maps.iter().enumerate().filter(|(_, map)| map.crd == crd.name)
+    }
+
+    /// The declared relation of a CRD's versions, compiled. `Err` says what is wrong with it.
+    pub fn relation_of<'a>(&'a self, crd: &'a Crd) -> Result<Relation<'a>, String> {
+        let maps = self.field_maps_of(crd).map(|(_, map)| map);
+        let relation = Relation::new(maps, |version| crd.version(version)?.schema.as_ref());
+        relation.map_err(|wrong| format!("its field maps cannot be used: {wrong}"))
     }
 
     /// The folder of the subject file, to which its paths are relative; empty where there is none.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crdproof::document::{Sources, decode, parse};
 use crdproof::input::{self, Texts};
-use crdproof::observe::{Exchange, Trace};
+use crdproof::observe::{Exchange, Trace, Trial};
 use crdproof::report::Report;
 use crdproof::run::{Options, Selection, Settings, load_suite, plan};
 use crdproof::subject::Subject;
@@ -109,20 +109,31 @@ pub(crate) fn exchanges(folder: &Path) -> BTreeMap<String, Vec<Exchange>> {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
 }
 
+/// The conversions that were recorded for a fixture, by CRD.
+pub(crate) fn trials(folder: &Path) -> BTreeMap<String, Vec<Trial>> {
+    let Ok(text) = std::fs::read_to_string(folder.join("trials.json")) else { return BTreeMap::new() };
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+}
+
 /// Judges the subject of a folder by every check that needs no API server, and by what was recorded.
 pub(crate) fn judge_folder(folder: &Path) -> Report {
-    judge_by(&load(folder), traces(folder), exchanges(folder))
+    judge_by(&load(folder), traces(folder), exchanges(folder), trials(folder))
 }
 
 /// Judges a subject by every check that needs no API server, and by recorded journeys.
 pub(crate) fn judge(subject: &Subject, traces: Vec<Trace>) -> Report {
-    judge_by(subject, traces, BTreeMap::new())
+    judge_by(subject, traces, BTreeMap::new(), BTreeMap::new())
 }
 
-fn judge_by(subject: &Subject, traces: Vec<Trace>, exchanges: BTreeMap<String, Vec<Exchange>>) -> Report {
+fn judge_by(
+    subject: &Subject,
+    traces: Vec<Trace>,
+    exchanges: BTreeMap<String, Vec<Exchange>>,
+    trials: BTreeMap<String, Vec<Trial>>,
+) -> Report {
     let all = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: all\nchecks: ['*']\n";
     let selection = Selection { suites: vec![load_suite("all", "all", all).unwrap()], ..Selection::default() };
-    let settings = Settings { selection, seed: 1, traces, exchanges };
+    let settings = Settings { selection, seed: 1, traces, exchanges, trials, ..Settings::default() };
     let plan = plan(subject, &settings);
     let options = Options { jobs: std::num::NonZeroUsize::MIN, today: TODAY };
     crdproof::run::judge(&plan, &options)

@@ -53,6 +53,10 @@ fn right(call: &Call) -> Reply {
         }
         let mut object = object.clone();
         object["apiVersion"] = json!(to);
+        // Server-side apply sends objects without metadata, and wants some back.
+        if object["metadata"].is_null() {
+            object["metadata"] = json!({});
+        }
         Ok(object)
     };
     match review::answer(&request, convert) {
@@ -107,7 +111,9 @@ fn a_field_that_a_webhook_drops_is_found() {
             && let Some(objects) = answer["response"]["convertedObjects"].as_array_mut()
         {
             for object in objects.iter_mut().filter(|object| object["apiVersion"] == "example.com/v2") {
-                object["spec"] = json!({});
+                if let Some(spec) = object["spec"].as_object_mut() {
+                    spec.clear();
+                }
             }
             reply.body = answer.to_string().into_bytes();
         }

@@ -5,6 +5,7 @@ pub(crate) mod env;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use crdproof::kubernetes::KubeVersion;
@@ -103,6 +104,12 @@ pub(crate) struct SelectionArgs {
     /// Seed of everything that is generated; the same seed gives the same objects.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Objects to generate for every version and try on the converter [default: what the suites say].
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) objects: Option<usize>,
+    /// How long objects of one CRD are tried, such as 90s or 5m; what was tried until then is judged.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) time: Option<Duration>,
 }
 
 /// How to report and when to fail.
@@ -294,4 +301,10 @@ pub(crate) enum FailOn {
     Error,
     /// Nothing.
     Never,
+}
+
+/// A duration such as 90s or 5m.
+fn duration(text: &str) -> Result<Duration, String> {
+    let span: jiff::SignedDuration = text.parse().map_err(|error| format!("{error}; write 90s or 5m"))?;
+    span.try_into().map_err(|_| "a duration is not negative".to_owned())
 }

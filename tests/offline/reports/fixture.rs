@@ -32,6 +32,7 @@ pub(crate) fn report() -> Report {
             waiver("upgrade/served-version-kept caches.example.com", WaiverState::Used),
             waiver("manifest/* gone.example.com", WaiverState::Unused),
         ],
+        conversions: Vec::new(),
         problems: vec![Problem {
             message: "the converter at https://127.0.0.1:9443/convert did not answer".into(),
             help: Some("start it, or give --timeout".into()),

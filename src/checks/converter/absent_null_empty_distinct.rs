@@ -1,0 +1,55 @@
+//! Absent, null and empty are different things.
+
+use super::shared::{declared, differs, each};
+use super::shared_difference::{Kind, differences};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use serde_json::Value;
+
+pub(crate) const CHECK: Check = Check {
+    id: "converter/absent-null-empty-distinct",
+    title: "absent, null and empty stay what they are",
+    why: "An empty list can mean \"nobody\" and an absent one \"everybody\". A converter that drops or adds \
+          empty values changes that meaning, and makes server-side apply move fields.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "C-07",
+        "H110",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "use pointers or options for optional fields, and leave out `omitempty` where empty means something",
+    needs: &[Need::Trials],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    each(evidence, |tell, trial| {
+        if !trial.fit.is_valid() {
+            return;
+        }
+        for (_, back) in trial.round_trips() {
+            let Some(served) = back.leg.served() else { continue };
+            if has_nothing(&trial.input) {
+                tell.examined();
+            }
+            for difference in differences(&trial.input, served).iter().filter(|difference| difference.is_content()) {
+                if difference.kind() == Kind::Emptiness && !declared(evidence, trial, back.number, &difference.pointer)
+                {
+                    let on = format!("on the way {}", trial.route(back.number));
+                    tell.breach(differs(evidence, trial, back.number, difference, &on));
+                }
+            }
+        }
+    })
+}
+
+/// Whether an object has anything that is there and empty.
+fn has_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty() || items.iter().any(has_nothing),
+        Value::Object(map) => map.is_empty() || map.values().any(has_nothing),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}

@@ -1,0 +1,56 @@
+//! A converter must do what its author declared.
+
+use super::shared::{about, each, generic, schema_of};
+use super::shared_difference::differences;
+use crate::checks::Breach;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::field_map::expected;
+use crate::schema::as_held;
+use serde_json::Value;
+
+pub(crate) const CHECK: Check = Check {
+    id: "converter/declared-map-holds",
+    title: "the converter does what the field map says",
+    why: "The field map is what the upgrade guide promises and what reviewers read. A converter that does \
+          something else makes both untrue.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "G5",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "mend the converter, or declare what it does",
+    needs: &[Need::Trials, Need::FieldMap],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let relation = match evidence.subject.relation_of(evidence.crd) {
+        Ok(relation) => relation,
+        Err(why) => return Verdict::Undecided(why),
+    };
+    each(evidence, |tell, trial| {
+        for step in trial.first_conversions().filter(|_| trial.fit.is_valid()) {
+            let to = step.leg.to.as_str();
+            let Some(served) = step.leg.served() else { continue };
+            let Ok(mut meant) = expected(&relation, &trial.input, step.from, to) else { continue };
+            as_held(schema_of(evidence, to), &mut meant);
+            tell.examined();
+            for difference in differences(&meant, served).iter().filter(|difference| difference.is_content()) {
+                let name = generic(schema_of(evidence, to), &difference.pointer);
+                let shown = |value: Option<&Value>| {
+                    let part = serde_json::json!({ difference.pointer.rsplit('/').next().unwrap_or_default(): value });
+                    evidence.mask(None, &part).to_string()
+                };
+                let (was, now) = (shown(difference.was), shown(difference.now));
+                let route = trial.route(step.number);
+                let message = format!("{name} of {to} is not what the field map says after {route}");
+                let breach = about(evidence, trial, step.number, message).version(to).key(format!("{route} {name}"));
+                let story = breach.evidence.clone().unwrap_or_default();
+                let breach =
+                    breach.evidence(format!("{story}\nat {}\nexpected {was}\nfound    {now}", difference.pointer));
+                tell.breach(Breach { path: Some(name), ..breach });
+            }
+        }
+    })
+}

@@ -1,0 +1,52 @@
+//! A converted object must still be the same object.
+
+use super::shared::{about, each};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Reply;
+use serde_json::Value;
+
+pub(crate) const CHECK: Check = Check {
+    id: "converter/identity-untouched",
+    title: "kind, name, namespace and uid stay",
+    why: "API servers compare them and refuse the whole answer where one differs: every list and watch at that \
+          version fails.",
+    source: &[
+        "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go",
+        "W-10",
+        "H19",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "copy metadata as it is, and answer in the order of the request",
+    needs: &[Need::Trials],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    each(evidence, |tell, trial| {
+        for step in trial.conversions() {
+            let raw = match &step.leg.reply {
+                Reply::Object(answer) => &answer.raw,
+                Reply::Unusable(raw, _) => raw,
+                Reply::Refused(_) => continue,
+            };
+            tell.examined();
+            let desired = format!("{}/{}", evidence.crd.group, step.leg.to);
+            let text = |object: &Value, pointer: &str| {
+                object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+            };
+            let pointers = ["/apiVersion", "/kind", "/metadata/name", "/metadata/namespace", "/metadata/uid"];
+            for pointer in pointers {
+                let was = if pointer == "/apiVersion" { desired.clone() } else { text(step.sent, pointer) };
+                let now = text(raw, pointer);
+                if was != now {
+                    let name = pointer.replace('/', ".");
+                    let route = trial.route(step.number);
+                    let message = format!("{name} is {now:?} instead of {was:?} after {route}");
+                    let breach = about(evidence, trial, step.number, message).key(format!("{route} {name}"));
+                    tell.breach(crate::checks::Breach { path: Some(name), ..breach });
+                }
+            }
+        }
+    })
+}

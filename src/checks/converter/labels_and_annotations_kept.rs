@@ -1,0 +1,53 @@
+//! Labels and annotations are the only metadata that a converter can lose.
+
+use super::shared::{about, each};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use serde_json::{Map, Value};
+
+pub(crate) const CHECK: Check = Check {
+    id: "converter/labels-and-annotations-kept",
+    title: "labels and annotations come through",
+    why: "API servers take labels and annotations from the answer: what is missing there is deleted. Selectors \
+          stop matching, and tools lose their state.",
+    source: &[
+        "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go",
+        "W-13",
+        "H20b",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "copy all labels and annotations, and remove only annotations of your own",
+    needs: &[Need::Trials],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let none = Map::new();
+    let entries = |object: &Value, name: &str| {
+        object.pointer(&format!("/metadata/{name}")).and_then(Value::as_object).unwrap_or(&none).clone()
+    };
+    each(evidence, |tell, trial| {
+        for step in trial.conversions() {
+            let Some(answer) = step.leg.answer() else { continue };
+            for name in ["labels", "annotations"] {
+                let (born, sent, now) =
+                    (entries(&trial.input, name), entries(step.sent, name), entries(&answer.raw, name));
+                if !sent.is_empty() {
+                    tell.examined();
+                }
+                // Annotations that an earlier conversion added are the converter's own.
+                let kept = sent.iter().filter(|(key, _)| name == "labels" || born.contains_key(*key));
+                let Some((key, value)) = kept.into_iter().find(|(key, value)| now.get(*key) != Some(value)) else {
+                    continue;
+                };
+                let route = trial.route(step.number);
+                let became = now.get(key).map_or("is lost".to_owned(), |_| "is changed".to_owned());
+                let what = name.trim_end_matches('s');
+                let shown = evidence.mask(None, &serde_json::json!({ key: value }));
+                let message = format!("the {what} {shown} {became} by {route}");
+                let breach = about(evidence, trial, step.number, message).key(format!("{route} {name}"));
+                tell.breach(crate::checks::Breach { path: Some(format!(".metadata.{name}")), ..breach });
+            }
+        }
+    })
+}

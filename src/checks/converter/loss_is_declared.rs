@@ -1,0 +1,55 @@
+//! A loss that was accepted has an end.
+
+use super::shared::{about, each, field};
+use super::shared_difference::{Kind, differences};
+use crate::checks::Breach;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "converter/loss-is-declared",
+    title: "what is lost is declared, with a date that has not passed",
+    why: "A declared loss is a promise to clients: until this day. When the day has passed and the field is \
+          still lost, nobody was asked.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "G5",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "carry the field, or agree on a new date with those who use it",
+    needs: &[Need::Trials],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let maps: Vec<_> = evidence.subject.field_maps_of(evidence.crd).collect();
+    each(evidence, |tell, trial| {
+        for (_, back) in trial.round_trips().filter(|_| trial.fit.is_valid()) {
+            let Some(served) = back.leg.served() else { continue };
+            tell.examined();
+            let way = trial.way(back.number);
+            for difference in differences(&trial.input, served) {
+                if !matches!(difference.kind(), Kind::Lost | Kind::Changed) {
+                    continue;
+                }
+                let lost = field(&difference.pointer);
+                for (map_index, map) in &maps {
+                    for (index, loss) in map.lost.iter().enumerate().filter(|(_, loss)| loss.until < evidence.today) {
+                        let applies = way.windows(2).any(|pair| loss.covers(pair[0], pair[1], &lost));
+                        if applies {
+                            let message = format!(
+                                "{} is still lost from {} to {}, which was accepted until {}",
+                                loss.path, loss.from, loss.to, loss.until
+                            );
+                            let breach =
+                                about(evidence, trial, back.number, message).key(format!("{map_index} {index}"));
+                            let span =
+                                evidence.subject.file_span(&format!("/fieldMaps/{map_index}/lost/{index}/until"));
+                            tell.breach(Breach { path: Some(loss.path.clone()), span, ..breach });
+                        }
+                    }
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,63 @@
+//! What a conversion writes must come from what it was given.
+
+use super::shared::{differs, each, schema_of};
+use super::shared_difference::{Difference, Kind, differences};
+use super::shared_invented::invented;
+use crate::checks::Breach;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::field_map::expected;
+use crate::observe::{Step, Trial};
+use serde_json::Value;
+
+pub(crate) const CHECK: Check = Check {
+    id: "converter/nothing-invented",
+    title: "a conversion adds nothing that was not there",
+    why: "A field that appears by reading at another version is drift to every GitOps tool, gets an owner that \
+          never set it, and is stored with the next write.",
+    source: &["https://github.com/netobserv/network-observability-operator/pull/467", "H11"],
+    severity: Severity::Error,
+    since: None,
+    help: "leave out what is absent in the source, empty structs included; leave defaults to the API server",
+    needs: &[Need::Trials],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let relation = evidence.subject.relation_of(evidence.crd).ok();
+    each(evidence, |tell, trial| {
+        for (_, back) in trial.round_trips().filter(|_| trial.fit.is_valid()) {
+            let Some(served) = back.leg.served() else { continue };
+            tell.examined();
+            for difference in differences(&trial.input, served) {
+                let label = difference.pointer.starts_with("/metadata/labels");
+                if difference.kind() == Kind::Invented && (difference.is_content() || label) {
+                    let on = format!("on the way {}", trial.route(back.number));
+                    tell.breach(weighed(evidence, trial, &back, &difference, &on));
+                }
+            }
+        }
+        for step in trial.first_conversions() {
+            let Some(found) = invented(trial, &step) else { continue };
+            tell.examined();
+            let meant = relation.as_ref().and_then(|map| expected(map, &trial.input, step.from, &step.leg.to).ok());
+            let schema = schema_of(evidence, &step.leg.to);
+            for place in found.iter().filter(|place| !place.is_required(schema) && !place.is_default(schema)) {
+                if meant.as_ref().and_then(|meant| meant.pointer(&place.pointer)).is_none() {
+                    let on = format!("by {} out of an object without any content", trial.route(step.number));
+                    tell.breach(weighed(evidence, trial, &step, place, &on));
+                }
+            }
+        }
+    })
+}
+
+/// Empty containers mean little, but are drift all the same.
+fn weighed(evidence: &Evidence<'_>, trial: &Trial, step: &Step<'_>, place: &Difference<'_>, on: &str) -> Breach {
+    let breach = differs(evidence, trial, step.number, place, on);
+    let empty = match place.now {
+        Some(Value::Object(map)) => map.is_empty(),
+        Some(Value::Array(items)) => items.is_empty(),
+        _ => false,
+    };
+    if empty { breach.severity(Severity::Warning) } else { breach }
+}

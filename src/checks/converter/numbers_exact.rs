@@ -1,0 +1,62 @@
+//! Numbers must keep all their digits.
+
+use super::shared::{differs, each};
+use super::shared_difference::{Kind, differences};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::{Act, Trial};
+use serde_json::Value;
+
+pub(crate) const CHECK: Check = Check {
+    id: "converter/numbers-exact",
+    title: "numbers keep every digit",
+    why: "A converter that reads numbers as floating point changes large ones silently: ids, byte counts and \
+          nanoseconds end in other digits.",
+    source: &[
+        "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiextensions-apiserver/test/integration/basic_test.go",
+        "C-08",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "decode integers as 64-bit integers, or carry the JSON text through",
+    needs: &[Need::Trials],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    each(evidence, |tell, trial| {
+        if !trial.fit.is_valid() || !is_telling(&trial.input) {
+            return;
+        }
+        for step in trial.conversions() {
+            // The field may have moved, which the way back shows; where it has not, one way is enough.
+            let origin = if step.leg.to == trial.version { &trial.input } else { step.sent };
+            let Some(served) = step.leg.served().filter(|_| !has_other_hands(trial, step.leg.of)) else { continue };
+            tell.examined();
+            for difference in differences(origin, served).iter().filter(|difference| difference.is_content()) {
+                if difference.kind() == Kind::Rounded {
+                    let on = format!("on the way {}", trial.route(step.number));
+                    tell.breach(differs(evidence, trial, step.number, difference, &on));
+                }
+            }
+        }
+    })
+}
+
+/// Whether an object has a number that floating point, or few digits, cannot hold.
+fn is_telling(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole.unsigned_abs() > 1 << 53,
+            None => number.as_f64().is_some_and(|value| value.fract() != 0.0),
+        },
+        Value::Array(items) => items.iter().any(is_telling),
+        Value::Object(map) => map.values().any(is_telling),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
+/// Whether somebody else than the converter had a hand in what a leg starts from.
+fn has_other_hands(trial: &Trial, number: usize) -> bool {
+    let leg = number.checked_sub(1).and_then(|index| trial.legs.get(index));
+    leg.is_some_and(|leg| leg.act != Act::Convert || (leg.of < number && has_other_hands(trial, leg.of)))
+}

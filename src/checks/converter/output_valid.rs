@@ -1,0 +1,76 @@
+//! What a converter answers must fit the schema of the version it is for.
+
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+use super::shared::{about, each, generic, schema_of};
+use crate::checks::Breach;
+use crate::kubernetes::KubeVersion;
+use crate::schema::{Reason, Validator, default, prune};
+use std::collections::BTreeMap;
+
+pub(crate) const CHECK: Check = Check {
+    id: "converter/output-valid",
+    title: "a converted object fits the schema of its new version",
+    why: "API servers do not validate what a converter answers: fields that the schema does not know vanish, wrong values are stored, and the next write of anybody is refused.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "C-06",
+        "H12",
+        "H23",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "fill in what the target version requires, and write only what its schema knows",
+    needs: &[Need::Trials],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let validators: BTreeMap<&str, Validator<'_>> = evidence
+        .crd
+        .versions
+        .iter()
+        .filter_map(|version| {
+            Some((version.name.as_str(), Validator::new(version.schema.as_ref()?, KubeVersion::NEWEST)))
+        })
+        .collect();
+    each(evidence, |tell, trial| {
+        if !trial.fit.is_valid() {
+            return;
+        }
+        for step in trial.first_conversions() {
+            let to = step.leg.to.as_str();
+            let (Some(answer), Some(validator), Some(schema)) =
+                (step.leg.answer(), validators.get(to), schema_of(evidence, to))
+            else {
+                continue;
+            };
+            tell.examined();
+            let mut told = |pointer: &str, what: &str| {
+                let name = generic(Some(schema), pointer);
+                let breach = about(evidence, trial, step.number, format!("{name} of the converted {to} object {what}"));
+                let key = format!("{} {name}", trial.route(step.number));
+                tell.breach(Breach { path: Some(name), ..breach.version(to).key(key) });
+            };
+            // With strategy None it is the server that leaves fields behind, and other checks say so.
+            if evidence.crd.conversion.strategy != "None" && answer.served.is_some() {
+                for dropped in prune(schema, &mut answer.raw.clone()) {
+                    told(&as_pointer(&dropped), "is not in the schema, so API servers drop it");
+                }
+            }
+            let mut defaulted = answer.served().clone();
+            default(schema, &mut defaulted);
+            for violation in validator.validate(&defaulted).violations {
+                // Keys of lists have a check of their own; what is no part of the schema was judged above.
+                if violation.reason != Reason::Duplicate && !violation.pointer.starts_with("/metadata") {
+                    told(&violation.pointer, &format!("is not valid: {}", violation.message));
+                }
+            }
+        }
+    })
+}
+
+/// `.spec.x[0].y` as a JSON pointer.
+fn as_pointer(path: &str) -> String {
+    path.replace('~', "~0").replace('/', "~1").replace('[', ".").replace(']', "").replace('.', "/")
+}

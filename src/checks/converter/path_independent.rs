@@ -1,0 +1,54 @@
+//! Which versions an object passes on its way must not matter.
+
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+use super::shared::{declared, differs, each};
+use super::shared_difference::{Kind, differences};
+use crate::observe::Act;
+
+pub(crate) const CHECK: Check = Check {
+    id: "converter/path-independent",
+    title: "a detour through another version gives the same object",
+    why: "Which way an object takes depends on what is stored and on who reads. Field ownership is computed by way of the stored version, so a difference moves fields between owners.",
+    source: &[
+        "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apimachinery/pkg/util/managedfields/internal/versionconverter.go",
+        "C-03",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "derive every pair from conversions to and from one hub version",
+    needs: &[Need::Trials],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    if evidence.crd.versions.len() < 3 {
+        return Verdict::Held { examined: evidence.trials.len().max(1) };
+    }
+    each(evidence, |tell, trial| {
+        if !trial.fit.is_valid() {
+            return;
+        }
+        for first in trial.first_conversions() {
+            for second in trial.after(first.number) {
+                let to = &second.leg.to;
+                let direct = trial.first_conversions().find(|step| step.leg.to == *to);
+                if second.leg.act != Act::Convert {
+                    continue;
+                }
+                let (Some(direct), Some(detour)) = (direct.and_then(|step| step.leg.served()), second.leg.served())
+                else {
+                    continue;
+                };
+                tell.examined();
+                for difference in differences(direct, detour).iter().filter(|difference| difference.is_content()) {
+                    let lost = matches!(difference.kind(), Kind::Lost | Kind::Changed);
+                    if !(lost && declared(evidence, trial, second.number, &difference.pointer)) {
+                        let on = format!("by way of {}, compared with {}→{to}", first.leg.to, trial.version);
+                        tell.breach(differs(evidence, trial, second.number, difference, &on));
+                    }
+                }
+            }
+        }
+    })
+}

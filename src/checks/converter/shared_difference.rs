@@ -1,0 +1,142 @@
+//! Where two objects differ, and in which way.
+
+use serde_json::Value;
+
+/// One place where two objects differ.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Difference<'v> {
+    /// JSON pointer.
+    pub(super) pointer: String,
+    /// What was there.
+    pub(super) was: Option<&'v Value>,
+    /// What is there now.
+    pub(super) now: Option<&'v Value>,
+}
+
+/// In which way two values differ; each is the matter of one check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A value is gone.
+    Lost,
+    /// A value is another one.
+    Changed,
+    /// A value came from nowhere.
+    Invented,
+    /// Both are some form of nothing: absent, null, or empty.
+    Emptiness,
+    /// Both are numbers, and one is the other with fewer digits.
+    Rounded,
+}
+
+impl Difference<'_> {
+    /// In which way the values differ.
+    pub(super) fn kind(&self) -> Kind {
+        match (self.was, self.now) {
+            (Some(was), None) if is_nothing(was) => Kind::Emptiness,
+            (Some(_), None) => Kind::Lost,
+            (None, Some(Value::Null)) => Kind::Emptiness,
+            (None, Some(Value::String(text))) if text.is_empty() => Kind::Emptiness,
+            (None, Some(_)) => Kind::Invented,
+            (Some(was), Some(now)) if is_nothing(was) && is_nothing(now) => Kind::Emptiness,
+            (Some(Value::Number(was)), Some(Value::Number(now))) if is_rounded(was, now) => Kind::Rounded,
+            (Some(_) | None, _) => Kind::Changed,
+        }
+    }
+
+    /// Whether it concerns the object itself, and not its metadata, which has rules of its own.
+    pub(super) fn is_content(&self) -> bool {
+        !self.pointer.starts_with("/metadata")
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// What a way through fewer digits makes of a number: off by a hair, and not by one.
+fn is_rounded(was: &serde_json::Number, now: &serde_json::Number) -> bool {
+    let (Some(was), Some(now)) = (was.as_f64(), now.as_f64()) else { return false };
+    let scale = was.abs().max(now.abs());
+    (was - now).abs() <= scale * 1e-6
+}
+
+/// The topmost places where the contents of two objects differ.
+pub(super) fn differences<'v>(was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {
+    let mut found = Vec::new();
+    if was != now {
+        compare(was, now, &mut String::new(), &mut found);
+    }
+    found
+}
+
+fn compare<'v>(was: &'v Value, now: &'v Value, at: &mut String, found: &mut Vec<Difference<'v>>) {
+    match (was, now) {
+        (Value::Object(left), Value::Object(right)) => {
+            for (name, value) in left {
+                let length = step(at, name);
+                match right.get(name) {
+                    Some(other) if other == value => {}
+                    Some(other) => compare(value, other, at, found),
+                    None => found.push(Difference { pointer: at.clone(), was: Some(value), now: None }),
+                }
+                at.truncate(length);
+            }
+            for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
+                let length = step(at, name);
+                found.push(Difference { pointer: at.clone(), was: None, now: Some(value) });
+                at.truncate(length);
+            }
+        }
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            for (index, (left, right)) in left.iter().zip(right).enumerate() {
+                let length = step(at, &index.to_string());
+                if left != right {
+                    compare(left, right, at, found);
+                }
+                at.truncate(length);
+            }
+        }
+        (left, right) if left == right => {}
+        (left, right) => found.push(Difference { pointer: at.clone(), was: Some(left), now: Some(right) }),
+    }
+}
+
+/// Goes one step down; gives the length to go back to.
+fn step(at: &mut String, name: &str) -> usize {
+    let length = at.len();
+    at.push('/');
+    at.push_str(&name.replace('~', "~0").replace('/', "~1"));
+    length
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case(json!({"a": 1}), json!({}), Kind::Lost)]
+    #[case(json!({"a": false}), json!({}), Kind::Lost)]
+    #[case(json!({"a": []}), json!({}), Kind::Emptiness)]
+    #[case(json!({"a": ""}), json!({"a": null}), Kind::Emptiness)]
+    #[case(json!({}), json!({"a": ""}), Kind::Emptiness)]
+    #[case(json!({}), json!({"a": {}}), Kind::Invented)]
+    #[case(json!({}), json!({"a": 0}), Kind::Invented)]
+    #[case(json!({"a": 9_007_199_254_740_993_i64}), json!({"a": 9_007_199_254_740_992_i64}), Kind::Rounded)]
+    #[case(json!({"a": 3}), json!({"a": 4}), Kind::Changed)]
+    #[case(json!({"a": [1, 2]}), json!({"a": [2]}), Kind::Changed)]
+    fn each_difference_is_of_one_kind(#[case] was: Value, #[case] now: Value, #[case] kind: Kind) {
+        let found = differences(&was, &now);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].pointer.as_str(), found[0].kind()), ("/a", kind));
+        assert_eq!(differences(&was, &was), Vec::new());
+    }
+}

@@ -1,0 +1,55 @@
+//! What a converter makes out of nothing.
+
+use serde_json::Value;
+
+use super::shared_difference::Difference;
+use crate::observe::{Step, Trial};
+use crate::schema::Schema;
+
+/// The values outside metadata that the conversion of an object without any content has nevertheless. `None` where the
+/// input has content, or was not converted.
+pub(super) fn invented<'t>(trial: &'t Trial, step: &Step<'t>) -> Option<Vec<Difference<'t>>> {
+    let own = |name: &str| matches!(name, "apiVersion" | "kind" | "metadata");
+    if !trial.input.as_object()?.keys().all(|name| own(name)) {
+        return None;
+    }
+    let answer = step.leg.answer()?;
+    let mut found = Vec::new();
+    for (name, value) in answer.raw.as_object()?.iter().filter(|(name, _)| !own(name)) {
+        leaves(&format!("/{name}"), value, &mut found);
+    }
+    Some(found)
+}
+
+fn leaves<'v>(pointer: &str, value: &'v Value, found: &mut Vec<Difference<'v>>) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            for (name, value) in map {
+                leaves(&format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")), value, found);
+            }
+        }
+        Value::Null => {}
+        value => found.push(Difference { pointer: pointer.to_owned(), was: None, now: Some(value) }),
+    }
+}
+
+impl Difference<'_> {
+    /// Whether the schema insists on the field wherever its parent is.
+    pub(super) fn is_required(&self, schema: Option<&Schema>) -> bool {
+        let Some((parent, name)) = self.pointer.rsplit_once('/') else { return false };
+        let parent = at(schema, parent);
+        parent.is_some_and(|parent| parent.required.iter().any(|required| required == name))
+    }
+
+    /// Whether the value is the one that the API server itself would fill in.
+    pub(super) fn is_default(&self, schema: Option<&Schema>) -> bool {
+        at(schema, &self.pointer).is_some_and(|schema| schema.default.as_ref() == self.now && self.now.is_some())
+    }
+}
+
+fn at<'s>(schema: Option<&'s Schema>, pointer: &str) -> Option<&'s Schema> {
+    pointer
+        .split('/')
+        .skip(1)
+        .try_fold(schema?, |schema, part| schema.child(&part.replace("~1", "/").replace("~0", "~")))
+}

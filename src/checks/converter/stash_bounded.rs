@@ -1,0 +1,61 @@
+//! What is put aside in annotations has limits.
+
+use super::shared::{about, each};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use serde_json::{Map, Value};
+
+pub(crate) const CHECK: Check = Check {
+    id: "converter/stash-bounded",
+    title: "a stash stays small, and is gone where it is not needed",
+    why: "Annotations hold 256 KiB in all, and what kubectl remembers counts too. A stash that stays behind at \
+          the rich version goes stale there, and wins over newer data later.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "H07",
+        "W-14",
+    ],
+    severity: Severity::Warning,
+    since: None,
+    help: "stash only what the other version cannot hold, and remove the annotation on the way back",
+    needs: &[Need::Trials],
+    judge,
+};
+
+/// What all annotations of an object may have together.
+const LIMIT: usize = 256 * 1024;
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let none = Map::new();
+    let annotations =
+        |object: &Value| object.pointer("/metadata/annotations").and_then(Value::as_object).unwrap_or(&none).clone();
+    each(evidence, |tell, trial| {
+        if !trial.fit.is_valid() {
+            return;
+        }
+        let born = annotations(&trial.input);
+        for step in trial.first_conversions() {
+            let Some(answer) = step.leg.answer() else { continue };
+            tell.examined();
+            let size: usize = annotations(&answer.raw).iter().map(|(key, value)| key.len() + length(value)).sum();
+            if size > LIMIT {
+                let route = trial.route(step.number);
+                let message =
+                    format!("annotations have {size} bytes after {route}; API servers refuse more than {LIMIT}");
+                tell.breach(about(evidence, trial, step.number, message).key(format!("{route} size")));
+            }
+        }
+        for (_, back) in trial.round_trips() {
+            let Some(served) = back.leg.served() else { continue };
+            let left = annotations(served);
+            if let Some(key) = left.keys().find(|key| !born.contains_key(*key)) {
+                let route = trial.route(back.number);
+                let message = format!("the annotation {key} is left behind after {route}");
+                tell.breach(about(evidence, trial, back.number, message).key(format!("{route} {key}")));
+            }
+        }
+    })
+}
+
+fn length(value: &Value) -> usize {
+    value.as_str().map_or(0, str::len)
+}

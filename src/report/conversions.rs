@@ -1,0 +1,111 @@
+//! What a search for counter-examples did.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::generate::Coverage;
+
+/// What was converted of one CRD.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Conversions {
+    /// The CRD.
+    pub crd: String,
+    /// Every ordered pair of versions that was tried.
+    pub pairs: Vec<PairInfo>,
+    /// What converted objects reached, by version.
+    pub reach: Vec<Reach>,
+    /// How long answers took, by the number of objects in a review; empty where nothing was sent.
+    pub timings: Vec<Timing>,
+}
+
+/// One ordered pair of versions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PairInfo {
+    /// The version of the objects.
+    pub from: String,
+    /// The version that they were converted to.
+    pub to: String,
+    /// How many objects were tried.
+    pub objects: usize,
+    /// How many valid ones were not converted.
+    pub refused: usize,
+}
+
+impl PairInfo {
+    /// A pair that was not tried yet.
+    pub fn new(from: &str, to: &str) -> Self {
+        Self { from: from.to_owned(), to: to.to_owned(), objects: 0, refused: 0 }
+    }
+}
+
+/// Which leaves of a version were seen after conversion, set to something else than their default.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Reach {
+    /// The version.
+    pub version: String,
+    /// How many leaves its schema has.
+    pub leaves: usize,
+    /// How many of them were seen.
+    pub seen: usize,
+    /// Those that never were; no more than the first of them.
+    pub never: Vec<String>,
+}
+
+/// More leaves that were never seen are only counted.
+const MOST: usize = 50;
+
+impl Reach {
+    /// What was collected over converted objects of a version.
+    pub fn new(version: &str, coverage: &Coverage) -> Self {
+        Self {
+            version: version.to_owned(),
+            leaves: coverage.leaves(),
+            seen: coverage.reached(),
+            never: coverage.unreached().take(MOST).map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// How long reviews with so many objects took, in microseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Timing {
+    /// Objects in a review.
+    pub objects: usize,
+    /// Reviews that were answered.
+    pub reviews: usize,
+    /// Half of them took no longer.
+    pub p50: u64,
+    /// Nine out of ten took no longer.
+    pub p90: u64,
+    /// All but one in a hundred took no longer.
+    pub p99: u64,
+}
+
+impl Timing {
+    /// Sums up measured times.
+    pub fn new(objects: usize, mut micros: Vec<u64>) -> Self {
+        micros.sort_unstable();
+        let at = |percent: usize| {
+            let rank = (micros.len() * percent).div_ceil(100).max(1);
+            micros.get(rank - 1).copied().unwrap_or_default()
+        };
+        Self { objects, reviews: micros.len(), p50: at(50), p90: at(90), p99: at(99) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_measured_times() {
+        let timing = Timing::new(3, (1..=200).rev().collect());
+        assert_eq!((timing.reviews, timing.p50, timing.p90, timing.p99), (200, 100, 180, 198));
+        assert_eq!(Timing::new(1, vec![7]).p99, 7);
+        assert_eq!(Timing::new(1, Vec::new()).p50, 0);
+    }
+}

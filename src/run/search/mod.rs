@@ -1,0 +1,267 @@
+//! The search for objects that a converter gets wrong: tries inputs in batches, judges them, and makes what breaks a law
+//! smaller until nothing can be left out.
+
+mod act;
+mod input;
+mod keep;
+mod shrink;
+mod vary;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::checks::{Check, Evidence, Need, Verdict};
+use crate::convert::Converter;
+use crate::generate::{Coverage, Generator, Options};
+use crate::kubernetes::KubeVersion;
+use crate::observe::{Fit, Origin, Trial};
+use crate::report::{Conversions, PairInfo, Reach, Timing};
+use crate::schema::{Request, Validator};
+use crate::subject::{Crd, Scale, Subject, Version};
+
+use self::act::Actor;
+use self::input::{Input, Inputs};
+use self::keep::Kept;
+
+/// After so many objects of a version nothing new is seen, and looking costs time.
+const COVERED: u64 = 2000;
+
+/// Objects that are tried together.
+const BATCH: usize = 64;
+
+/// What a search is about.
+pub(super) struct Search<'a> {
+    pub(super) subject: &'a Subject,
+    pub(super) crd: &'a Crd,
+    pub(super) converter: &'a Converter<'a>,
+    pub(super) baseline: Option<&'a Converter<'a>>,
+    /// The checks that judge trials.
+    pub(super) checks: Vec<&'static Check>,
+    /// Objects saved by earlier runs, with their versions and names.
+    pub(super) cases: Vec<Saved>,
+    /// Whether samples are tried.
+    pub(super) samples: bool,
+    /// Objects to be generated for every version.
+    pub(super) objects: usize,
+    pub(super) seed: u64,
+    /// When to stop trying.
+    pub(super) deadline: Option<Instant>,
+    pub(super) jobs: NonZeroUsize,
+}
+
+/// An object that an earlier run saved.
+#[derive(Debug, Clone)]
+pub(super) struct Saved {
+    pub(super) name: String,
+    pub(super) version: String,
+    pub(super) fit: Fit,
+    pub(super) object: serde_json::Value,
+}
+
+/// What a search found.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// What each check says.
+    pub(super) verdicts: BTreeMap<&'static str, Verdict>,
+    /// The trials that breaches point to.
+    pub(super) shown: Vec<Trial>,
+    /// What was done.
+    pub(super) conversions: Conversions,
+    /// Why the converter could not be asked to the end.
+    pub(super) stopped: Option<String>,
+    /// Every trial, where they are recorded.
+    pub(super) trials: Vec<Trial>,
+}
+
+/// What a search counts while it runs.
+struct Tally<'a> {
+    kept: Kept,
+    pairs: BTreeMap<(String, String), PairInfo>,
+    coverage: BTreeMap<&'a str, Coverage>,
+    trials: Vec<Trial>,
+}
+
+impl<'a> Search<'a> {
+    /// Tries everything. `evidence` is what judges are shown beside the trials; `record` keeps every trial.
+    pub(super) fn run(&self, evidence: &Evidence<'_>, record: bool) -> Found {
+        let versions: Vec<Inputs<'_>> = self.crd.versions.iter().map(|version| self.inputs(version)).collect();
+        let mut actor = Actor {
+            crd: self.crd,
+            converter: self.converter,
+            baseline: self.baseline,
+            versions: &versions,
+            dead: BTreeSet::new(),
+        };
+        let coverage =
+            versions.iter().filter_map(|inputs| Some((inputs.version, inputs.generator.as_ref()?.coverage())));
+        let tally = Mutex::new(Tally {
+            kept: Kept::default(),
+            pairs: BTreeMap::new(),
+            coverage: coverage.collect(),
+            trials: Vec::new(),
+        });
+        // The first batch of each version also says which pairs convert at all.
+        let survey: Vec<Trial> =
+            versions.iter().flat_map(|inputs| actor.act(inputs.version, batch(inputs, 0).collect())).collect();
+        actor.dead = dead_pairs(&survey);
+        let trials = Evidence { trials: &survey, ..*evidence };
+        self.judge(&tally, &trials, 0, &|_| true);
+        Self::count(&tally, survey, record);
+        self.try_all(&actor, &tally, evidence, record);
+
+        let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let stopped = self.converter.stopped().map(str::to_owned);
+        if stopped.is_none() {
+            shrink::smaller(&mut tally.kept, &actor, evidence, self.deadline);
+        }
+        let (verdicts, shown) = tally.kept.verdicts(&self.checks, stopped.as_deref());
+        let conversions = self.conversions(tally.pairs, &tally.coverage);
+        Found { verdicts, shown, conversions, stopped, trials: tally.trials }
+    }
+
+    /// Everything after the first batches, by several threads.
+    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally<'a>>, evidence: &Evidence<'_>, record: bool) {
+        let batches = actor
+            .versions
+            .iter()
+            .enumerate()
+            .flat_map(|(version, inputs)| (1..inputs.count().div_ceil(BATCH)).map(move |number| (number, version)));
+        // All versions advance together, so that whatever time there is, is shared out.
+        let mut batches: Vec<(usize, usize)> = batches.collect();
+        batches.sort_unstable();
+        let next = AtomicUsize::new(0);
+        let over = || self.deadline.is_some_and(|end| Instant::now() >= end) || self.converter.stopped().is_some();
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.get().min(batches.len()) {
+                scope.spawn(|| {
+                    while let Some((number, version)) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if over() {
+                            break;
+                        }
+                        let inputs = &actor.versions[*version];
+                        let trials = actor.act(inputs.version, batch(inputs, *number).collect());
+                        let batch = Evidence { trials: &trials, ..*evidence };
+                        let order = number * actor.versions.len() + version;
+                        self.judge(tally, &batch, order, &|check| check.needs.contains(&Need::Trials));
+                        Self::count(tally, trials, record);
+                    }
+                });
+            }
+        });
+    }
+
+    fn judge(
+        &self,
+        tally: &Mutex<Tally<'_>>,
+        evidence: &Evidence<'_>,
+        order: usize,
+        concerned: &dyn Fn(&Check) -> bool,
+    ) {
+        for check in self.checks.iter().filter(|check| concerned(check)) {
+            let verdict = (check.judge)(evidence);
+            let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+            tally.kept.add(check, verdict, evidence.trials, order);
+        }
+    }
+
+    fn count(tally: &Mutex<Tally<'_>>, trials: Vec<Trial>, record: bool) {
+        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let tally = &mut *tally;
+        for trial in &trials {
+            for step in trial.first_conversions() {
+                let pair = tally.pairs.entry((step.from.to_owned(), step.leg.to.clone()));
+                let pair = pair.or_insert_with(|| PairInfo::new(step.from, &step.leg.to));
+                pair.objects += 1;
+                pair.refused += usize::from(step.leg.answer().is_none() && trial.fit.is_valid());
+                let covered = step.leg.served().filter(|_| trial.fit.is_valid());
+                if let (Some(object), Some(coverage)) = (covered, tally.coverage.get_mut(step.leg.to.as_str()))
+                    && coverage.objects() < COVERED
+                {
+                    coverage.observe(object);
+                }
+            }
+        }
+        if record {
+            tally.trials.extend(trials);
+        }
+    }
+
+    fn inputs(&self, version: &'a Version) -> Inputs<'a> {
+        let schema = version.schema.as_ref();
+        let generator = schema.filter(|_| self.objects > 0).and_then(|schema| {
+            // What keeps a schema from having objects is for the checks of the manifest to say.
+            Generator::new(schema, KubeVersion::NEWEST, &self.crd.context(version), Options::default()).ok()
+        });
+        let mut given = Vec::new();
+        for saved in self.cases.iter().filter(|saved| saved.version == version.name) {
+            let origin = Origin::Case(saved.name.clone());
+            given.push(Inputs::given(schema, origin, saved.fit.clone(), saved.object.clone(), given.len()));
+        }
+        let validator = schema.map(|schema| Validator::new(schema, KubeVersion::NEWEST));
+        let samples = self.subject.samples_of(self.crd).filter(|sample| sample.group_version().1 == version.name);
+        for sample in samples.filter(|_| self.samples) {
+            let fits = validator.as_ref().is_none_or(|validator| self.admits(validator, version, &sample.object));
+            // A sample that is refused is for another check to say; it converts all the same.
+            let fit = if fits { Fit::Valid } else { Fit::Invalid("sample".into()) };
+            let origin = Origin::Sample(sample.name().to_owned());
+            given.push(Inputs::given(schema, origin, fit, sample.object.clone(), given.len()));
+        }
+        Inputs { version: &version.name, schema, generator, given, generated: self.objects, seed: self.seed }
+    }
+
+    fn admits(&self, validator: &Validator<'_>, version: &Version, object: &serde_json::Value) -> bool {
+        let request = Request {
+            object,
+            old: None,
+            group: &self.crd.group,
+            version: &version.name,
+            kind: &self.crd.names.kind,
+            namespaced: self.crd.is_namespaced(),
+            status_subresource: version.status.is_some(),
+            scale: version.scale.as_ref().and_then(Scale::paths),
+        };
+        validator.admit(&request).outcome == crate::schema::Outcome::Admitted
+    }
+
+    fn conversions(
+        &self,
+        pairs: BTreeMap<(String, String), PairInfo>,
+        coverage: &BTreeMap<&str, Coverage>,
+    ) -> Conversions {
+        let reach = coverage.iter().map(|(version, coverage)| Reach::new(version, coverage)).collect();
+        let timings =
+            self.converter.times().into_iter().map(|(objects, micros)| Timing::new(objects, micros)).collect();
+        Conversions { crd: self.crd.name.clone(), pairs: pairs.into_values().collect(), reach, timings }
+    }
+}
+
+/// What checks say about trials that were recorded, all at once.
+pub(super) fn judge_recorded(checks: &[&'static Check], evidence: &Evidence<'_>) -> BTreeMap<&'static str, Verdict> {
+    let mut kept = Kept::default();
+    for check in checks {
+        kept.add(check, (check.judge)(evidence), evidence.trials, 0);
+    }
+    kept.verdicts(checks, None).0
+}
+
+fn batch<'i>(inputs: &'i Inputs<'_>, number: usize) -> impl Iterator<Item = Input> + 'i {
+    let end = inputs.count().min((number + 1) * BATCH);
+    (number * BATCH..end).filter_map(|number| inputs.get(number))
+}
+
+/// Pairs of versions that no valid object could be converted between, though several were tried.
+fn dead_pairs(survey: &[Trial]) -> BTreeSet<(String, String)> {
+    let mut pairs: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
+    for trial in survey.iter().filter(|trial| trial.fit.is_valid()) {
+        for step in trial.first_conversions() {
+            let (asked, converted) = pairs.entry((step.from.to_owned(), step.leg.to.clone())).or_default();
+            *asked += 1;
+            *converted += usize::from(step.leg.answer().is_some());
+        }
+    }
+    let dead = pairs.into_iter().filter(|(_, (asked, converted))| *asked > 1 && *converted == 0);
+    dead.map(|(pair, _)| pair).collect()
+}

@@ -1,0 +1,84 @@
+//! Makes the objects that break a law smaller, with the judge itself as the question.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::act::Actor;
+use super::input::{Edits, Input};
+use super::keep::{Kept, Shown};
+use crate::checks::{Breach, Evidence, Need, Verdict};
+use crate::generate::shrink::{Budget, search_among};
+use crate::observe::{Fit, Trial};
+use crate::schema::as_held;
+
+/// How long one finding is made smaller, at most.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many objects are asked about for one finding.
+const BUDGET: Budget = Budget { objects: 1500, batch: 48 };
+
+/// Makes the object of every finding as small as it gets.
+pub(super) fn smaller(kept: &mut Kept, actor: &Actor<'_>, evidence: &Evidence<'_>, deadline: Option<Instant>) {
+    for shown in kept.shown() {
+        let end = Instant::now() + PATIENCE;
+        // Even where the time is up, each finding gets a little, since a large object tells nobody anything.
+        let end = deadline.map_or(end, |deadline| end.min(deadline.max(Instant::now() + PATIENCE / 10)));
+        shrink(shown, actor, evidence, end);
+    }
+}
+
+fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: Instant) {
+    // What is judged over many trials has no single object to blame.
+    let Some(trial) = shown.trial.take().filter(|_| shown.check.needs.contains(&Need::Trials)) else { return };
+    let inputs = actor.versions.iter().find(|inputs| inputs.version == trial.version);
+    let Some(inputs) = inputs else { return };
+    let mut best = trial;
+    let key = shown.breach.key.clone();
+    let mut again = |objects: &[Value]| -> Vec<bool> {
+        if Instant::now() >= end || actor.converter.stopped().is_some() {
+            return vec![false; objects.len()];
+        }
+        let trials = actor.act(inputs.version, objects.iter().map(|object| like(&best, object)).collect());
+        trials.iter().map(|trial| breach(shown, evidence, trial, &key).is_some()).collect()
+    };
+    let valid = |object: &Value| {
+        let admitted = inputs.generator.as_ref().is_none_or(|generator| generator.admits(object));
+        // Removing may only bring parts back that the schema fills in; those are not smaller.
+        let mut held = object.clone();
+        as_held(inputs.schema, &mut held);
+        admitted && held == *object
+    };
+    let object = match &best.fit {
+        Fit::Valid => search_among(&best.input, BUDGET, &valid, &mut again).object,
+        Fit::Partial(_) | Fit::Invalid(_) => search_among(&best.input, BUDGET, &|_| true, &mut again).object,
+    };
+    let confirmed = actor.act(inputs.version, vec![like(&best, &object)]).pop();
+    if let Some(confirmed) = confirmed
+        && let Some(found) = breach(shown, evidence, &confirmed, &key)
+    {
+        shown.breach = found;
+        best = confirmed;
+    }
+    shown.trial = Some(best);
+}
+
+/// An input like that of a trial, with another object.
+fn like(trial: &Trial, object: &Value) -> Input {
+    Input {
+        origin: trial.origin.clone(),
+        fit: trial.fit.clone(),
+        object: object.clone(),
+        again: true,
+        edits: Edits::Many,
+    }
+}
+
+/// The breach of the same kind that a trial shows by itself.
+fn breach(shown: &Shown, evidence: &Evidence<'_>, trial: &Trial, key: &str) -> Option<Breach> {
+    let evidence = Evidence { trials: std::slice::from_ref(trial), ..*evidence };
+    match (shown.check.judge)(&evidence) {
+        Verdict::Broken(breaches) => breaches.into_iter().find(|breach| breach.key == key),
+        Verdict::Held { .. } | Verdict::ServerFact(_) | Verdict::Undecided(_) => None,
+    }
+}
