@@ -60,6 +60,8 @@ pub mod cluster;
 pub mod convert;
 #[cfg(feature = "cluster")]
 pub mod tap;
+#[cfg(feature = "cluster")]
+pub mod journey;
 
 // Both together.
 pub mod run;

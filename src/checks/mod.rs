@@ -15,93 +15,18 @@ use crate::schema::compare::Delta;
 use crate::schema::{Path, mask};
 use crate::subject::{Crd, Subject};
 
+mod apply;
 mod converter;
 mod manifest;
+mod registry;
 mod serving;
+mod shared_difference;
+mod shared_trace;
+mod storage;
 mod upgrade;
 mod webhook;
 
-/// Every check, sorted by id.
-pub static ALL: &[&Check] = &[
-    &converter::absent_null_empty_distinct::CHECK,
-    &converter::birth_version_irrelevant::CHECK,
-    &converter::declared_loss_is_real::CHECK,
-    &converter::declared_map_holds::CHECK,
-    &converter::deterministic::CHECK,
-    &converter::edit_survives::CHECK,
-    &converter::identity_untouched::CHECK,
-    &converter::labels_and_annotations_kept::CHECK,
-    &converter::list_keys_kept::CHECK,
-    &converter::loss_is_declared::CHECK,
-    &converter::metadata_untouched::CHECK,
-    &converter::neither_validates_nor_defaults::CHECK,
-    &converter::nothing_invented::CHECK,
-    &converter::numbers_exact::CHECK,
-    &converter::output_valid::CHECK,
-    &converter::pairs_complete::CHECK,
-    &converter::partial_objects_survive::CHECK,
-    &converter::path_independent::CHECK,
-    &converter::releases_agree::CHECK,
-    &converter::round_trip_lossless::CHECK,
-    &converter::samples_convert_as_recorded::CHECK,
-    &converter::stash_bounded::CHECK,
-    &converter::stored_version_keeps_all::CHECK,
-    &converter::valid_always_converts::CHECK,
-    &manifest::ca_bundle_usable::CHECK,
-    &manifest::conversion_needed::CHECK,
-    &manifest::conversion_stanza_valid::CHECK,
-    &manifest::defaults_valid::CHECK,
-    &manifest::deprecation_announced::CHECK,
-    &manifest::identity_consistent::CHECK,
-    &manifest::list_keys_declared::CHECK,
-    &manifest::minimum_kubernetes::CHECK,
-    &manifest::none_strategy_lossless::CHECK,
-    &manifest::one_storage_version::CHECK,
-    &manifest::paths_resolve::CHECK,
-    &manifest::review_v1_offered::CHECK,
-    &manifest::review_versions_known::CHECK,
-    &manifest::rules_affordable::CHECK,
-    &manifest::samples_namespaced::CHECK,
-    &manifest::samples_valid::CHECK,
-    &manifest::schemas_structural::CHECK,
-    &manifest::size_applicable::CHECK,
-    &manifest::status_schema_present::CHECK,
-    &manifest::storage_version_served::CHECK,
-    &manifest::subresources_agree::CHECK,
-    &manifest::version_names_ordered::CHECK,
-    &serving::writes_lose_nothing::CHECK,
-    &upgrade::change_understood::CHECK,
-    &upgrade::constraint_not_tightened::CHECK,
-    &upgrade::conversion_explicit::CHECK,
-    &upgrade::crd_kept::CHECK,
-    &upgrade::default_kept::CHECK,
-    &upgrade::field_kept::CHECK,
-    &upgrade::identity_kept::CHECK,
-    &upgrade::list_topology_kept::CHECK,
-    &upgrade::required_not_added::CHECK,
-    &upgrade::rules_not_tightened::CHECK,
-    &upgrade::served_before_stored::CHECK,
-    &upgrade::served_version_kept::CHECK,
-    &upgrade::stored_version_kept::CHECK,
-    &upgrade::type_kept::CHECK,
-    &webhook::concurrent_calls_agree::CHECK,
-    &webhook::content_type_json::CHECK,
-    &webhook::count_and_order_kept::CHECK,
-    &webhook::empty_batch_answered::CHECK,
-    &webhook::envelope_kept::CHECK,
-    &webhook::identity_kept::CHECK,
-    &webhook::large_batch_converted::CHECK,
-    &webhook::malformed_request_survived::CHECK,
-    &webhook::method_refused_cleanly::CHECK,
-    &webhook::mixed_batch_converted::CHECK,
-    &webhook::refusal_explained::CHECK,
-    &webhook::result_stated::CHECK,
-    &webhook::review_versions_answered::CHECK,
-    &webhook::same_version_explained::CHECK,
-    &webhook::uid_echoed::CHECK,
-    &webhook::unknown_review_fields_tolerated::CHECK,
-    &webhook::within_budget::CHECK,
-];
+pub use registry::ALL;
 
 /// One guarantee.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ mod diff;
 mod env;
 mod exit;
 mod init;
+mod journeys;
 mod list;
 mod output;
 mod report;

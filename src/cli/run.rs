@@ -15,13 +15,14 @@ use serde_json::json;
 use super::args::{PlanArgs, RunArgs, SelectionArgs, SubjectArgs, TextFormat};
 use super::console::Console;
 use super::exit::Exit;
-use super::output;
+use super::{journeys, output};
 
 /// Judges a subject and reports.
 pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     output::requests(&args.report)?;
     let subject = load(&args.subject)?;
-    let settings = settings(&args.selection, &subject)?;
+    let mut settings = settings(&args.selection, &subject)?;
+    settings.traces = journeys::make(&subject, &settings, &args.kubernetes, console)?;
     let plan = engine::plan(&subject, &settings);
     if plan.cases.is_empty() {
         let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");

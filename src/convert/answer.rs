@@ -1,11 +1,14 @@
 //! A subject's converters as one that answers reviews.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::endpoint::{Endpoint, Request};
 use super::{Converter, review};
+use crate::observe::Outcome;
 use crate::subject::{Crd, Subject};
 
 /// Answers reviews of every CRD of a subject by its declared field maps, and counts what it did.
@@ -15,6 +18,30 @@ pub struct Answerer<'a> {
     refused: AtomicU64,
     objects: AtomicU64,
     micros: AtomicU64,
+}
+
+/// A subject's field maps as an endpoint of this process.
+pub struct Maps(Arc<Subject>);
+
+impl Maps {
+    /// Answers for a subject. `Err` says why it declares nothing that could be answered by.
+    pub fn new(subject: Arc<Subject>) -> Result<Self, String> {
+        Answerer::new(&subject)?;
+        Ok(Self(subject))
+    }
+}
+
+impl Endpoint for Maps {
+    fn send(&self, request: &Request) -> (Outcome, Duration) {
+        let started = Instant::now();
+        let answered = Answerer::new(&self.0).and_then(|answerer| answerer.answer(&request.body));
+        let (status, body) = match answered {
+            Ok(answer) => (200, answer.to_string()),
+            Err(why) => (400, why),
+        };
+        let outcome = Outcome::Answered { status, content_type: Some("application/json".into()), body };
+        (outcome, started.elapsed())
+    }
 }
 
 impl<'a> Answerer<'a> {

@@ -9,7 +9,7 @@ pub mod review;
 #[cfg(feature = "cluster")]
 pub mod webhook;
 
-pub use answer::Answerer;
+pub use answer::{Answerer, Maps};
 pub use converter::Converter;
 
 use std::path::Path;

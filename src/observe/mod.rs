@@ -7,5 +7,5 @@ mod trial;
 
 pub use case::SavedCase;
 pub use exchange::{Ask, Exchange, Outcome};
-pub use trace::{Snapshot, Trace, Write};
+pub use trace::{Call, Count, Names, Record, ReviewSeen, Seen, Snapshot, Trace, WatchEvent, WatchLog};
 pub use trial::{Act, Answer, Edit, Fit, Leg, Origin, Reply, Step, Trial};

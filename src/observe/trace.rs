@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::kubernetes::KubeVersion;
 
-/// One journey on one API server: what was written and what every served version showed.
+/// The journeys of one CRD on one API server: what was done, step by step, and what was seen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Trace {
@@ -17,28 +17,77 @@ pub struct Trace {
     pub recorded: String,
     /// The CRD.
     pub crd: String,
-    /// Served versions.
-    pub served: Vec<String>,
-    /// The storage version.
-    pub stored: String,
-    /// What was written, in order.
-    pub writes: Vec<Write>,
-    /// All objects as each version shows them, keyed by `namespace/name`.
-    pub snapshots: Vec<Snapshot>,
+    /// What was seen, in order.
+    pub records: Vec<Record>,
 }
 
-/// One write and its answer.
+/// One thing that was seen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Write {
-    /// The version written through.
+pub struct Record {
+    /// The step that it belongs to, such as `serve/create`.
+    pub step: String,
+    /// What was seen.
+    pub seen: Seen,
+}
+
+/// What can be seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Seen {
+    /// A request and its answer.
+    Call(Call),
+    /// All objects at one version.
+    Snapshot(Snapshot),
+    /// The CRD as the server has it.
+    Definition(Value),
+    /// The names of objects that a question was answered with.
+    Names(Names),
+    /// The version that each object is stored at, by `namespace/name`.
+    Stored(BTreeMap<String, String>),
+    /// What a watch told.
+    Watch(WatchLog),
+    /// Reviews that reached the converter.
+    Reviews(Vec<ReviewSeen>),
+    /// A number of something.
+    Count(Count),
+}
+
+/// One request and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Call {
+    /// What it was for, such as `create`.
+    pub what: String,
+    /// The version that was asked.
     pub version: String,
-    /// The object's name.
+    /// The object's name, or nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// What was sent.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub sent: Value,
+    /// The status code.
+    pub status: u16,
+    /// Warnings that came with the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// What the server answered.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub answered: Value,
+}
+
+impl Call {
+    /// Whether the server did what it was asked for.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// What the server says about a failure.
+    pub fn message(&self) -> String {
+        let message = self.answered["message"].as_str().unwrap_or("without a message");
+        format!("{} {message}", self.status)
+    }
 }
 
 /// All objects at one version.
@@ -49,4 +98,108 @@ pub struct Snapshot {
     pub version: String,
     /// Objects by `namespace/name`.
     pub objects: BTreeMap<String, Value>,
+}
+
+/// The names that a question was answered with, in the order of the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Names {
+    /// The question, such as `label selector`.
+    pub what: String,
+    /// The versions that were asked, one after the other.
+    pub versions: Vec<String>,
+    /// The names.
+    pub names: Vec<String>,
+}
+
+/// What a watch told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WatchLog {
+    /// The version that was watched.
+    pub version: String,
+    /// Its events, in order.
+    pub events: Vec<WatchEvent>,
+}
+
+/// One event of a watch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WatchEvent {
+    /// `ADDED`, `MODIFIED`, `DELETED` or `ERROR`.
+    pub kind: String,
+    /// The object's name.
+    pub name: String,
+    /// The object's `apiVersion`.
+    pub api_version: String,
+    /// The object's resource version.
+    pub resource_version: String,
+}
+
+/// A review that reached the converter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReviewSeen {
+    /// The versions of its objects.
+    pub from: Vec<String>,
+    /// The version asked for.
+    pub to: String,
+    /// The uids of its objects; empty where there is none.
+    pub uids: Vec<String>,
+    /// Whether every object had metadata.
+    pub metadata: bool,
+    /// Whether every object had a spec.
+    pub spec: bool,
+    /// Whether it was answered with success.
+    pub answered: bool,
+}
+
+/// A number of something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Count {
+    /// What was counted.
+    pub what: String,
+    /// How many there were.
+    pub count: u64,
+}
+
+impl Trace {
+    /// What was seen in a step, and in those below it.
+    pub fn of<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Seen> {
+        let within = move |record: &&Record| {
+            record.step == step || record.step.strip_prefix(step).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.records.iter().filter(within).map(|record| &record.seen)
+    }
+
+    /// The requests of a step.
+    pub fn calls<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Call> {
+        self.of(step).filter_map(|seen| if let Seen::Call(call) = seen { Some(call) } else { None })
+    }
+
+    /// All objects as they were seen in a step, by version.
+    pub fn snapshots<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Snapshot> {
+        self.of(step).filter_map(|seen| if let Seen::Snapshot(snapshot) = seen { Some(snapshot) } else { None })
+    }
+
+    /// The answers to questions for names in a step.
+    pub fn names<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Names> {
+        self.of(step).filter_map(|seen| if let Seen::Names(names) = seen { Some(names) } else { None })
+    }
+
+    /// What watches told in a step.
+    pub fn watches<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t WatchLog> {
+        self.of(step).filter_map(|seen| if let Seen::Watch(log) = seen { Some(log) } else { None })
+    }
+
+    /// The definition as it was at the end of a step.
+    pub fn definition<'t>(&'t self, step: &'t str) -> Option<&'t Value> {
+        self.of(step).filter_map(|seen| if let Seen::Definition(crd) = seen { Some(crd) } else { None }).last()
+    }
+
+    /// The versions that objects were stored at in a step, as they were seen one after the other.
+    pub fn stored<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t BTreeMap<String, String>> {
+        self.of(step).filter_map(|seen| if let Seen::Stored(stored) = seen { Some(stored) } else { None })
+    }
 }

@@ -143,12 +143,12 @@ fn judge<'a>(
         deltas: &deltas,
         trials: trials.map_or(&[], Vec::as_slice),
         exchanges: recorded.unwrap_or(&exchanges),
-        trace: settings.traces.iter().find(|trace| trace.crd == name),
+        trace: settings.traces.iter().find(|trace| trace.crd == name && Some(trace.kubernetes) == case.server),
         today: options.today,
         show_secrets: settings.show_secrets,
     };
     if !(needs(Need::Trials) || needs(Need::Survey)) {
-        return ((case.check.judge)(&evidence), Arc::default());
+        return (expected_of(case, (case.check.judge)(&evidence)), Arc::default());
     }
     let searched = once.searches.of(name, || match trials {
         Some(_) => Ok((judge_recorded(&judges(plan, case.crd), &evidence), Arc::default())),
@@ -160,6 +160,17 @@ fn judge<'a>(
             (verdict.unwrap_or_else(|| (case.check.judge)(&evidence)), Arc::clone(shown))
         }
         Err(why) => (Verdict::Undecided(why.clone()), Arc::default()),
+    }
+}
+
+/// A server that is older than a guarantee is not to blame for not giving it, and neither is the subject.
+fn expected_of(case: Case<'_>, verdict: Verdict) -> Verdict {
+    match (verdict, case.check.since, case.server) {
+        (Verdict::Broken(breaches), Some(since), Some(server)) if !server.at_least(since) => {
+            let first = breaches.first().map(|breach| breach.message.as_str()).unwrap_or_default();
+            Verdict::ServerFact(format!("{first}; this can be expected from Kubernetes 1.{since} on"))
+        }
+        (verdict, ..) => verdict,
     }
 }
 

@@ -70,7 +70,7 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
         let result = |outcome, examined, findings, reason| Result {
             check: case.check.id.to_owned(),
             crd: case.crd.name.clone(),
-            kubernetes: None,
+            kubernetes: case.server.map(|server| server.to_string()),
             outcome,
             examined,
             findings,

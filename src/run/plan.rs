@@ -7,6 +7,7 @@ use super::Selection;
 use crate::checks::{Check, Need, Severity};
 use crate::convert::endpoint::Stand;
 use crate::convert::{Declared, declared};
+use crate::kubernetes::KubeVersion;
 use crate::observe::{Exchange, SavedCase, Trace, Trial};
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
@@ -59,6 +60,8 @@ pub struct Case<'a> {
     pub severity: Severity,
     /// The CRD on trial; from the baseline where the CRD is gone.
     pub crd: &'a Crd,
+    /// The API server whose journey is judged, where one takes part.
+    pub server: Option<KubeVersion>,
 }
 
 /// What a run will do and what it leaves out.
@@ -86,7 +89,12 @@ pub fn plan<'a>(subject: &'a Subject, settings: &'a Settings) -> Plan<'a> {
     for name in names {
         for (check, severity) in &checks {
             match target(subject, settings, name, check) {
-                Ok(crd) => cases.push(Case { check, severity: *severity, crd }),
+                Ok(crd) if check.needs.contains(&Need::Trace) => {
+                    let servers =
+                        settings.traces.iter().filter(|trace| trace.crd == name).map(|trace| trace.kubernetes);
+                    cases.extend(servers.map(|server| Case { check, severity: *severity, crd, server: Some(server) }));
+                }
+                Ok(crd) => cases.push(Case { check, severity: *severity, crd, server: None }),
                 Err(reason) => skipped.push(Skipped { check: check.id.into(), crd: name.to_owned(), reason }),
             }
         }

@@ -11,10 +11,13 @@ use crate::names;
 
 /// The suites that are built in: name and text.
 pub static SUITES: &[(&str, &str)] = &[
+    ("all", include_str!("../../suites/all.yaml")),
+    ("apply", include_str!("../../suites/apply.yaml")),
     ("converter", include_str!("../../suites/converter.yaml")),
     ("manifest", include_str!("../../suites/manifest.yaml")),
     ("quick", include_str!("../../suites/quick.yaml")),
     ("serving", include_str!("../../suites/serving.yaml")),
+    ("storage", include_str!("../../suites/storage.yaml")),
     ("upgrade", include_str!("../../suites/upgrade.yaml")),
     ("webhook", include_str!("../../suites/webhook.yaml")),
 ];

@@ -1,6 +1,7 @@
 //! The HTTPS listener between an API server and a converter. It has a certificate of its own, whose
 //! authority is the `caBundle` for the CRD, and it ends when it is dropped.
 
+mod record;
 mod serve;
 
 use std::future::Future;
@@ -10,6 +11,8 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use serde_json::{Value, json};
+
+pub use record::{Fault, Tap};
 
 use crate::cluster::{Authority, ClusterError, HostAccess, Pair};
 

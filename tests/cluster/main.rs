@@ -4,6 +4,7 @@
 mod containers;
 mod endings;
 mod existing;
+mod journeys;
 mod local;
 mod support;
 mod verbs;
@@ -80,6 +81,7 @@ fn named(name: &str, binaries: &Binaries, tests: &[(&str, Test)]) -> Vec<Trial> 
 
 fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
     let tests: &[(&str, Test)] = &[
+        ("broken_converters_are_condemned", journeys::broken_converters_are_condemned),
         ("an_expired_certificate_is_named", existing::an_expired_certificate_is_named),
         ("eight_start_side_by_side", endings::eight_start_side_by_side),
         ("guests_leave_nothing", existing::guests_leave_nothing),
@@ -92,6 +94,7 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
 
 fn trials(name: &str, binaries: &Binaries) -> Vec<Trial> {
     let tests: &[(&str, Test)] = &[
+        ("a_right_subject_holds_on_every_journey", journeys::a_right_subject_holds_on_every_journey),
         ("every_verb_works", verbs::every_verb_works),
         ("two_api_servers_share_a_store", local::two_api_servers_share_a_store),
         ("audited_and_controlled", local::audited_and_controlled),

@@ -46,6 +46,80 @@ pub(crate) struct Expected {
     pub(crate) severity: Option<String>,
 }
 
+/// `trace.yaml`: a subject and a trace that several fixtures share, and what is changed in the trace.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Borrowed {
+    /// The folder of the subject, below `fixtures`.
+    subject: String,
+    /// The recorded journeys, below `fixtures`.
+    trace: String,
+    #[serde(default)]
+    change: Vec<Change>,
+}
+
+/// Every record of a step that fits, with other values at some places; null takes a value away.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Change {
+    step: String,
+    #[serde(default)]
+    seen: Option<String>,
+    #[serde(default)]
+    what: Option<String>,
+    #[serde(default)]
+    version: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    set: BTreeMap<String, serde_json::Value>,
+}
+
+impl Change {
+    fn apply(&self, folder: &Path, trace: &mut serde_json::Value) {
+        let mut changed = 0;
+        for record in
+            trace["records"].as_array_mut().unwrap().iter_mut().filter(|record| record["step"] == self.step.as_str())
+        {
+            let (kind, seen) = record["seen"].as_object_mut().unwrap().iter_mut().next().unwrap();
+            let fits = |name: &str, wanted: &Option<String>| {
+                wanted
+                    .as_ref()
+                    .is_none_or(|wanted| seen[name] == wanted.as_str() || seen["versions"][0] == wanted.as_str())
+            };
+            let fits = fits("what", &self.what) && fits("version", &self.version) && fits("name", &self.name);
+            if fits && self.seen.as_ref().is_none_or(|wanted| kind == wanted) {
+                changed += 1;
+                self.set.iter().for_each(|(pointer, value)| set(seen, pointer, value));
+            }
+        }
+        assert!(changed > 0, "{}: nothing fits {self:?}", folder.display());
+    }
+}
+
+fn set(object: &mut serde_json::Value, pointer: &str, value: &serde_json::Value) {
+    use json_patch::{AddOperation, Patch, PatchOperation, RemoveOperation};
+    let path = json_patch::jsonptr::PointerBuf::parse(pointer).unwrap();
+    let operation = match value {
+        serde_json::Value::Null => PatchOperation::Remove(RemoveOperation { path }),
+        value => {
+            let fresh =
+                object.pointer(pointer).is_none_or(|_| pointer.rsplit('/').next().unwrap().parse::<usize>().is_err());
+            assert!(fresh, "an item of a list can only be taken away");
+            PatchOperation::Add(AddOperation { path, value: value.clone() })
+        }
+    };
+    json_patch::patch(object, &Patch(vec![operation])).unwrap_or_else(|error| panic!("{pointer}: {error}"));
+}
+
+fn borrowed(folder: &Path) -> Option<Borrowed> {
+    let path = folder.join("trace.yaml");
+    let text = std::fs::read_to_string(&path).ok()?;
+    let mut sources = Sources::default();
+    let id = sources.add(path.display().to_string(), text);
+    let documents = parse(&sources, id).unwrap_or_else(|error| panic!("{}: {error}", sources.place(error.span)));
+    Some(decode(&documents[0]).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
@@ -75,7 +149,8 @@ pub(crate) fn name(path: &Path) -> String {
 }
 
 pub(crate) fn load(folder: &Path) -> Subject {
-    let file = folder.join("crdproof.yaml");
+    let own = folder.join("crdproof.yaml");
+    let file = borrowed(folder).map_or(own, |borrowed| root().join(borrowed.subject).join("crdproof.yaml"));
     if file.is_file() {
         return input::from_file(&file).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -94,8 +169,13 @@ pub(crate) fn load(folder: &Path) -> Subject {
 /// The journey that was recorded for a fixture, with its `patch.json` applied: a broken trace is a
 /// recorded one plus a JSON Patch, or one that was recorded broken.
 pub(crate) fn traces(folder: &Path) -> Vec<Trace> {
-    let Ok(text) = std::fs::read_to_string(folder.join("trace.json")) else { return Vec::new() };
+    let borrowed = borrowed(folder);
+    let file = borrowed.as_ref().map_or_else(|| folder.join("trace.json"), |borrowed| root().join(&borrowed.trace));
+    let Ok(text) = std::fs::read_to_string(file) else { return Vec::new() };
     let mut trace: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for change in borrowed.iter().flat_map(|borrowed| &borrowed.change) {
+        change.apply(folder, &mut trace);
+    }
     if let Ok(patch) = std::fs::read_to_string(folder.join("patch.json")) {
         let patch: json_patch::Patch = serde_json::from_str(&patch).unwrap();
         json_patch::patch(&mut trace, &patch).unwrap();

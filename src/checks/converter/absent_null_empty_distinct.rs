@@ -1,7 +1,7 @@
 //! Absent, null and empty are different things.
 
 use super::shared::{declared, differs, each};
-use super::shared_difference::{Kind, differences};
+use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! At which version an object was created must not matter.
 
 use super::shared::{about, declared, differs, each};
-use super::shared_difference::{Kind, differences};
+use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::{Act, Edit};
 

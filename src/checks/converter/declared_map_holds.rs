@@ -1,8 +1,8 @@
 //! A converter must do what its author declared.
 
 use super::shared::{about, each, generic, schema_of};
-use super::shared_difference::differences;
 use crate::checks::Breach;
+use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::field_map::expected;
 use crate::schema::as_held;

@@ -3,7 +3,7 @@
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 use super::shared::{about, each, field};
-use super::shared_difference::differences;
+use crate::checks::shared_difference::differences;
 use crate::observe::{Act, Reply, Step};
 
 pub(crate) const CHECK: Check = Check {

@@ -1,8 +1,8 @@
 //! Clients of an old version change one field, and nothing else may move.
 
 use super::shared::{about, declared, differs, each, edited, schema_of};
-use super::shared_difference::differences;
 use super::shared_keyed::moved_between_items;
+use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::{Act, Edit};
 use serde_json::json;

@@ -22,7 +22,6 @@ pub(super) mod releases_agree;
 pub(super) mod round_trip_lossless;
 pub(super) mod samples_convert_as_recorded;
 mod shared;
-mod shared_difference;
 mod shared_invented;
 mod shared_keyed;
 pub(super) mod stash_bounded;

@@ -1,9 +1,9 @@
 //! What a conversion writes must come from what it was given.
 
 use super::shared::{differs, each, schema_of};
-use super::shared_difference::{Difference, Kind, differences};
 use super::shared_invented::invented;
 use crate::checks::Breach;
+use crate::checks::shared_difference::{Difference, Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::field_map::expected;
 use crate::observe::{Step, Trial};

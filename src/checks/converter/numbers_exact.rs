@@ -1,7 +1,7 @@
 //! Numbers must keep all their digits.
 
 use super::shared::{differs, each};
-use super::shared_difference::{Kind, differences};
+use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::{Act, Trial};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Converters see objects that no API server would admit.
 
 use super::shared::{about, declared, differs, each};
-use super::shared_difference::{Kind, differences};
+use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::Fit;
 

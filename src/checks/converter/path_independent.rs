@@ -3,7 +3,7 @@
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 use super::shared::{declared, differs, each};
-use super::shared_difference::{Kind, differences};
+use crate::checks::shared_difference::{Kind, differences};
 use crate::observe::Act;
 
 pub(crate) const CHECK: Check = Check {

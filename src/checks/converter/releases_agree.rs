@@ -1,7 +1,7 @@
 //! The previous release and this one must read each other's objects.
 
 use super::shared::{about, differs, each};
-use super::shared_difference::{Kind, differences};
+use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::{Act, Step, Trial};
 

@@ -2,8 +2,8 @@
 
 use super::shared::{about, each};
 use super::shared::{generic, schema_of};
-use super::shared_difference::differences;
 use crate::checks::Breach;
+use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::Origin;
 use crate::schema::as_held;

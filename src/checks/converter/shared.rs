@@ -10,7 +10,7 @@ use crate::field_map::declares_lost;
 use crate::observe::{Act, Edit, Origin, Trial};
 use crate::schema::{Schema, is_secret};
 
-use super::shared_difference::Difference;
+use crate::checks::shared_difference::Difference;
 
 /// How much of an object is worth showing.
 const SHOWN: usize = 1600;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::shared_difference::Difference;
+use crate::checks::shared_difference::Difference;
 use crate::observe::{Step, Trial};
 use crate::schema::Schema;
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::shared_difference::{Difference, differences};
+use crate::checks::shared_difference::{Difference, differences};
 use crate::schema::Schema;
 
 /// Differences between items that bear the same key in two objects, wherever they stand in their list.

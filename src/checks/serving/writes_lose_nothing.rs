@@ -26,7 +26,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         return Verdict::Undecided("no journey was recorded".into());
     };
     let mut breaches = Vec::new();
-    for write in &trace.writes {
+    let writes: Vec<_> =
+        trace.calls("serve/create").filter(|call| call.what == "create" && call.is_success()).collect();
+    for write in &writes {
         // What counts is what a later read shows, not what the answer to the write claims.
         let Some(read) = read_back(trace, &write.version, &write.answered) else {
             breaches.push(
@@ -39,16 +41,19 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         missing(&write.sent, read, "", &mut lost);
         breaches.extend(lost.into_iter().map(|path| {
             let message = format!("{path} was sent through {} and is gone when read there again", write.version);
-            let mut breach = Breach::new(message).version(&write.version).key(format!("{} {path}", write.name));
+            let mut breach = Breach::new(message).version(&write.version).key(path.clone());
             breach.path = Some(path);
-            breach.evidence(format!("sent: {}\nread: {read}", write.sent))
+            let shown = |object: &Value| evidence.mask(Some(&write.version), object);
+            breach.evidence(format!("sent: {}\nread: {}", shown(&write.sent), shown(read)))
         }));
     }
-    Verdict::from_breaches(breaches, trace.writes.len())
+    let mut told = std::collections::BTreeSet::new();
+    breaches.retain(|breach| told.insert((breach.version.clone(), breach.key.clone())));
+    Verdict::from_breaches(breaches, writes.len())
 }
 
 fn read_back<'a>(trace: &'a Trace, version: &str, answered: &Value) -> Option<&'a Value> {
-    let snapshot = trace.snapshots.iter().find(|snapshot| snapshot.version == version)?;
+    let snapshot = trace.snapshots("serve/read").find(|snapshot| snapshot.version == version)?;
     let metadata = &answered["metadata"];
     let name = metadata["name"].as_str()?;
     let key = metadata["namespace"].as_str().map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));

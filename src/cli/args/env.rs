@@ -62,7 +62,7 @@ pub(crate) struct EnvUseArgs {
 }
 
 /// Where binaries may come from.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct EnvSourceArgs {
     /// A folder with etcd and kube-apiserver, to be used where it is such a release [default: `$KUBEBUILDER_ASSETS`].
     #[arg(long, value_name = "DIR")]

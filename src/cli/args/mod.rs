@@ -142,6 +142,9 @@ pub(crate) struct RunArgs {
     pub(crate) subject: SubjectArgs,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
+    /// Kubernetes releases to make journeys on, such as 1.36; repeatable [default: those of the subject file].
+    #[arg(long, value_name = "SELECTOR")]
+    pub(crate) kubernetes: Vec<String>,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 }

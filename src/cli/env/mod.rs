@@ -42,7 +42,7 @@ pub(crate) fn env(args: &EnvArgs, console: Console) -> Result<Exit> {
     }
 }
 
-fn store() -> Result<Store> {
+pub(crate) fn store() -> Result<Store> {
     let root = Store::default_root(&|name| std::env::var_os(name)).ok_or_else(|| {
         InputError::new(Trouble::Environment, "there is no home folder to keep binaries in")
             .help("set CRDPROOF_CACHE to a folder")
@@ -97,7 +97,7 @@ fn have(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Re
 }
 
 /// The one release that a selector names.
-fn first_of(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Result<Assets> {
+pub(crate) fn first_of(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Result<Assets> {
     let mut all = have(store, text, args, console)?;
     if all.len() > 1 {
         let error = InputError::new(Trouble::Wrong, format!("{text:?} names {} releases", all.len()));

@@ -29,6 +29,11 @@ impl Resource {
         Self { version: version.into(), ..self.clone() }
     }
 
+    /// The same kind in one namespace.
+    pub fn within(&self, namespace: &str) -> Self {
+        Self { namespace: Some(namespace.into()), ..self.clone() }
+    }
+
     /// The path of the collection.
     pub fn path(&self) -> String {
         let root = if self.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", self.group) };

@@ -15,6 +15,7 @@
 mod flags;
 mod process;
 mod start;
+mod stored;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -145,6 +146,7 @@ pub struct Local {
     processes: BTreeMap<Component, Process>,
     authority: Authority,
     first: Endpoint,
+    etcd_port: u16,
     second: Option<Endpoint>,
     folder: PathBuf,
     kubeconfig: PathBuf,

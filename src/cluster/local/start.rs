@@ -94,7 +94,7 @@ impl Builder {
                 .insert(Component::ControllerManager, Process::start(&guard, Component::ControllerManager, spec, log)?);
         }
         let kubeconfig = folder.join("admin.kubeconfig");
-        Ok(Local { processes, authority, first, second, folder, kubeconfig, guard })
+        Ok(Local { processes, authority, first, etcd_port: ports.etcd_client, second, folder, kubeconfig, guard })
     }
 }
 

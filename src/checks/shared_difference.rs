@@ -4,18 +4,18 @@ use serde_json::Value;
 
 /// One place where two objects differ.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Difference<'v> {
+pub(in crate::checks) struct Difference<'v> {
     /// JSON pointer.
-    pub(super) pointer: String,
+    pub(in crate::checks) pointer: String,
     /// What was there.
-    pub(super) was: Option<&'v Value>,
+    pub(in crate::checks) was: Option<&'v Value>,
     /// What is there now.
-    pub(super) now: Option<&'v Value>,
+    pub(in crate::checks) now: Option<&'v Value>,
 }
 
 /// In which way two values differ; each is the matter of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::checks) enum Kind {
     /// A value is gone.
     Lost,
     /// A value is another one.
@@ -30,7 +30,7 @@ pub(super) enum Kind {
 
 impl Difference<'_> {
     /// In which way the values differ.
-    pub(super) fn kind(&self) -> Kind {
+    pub(in crate::checks) fn kind(&self) -> Kind {
         match (self.was, self.now) {
             (Some(was), None) if is_nothing(was) => Kind::Emptiness,
             (Some(_), None) => Kind::Lost,
@@ -44,7 +44,7 @@ impl Difference<'_> {
     }
 
     /// Whether it concerns the object itself, and not its metadata, which has rules of its own.
-    pub(super) fn is_content(&self) -> bool {
+    pub(in crate::checks) fn is_content(&self) -> bool {
         !self.pointer.starts_with("/metadata")
     }
 }
@@ -67,7 +67,7 @@ fn is_rounded(was: &serde_json::Number, now: &serde_json::Number) -> bool {
 }
 
 /// The topmost places where the contents of two objects differ.
-pub(super) fn differences<'v>(was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {
+pub(in crate::checks) fn differences<'v>(was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {
     let mut found = Vec::new();
     if was != now {
         compare(was, now, &mut String::new(), &mut found);

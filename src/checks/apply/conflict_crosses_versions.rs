@@ -1,0 +1,35 @@
+//! Whoever applied a field at one version owns it at every version.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/conflict-crosses-versions",
+    title: "a field that was applied at one version is owned at every other",
+    why: "Without the conflict the second manager takes the field, unseen, and both apply against each other \
+          for ever.",
+    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-03"],
+    severity: Severity::Error,
+    since: None,
+    help: "convert in both directions, and deterministically: ownership is computed through conversions",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("apply/conflict") {
+            found.examined += 1;
+            let named = call.answered["message"].as_str().is_some_and(|message| message.contains("alice"));
+            if call.status != 409 || !named {
+                let message = format!(
+                    "bob applies another value at {} to a field of {} that alice owns, and is answered with {} instead of a conflict",
+                    call.version,
+                    call.name,
+                    call.message()
+                );
+                found.breach(&call.version, message, call.what.clone());
+            }
+        }
+    })
+}

@@ -1,0 +1,32 @@
+//! A dry run only pretends.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/dry-run-changes-nothing",
+    title: "a dry run at any version stores nothing",
+    why: "Drift detection and previews rely on it.",
+    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "A-12"],
+    severity: Severity::Error,
+    since: None,
+    help: "report it to the vendor of the API server, or of an admission webhook with side effects",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("serve/dry-run") {
+            found.examined += 1;
+            let wanted = if call.what == "after dry run" { call.status == 404 } else { call.is_success() };
+            if !wanted {
+                found.breach(
+                    &call.version,
+                    format!("{} at {} is answered with {}", call.what, call.version, call.message()),
+                    call.what.clone(),
+                );
+            }
+        }
+    })
+}

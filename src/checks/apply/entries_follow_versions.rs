@@ -1,0 +1,43 @@
+//! A manager that applies at another version has one entry, at that version.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/entries-follow-versions",
+    title: "who applies at another version keeps one entry, of that version",
+    why: "Entries that stay behind at an old version own fields that nobody applies any more, and block the \
+          version from being retired.",
+    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-01"],
+    severity: Severity::Error,
+    since: None,
+    help: "look at what the converter does with the object that is applied",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("apply/follow") {
+            found.examined += 1;
+            if !call.is_success() {
+                let message = format!(
+                    "the content of {} as read at {} cannot be applied there: {}",
+                    call.name,
+                    call.version,
+                    call.message()
+                );
+                found.breach(&call.version, message, "failed".to_owned());
+                continue;
+            }
+            let entries = call.answered["metadata"]["managedFields"].as_array().into_iter().flatten();
+            let own = entries.filter(|entry| entry["manager"] == "alice" && entry["operation"] == "Apply");
+            let versions: Vec<&str> = own.filter_map(|entry| entry["apiVersion"].as_str()).collect();
+            let desired = format!("{}/{}", evidence.crd.group, call.version);
+            if versions != [desired.as_str()] {
+                let message = format!("alice has entries of {versions:?} after an apply at {}", call.version);
+                found.breach(&call.version, message, "entries".to_owned());
+            }
+        }
+    })
+}

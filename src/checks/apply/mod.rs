@@ -1,0 +1,10 @@
+//! Server-side apply and ownership.
+
+pub(super) mod conflict_crosses_versions;
+pub(super) mod dry_run_changes_nothing;
+pub(super) mod entries_follow_versions;
+pub(super) mod owned_paths_exist_in_their_version;
+pub(super) mod ownership_survives_flip;
+pub(super) mod ownership_survives_migration;
+pub(super) mod reapply_is_no_op;
+pub(super) mod withdrawal_crosses_versions;

@@ -1,0 +1,44 @@
+//! Owned fields are fields of the version that they are owned at.
+
+use crate::checks::shared_trace::{Found, judged, owned};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/owned-paths-exist-in-their-version",
+    title: "every owned path exists in the schema of its version",
+    why: "An entry with a path that its version does not have makes the next apply fail, or ownership vanish.",
+    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-05"],
+    severity: Severity::Error,
+    since: None,
+    help: "make the converter write only what the schema of the target has",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for snapshot in trace.snapshots("apply/owners") {
+            for (name, object) in &snapshot.objects {
+                for (manager, version, path) in owned(object) {
+                    let Some(schema) = evidence.crd.version(&version).and_then(|version| version.schema.as_ref())
+                    else {
+                        continue;
+                    };
+                    found.examined += 1;
+                    let unknown = path.iter().try_fold(schema, |schema, part| match part.as_str() {
+                        "[*]" => schema.items.as_deref().or_else(|| schema.values()),
+                        part if schema.preserves_unknown() && schema.child(part).is_none() => Some(schema),
+                        part => schema.child(part),
+                    });
+                    if unknown.is_none() {
+                        let message = format!(
+                            "{manager} owns {} of {name} at {version}, which has no such field",
+                            path.join(".")
+                        );
+                        found.breach(&version, message, path.join("."));
+                    }
+                }
+            }
+        }
+    })
+}

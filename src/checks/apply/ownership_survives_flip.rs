@@ -1,0 +1,22 @@
+//! Flipping the storage version moves no ownership.
+
+use crate::checks::shared_trace::{Found, judged, same_owners};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/ownership-survives-flip",
+    title: "the storage flip leaves field ownership as it is",
+    why: "Owners that change without a write are conflicts that nobody caused.",
+    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-05"],
+    severity: Severity::Error,
+    since: None,
+    help: "make the converter deterministic",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        same_owners(trace, ("storage/install", "storage/mixed"), "by the flip", found);
+    })
+}

@@ -1,0 +1,36 @@
+//! Whoever applied a field at one version can withdraw it at another.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/withdrawal-crosses-versions",
+    title: "a field that was applied at one version can be withdrawn at another",
+    why: "A field that its manager no longer applies must go. Where it stays, nobody owns it and nobody \
+          removes it.",
+    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-04"],
+    severity: Severity::Error,
+    since: Some(20),
+    help: "convert in both directions: withdrawal is computed through conversions",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("apply/withdraw") {
+            let Some(path) = call.what.strip_prefix("withdraw .") else { continue };
+            found.examined += 1;
+            let left = call.answered.pointer(&format!("/{}", path.replace('.', "/")));
+            if !call.is_success() {
+                let message =
+                    format!("withdrawing .{path} of {} at {} failed: {}", call.name, call.version, call.message());
+                found.breach(&call.version, message, format!("failed {path}"));
+            } else if left.is_some() {
+                let message =
+                    format!("alice withdraws .{path} of {} at {}, and it is still there", call.name, call.version);
+                found.breach(&call.version, message, path.to_owned());
+            }
+        }
+    })
+}

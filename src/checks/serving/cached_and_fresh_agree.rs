@@ -1,0 +1,23 @@
+//! What comes from the cache is what is stored.
+
+use crate::checks::shared_trace::{Found, alike, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/cached-and-fresh-agree",
+    title: "reads from the cache and fresh ones agree",
+    why: "Most reads of controllers come from the cache of the API server, which converts once and keeps the \
+          result.",
+    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "L-02", "H60"],
+    severity: Severity::Error,
+    since: None,
+    help: "make the converter deterministic",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        alike(evidence, trace, ("serve/read", "serve/cached"), "when it comes from the cache", found);
+    })
+}

@@ -1,0 +1,40 @@
+//! Every verb at every served version.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/crud-at-every-version",
+    title: "creating, reading, changing and deleting work at every served version",
+    why: "A verb that fails at one version makes that version useless to its clients, although the API server \
+          says it is served.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "S-01",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "look at the message of the server; most often the converter refuses",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for step in ["serve/create", "serve/single", "serve/rewrite", "serve/watch", "serve/delete"] {
+            for call in trace.calls(step) {
+                found.examined += 1;
+                let desired = format!("{}/{}", evidence.crd.group, call.version);
+                let answered = &call.answered["apiVersion"];
+                if !call.is_success() {
+                    let message =
+                        format!("{} of {} at {} failed: {}", call.what, call.name, call.version, call.message());
+                    found.breach(&call.version, message, format!("{} failed", call.what));
+                } else if answered.is_string() && *answered != desired.as_str() {
+                    let message = format!("{} at {} is answered with {answered}", call.what, call.version);
+                    found.breach(&call.version, message, format!("{} version", call.what));
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,35 @@
+//! Clients of a deprecated version are told.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/deprecation-warned",
+    title: "requests at deprecated versions are answered with a warning, others without",
+    why: "The warning is all that a user of an old version sees before it is gone.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
+        "S-08",
+    ],
+    severity: Severity::Warning,
+    since: Some(19),
+    help: "set `deprecated` and `deprecationWarning` on the versions that are meant",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("serve/warnings") {
+            let Some(version) = evidence.crd.version(&call.version) else { continue };
+            found.examined += 1;
+            if version.deprecated == call.warnings.is_empty() {
+                let message = match call.warnings.first() {
+                    Some(warning) => format!("{} is not deprecated, but the server warns: {warning}", call.version),
+                    None => format!("{} is deprecated, but the server does not say so", call.version),
+                };
+                found.breach(&call.version, message, "warning".to_owned());
+            }
+        }
+    })
+}

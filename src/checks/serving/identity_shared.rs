@@ -1,0 +1,38 @@
+//! One object has one identity.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/identity-shared",
+    title: "uid, resource version and generation of an object are the same at every version",
+    why: "Owners, locks and controllers compare them across versions. Where they differ, owners lose their \
+          dependents and controllers never settle.",
+    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "S-04"],
+    severity: Severity::Error,
+    since: None,
+    help: "report it to the vendor of the API server: a converter cannot change them",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let snapshots: Vec<_> = trace.snapshots("serve/read").collect();
+        let Some((first, others)) = snapshots.split_first() else { return };
+        for other in others {
+            for (name, object) in &first.objects {
+                let Some(same) = other.objects.get(name) else { continue };
+                found.examined += 1;
+                for field in ["uid", "creationTimestamp", "resourceVersion", "generation"] {
+                    let (was, now) = (&object["metadata"][field], &same["metadata"][field]);
+                    if was != now {
+                        let message =
+                            format!("{field} of {name} is {was} at {} and {now} at {}", first.version, other.version);
+                        found.breach(&other.version, message, field.to_owned());
+                    }
+                }
+            }
+        }
+    })
+}

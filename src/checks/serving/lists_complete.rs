@@ -1,0 +1,36 @@
+//! Lists show every object, whatever version it was written at.
+
+use crate::checks::shared_trace::{Found, judged, listed};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/lists-complete",
+    title: "a list at any version has every object",
+    why: "A controller that does not see an object takes it for deleted, and cleans up after it.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "L-01",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "look at what the converter does with the missing objects",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let created = trace.calls("serve/create").filter(|call| call.what == "create" && call.is_success());
+        let mut names: Vec<String> = created.map(|call| call.name.clone()).collect();
+        names.sort();
+        for snapshot in trace.snapshots("serve/read") {
+            found.examined += 1;
+            let seen = listed(snapshot);
+            if seen != names {
+                let missing: Vec<_> = names.iter().filter(|name| !seen.contains(name)).cloned().collect();
+                let message = format!("a list at {} lacks {}", snapshot.version, missing.join(", "));
+                found.breach(&snapshot.version, message, "list".to_owned());
+            }
+        }
+    })
+}

@@ -1,0 +1,30 @@
+//! A resource version that was read at one version guards a write at another.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/locks-cross-versions",
+    title: "optimistic locks hold across versions",
+    why: "Without them a client of one version overwrites, unseen, what a client of another has just written.",
+    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "S-04"],
+    severity: Severity::Error,
+    since: None,
+    help: "report it to the vendor of the API server",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("serve/locks") {
+            found.examined += 1;
+            let wanted = if call.what == "stale lock" { call.status == 409 } else { call.is_success() };
+            if !wanted {
+                let message =
+                    format!("a write at {} with a {} is answered with {}", call.version, call.what, call.message());
+                found.breach(&call.version, message, call.what.clone());
+            }
+        }
+    })
+}

@@ -1,0 +1,33 @@
+//! A list that begins at one version can go on at another.
+
+use crate::checks::shared_trace::{Found, judged, listed};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/pages-cross-versions",
+    title: "pages of a list do not depend on the version",
+    why: "Tools that follow a list while a version changes must neither lose nor repeat objects.",
+    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "L-06"],
+    severity: Severity::Error,
+    since: None,
+    help: "report it to the vendor of the API server",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let Some(all) = trace.snapshots("serve/read").next().map(listed) else { return };
+        for pages in trace.names("serve/pages") {
+            found.examined += 1;
+            let mut names = pages.names.clone();
+            names.sort();
+            if names != all {
+                let first = pages.versions.first().cloned().unwrap_or_default();
+                let message =
+                    format!("pages at {} give {} objects of {}", pages.versions.join(", "), names.len(), all.len());
+                found.breach(&first, message, "pages".to_owned());
+            }
+        }
+    })
+}

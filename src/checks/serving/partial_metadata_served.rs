@@ -1,0 +1,32 @@
+//! Some clients read metadata only.
+
+use crate::checks::shared_trace::{Found, judged, listed};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/partial-metadata-served",
+    title: "metadata alone is served at every version",
+    why: "Garbage collection, namespace deletion and storage migration read nothing else.",
+    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "L-10"],
+    severity: Severity::Error,
+    since: None,
+    help: "look at what the converter does with the missing objects",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let Some(all) = trace.snapshots("serve/read").next().map(listed) else { return };
+        for answer in trace.names("serve/metadata") {
+            found.examined += 1;
+            let mut names = answer.names.clone();
+            names.sort();
+            if names != all {
+                let version = answer.versions.first().cloned().unwrap_or_default();
+                let message = format!("metadata at {version} is told of {} objects of {}", names.len(), all.len());
+                found.breach(&version, message, "metadata".to_owned());
+            }
+        }
+    })
+}

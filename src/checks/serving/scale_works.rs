@@ -1,0 +1,45 @@
+//! Autoscalers use the scale subresource of one version.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/scale-works",
+    title: "the scale subresource reads and writes replicas at every version that has it",
+    why: "An autoscaler that cannot read or set replicas leaves a workload as it is, under any load.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
+        "U-04",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "check the paths of `subresources.scale` in that version",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let calls: Vec<_> = trace.calls("serve/scale").collect();
+        for call in &calls {
+            // An object without replicas has no scale; that is no fault of the version.
+            let absent = call.what == "get scale" && !call.is_success();
+            found.examined += usize::from(!absent);
+            if !absent && !call.is_success() {
+                found.breach(
+                    &call.version,
+                    format!("{} at {} failed: {}", call.what, call.version, call.message()),
+                    call.what.clone(),
+                );
+            }
+            if call.what == "get scale again" {
+                let set = calls.iter().find(|other| other.what == "set scale" && other.version == call.version);
+                let wanted = set.map(|set| &set.sent["spec"]["replicas"]);
+                if wanted.is_some_and(|wanted| *wanted != call.answered["spec"]["replicas"]) {
+                    let message = format!("replicas that were set at {} are not read back", call.version);
+                    found.breach(&call.version, message, "replicas".to_owned());
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,41 @@
+//! Every served version has its schema in OpenAPI.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/schema-published",
+    title: "the schema of every served version is published",
+    why: "kubectl explain, editors and generated clients read the published schema. Without it they know \
+          nothing of the kind.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
+        "O-01",
+        "O-02",
+    ],
+    severity: Severity::Warning,
+    since: Some(24),
+    help: "look at the conditions of the CRD; schemas that are not structural are not published",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("serve/openapi") {
+            let Some(schema) = evidence.crd.version(&call.version).and_then(|version| version.schema.as_ref()) else {
+                continue;
+            };
+            found.examined += 1;
+            let published = call.answered["root"].as_array().cloned().unwrap_or_default();
+            let missing = schema.properties.keys().find(|name| !published.contains(&serde_json::json!(name)));
+            if let Some(name) = missing.filter(|_| !schema.preserves_unknown()) {
+                found.breach(
+                    &call.version,
+                    format!("{name} of {} is not published", call.version),
+                    "openapi".to_owned(),
+                );
+            }
+        }
+    })
+}

@@ -1,0 +1,44 @@
+//! Selectors find the same objects at every version.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/selectors-hold",
+    title: "label and field selectors find the same objects at every version",
+    why: "A converter that changes labels makes a Service, a controller or a policy select other objects, \
+          depending on who asks.",
+    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "L-07", "L-08"],
+    severity: Severity::Error,
+    since: None,
+    help: "keep labels as they are",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let created: Vec<_> =
+            trace.calls("serve/create").filter(|call| call.what == "create" && call.is_success()).collect();
+        for answer in trace.names("serve/selectors") {
+            found.examined += 1;
+            let wanted: Vec<&str> = match answer.what.split_once('=') {
+                Some(("label born", born)) => {
+                    created.iter().filter(|call| call.version == born).map(|call| call.name.as_str()).collect()
+                }
+                Some((_, name)) => created.iter().map(|call| call.name.as_str()).filter(|own| *own == name).collect(),
+                None => continue,
+            };
+            let mut wanted = wanted;
+            let mut names: Vec<&str> = answer.names.iter().map(String::as_str).collect();
+            wanted.sort_unstable();
+            names.sort_unstable();
+            if wanted != names {
+                let version = answer.versions.first().cloned().unwrap_or_default();
+                let message =
+                    format!("the selector {} finds {names:?} at {version} instead of {wanted:?}", answer.what);
+                found.breach(&version, message, answer.what.clone());
+            }
+        }
+    })
+}

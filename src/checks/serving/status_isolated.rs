@@ -1,0 +1,42 @@
+//! Status and the rest of an object are written by different people.
+
+use crate::checks::shared_trace::{Found, content, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/status-isolated",
+    title: "writes of status change nothing else, and other writes do not change status",
+    why: "Controllers write status and people write the rest. Where one can write the part of the other, work \
+          is lost.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
+        "U-01",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "enable the status subresource in every version alike",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let calls: Vec<_> = trace.calls("serve/status").collect();
+        for before in calls.iter().filter(|call| call.what == "before") {
+            let after = calls.iter().find(|call| call.what == "after" && call.version == before.version);
+            let Some(after) = after else { continue };
+            found.examined += 1;
+            if !after.answered["metadata"]["labels"]["crdproof.dev/status"].is_null() {
+                let message = format!("a write of status at {} changed a label", before.version);
+                found.breach(&before.version, message, "label".to_owned());
+            }
+            if content(&before.answered) != content(&after.answered) {
+                let message = format!(
+                    "the object changed at {} by a write of status, or its status by a write of the object",
+                    before.version
+                );
+                found.breach(&before.version, message, "content".to_owned());
+            }
+        }
+    })
+}

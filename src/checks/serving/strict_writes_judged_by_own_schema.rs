@@ -1,0 +1,40 @@
+//! Strict validation knows the fields of the version that is asked.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/strict-writes-judged-by-own-schema",
+    title: "strict writes refuse unknown fields, and take all known ones, at every version",
+    why: "kubectl writes strictly. A field that is refused by mistake, or dropped in silence, surprises \
+          people.",
+    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "D-08"],
+    severity: Severity::Error,
+    since: Some(25),
+    help: "check that the schema of that version has the field",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("serve/strict") {
+            found.examined += 1;
+            let preserves = evidence.crd.version(&call.version).and_then(|version| version.schema.as_ref());
+            let preserves = preserves.is_some_and(crate::schema::Schema::preserves_unknown);
+            let wanted = match call.what.as_str() {
+                "unknown field" if !preserves => !call.is_success(),
+                _ => call.is_success(),
+            };
+            if !wanted {
+                let message = format!(
+                    "a strict write with {} at {} is answered with {}",
+                    call.what,
+                    call.version,
+                    call.message()
+                );
+                found.breach(&call.version, message, call.what.clone());
+            }
+        }
+    })
+}

@@ -1,0 +1,36 @@
+//! A version that is taken out of service is gone, and comes back.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/unserved-is-gone",
+    title: "a version that is not served answers 404, and answers again once it is served",
+    why: "Retiring a version is done in steps, and a step that does not take effect, or cannot be undone, is \
+          not noticed until it is too late.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "S-02",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "look at the conditions of the CRD",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("serve/unserve") {
+            let wanted = match call.what.as_str() {
+                "list unserved" => call.status == 404,
+                _ => call.is_success(),
+            };
+            found.examined += 1;
+            if !wanted {
+                let message = format!("{} {} is answered with {}", call.what, call.version, call.message());
+                found.breach(&call.version, message, call.what.clone());
+            }
+        }
+    })
+}

@@ -1,0 +1,35 @@
+//! Reading one by one, reading lists, and writing back what was read must not differ.
+
+use crate::checks::shared_trace::{Found, alike, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/versions-agree",
+    title: "an object is the same however it is read, and writing it back changes nothing",
+    why: "Controllers read lists and watches, people read single objects, and GitOps tools write back what \
+          they read. Where these differ, somebody fights somebody.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "C-02",
+        "L-02",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "make the converter deterministic and lossless; `crdproof run --suite converter` finds the field",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for snapshot in trace.snapshots("serve/read") {
+            for call in trace.calls("serve/single").filter(|call| call.version == snapshot.version) {
+                let listed = snapshot.objects.values().find(|object| object["metadata"]["name"] == call.name.as_str());
+                if let Some(listed) = listed.filter(|_| call.is_success()) {
+                    found.compare(evidence, &snapshot.version, listed, &call.answered, "when it is read by itself");
+                }
+            }
+        }
+        alike(evidence, trace, ("serve/read", "serve/rewrite"), "after it was read and written back", found);
+    })
+}

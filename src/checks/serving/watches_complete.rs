@@ -1,0 +1,50 @@
+//! A watch tells every change once, in order, at its own version.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/watches-complete",
+    title: "a watch at any version tells every change, once and in order",
+    why: "Controllers live by watches. A change that is missed, told twice or told in another version makes \
+          them act on a world that is not there.",
+    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "L-03"],
+    severity: Severity::Error,
+    since: None,
+    help: "look at what the converter does with the object while it is watched",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let created = trace.calls("serve/watch").filter(|call| call.what == "create" && call.is_success());
+        let names: Vec<&str> = created.map(|call| call.name.as_str()).collect();
+        for log in trace.watches("serve/watch") {
+            let desired = format!("{}/{}", evidence.crd.group, log.version);
+            for name in &names {
+                found.examined += 1;
+                let events: Vec<_> = log.events.iter().filter(|event| event.name == *name).collect();
+                let kinds: Vec<_> = events.iter().map(|event| event.kind.as_str()).collect();
+                if kinds != ["ADDED", "MODIFIED", "DELETED"] {
+                    let message = format!(
+                        "a watch at {} tells {kinds:?} of {name}, which was created, changed and deleted",
+                        log.version
+                    );
+                    found.breach(&log.version, message, "events".to_owned());
+                }
+                if let Some(event) = events.iter().find(|event| event.api_version != desired) {
+                    let message = format!("a watch at {} tells of an object of {}", log.version, event.api_version);
+                    found.breach(&log.version, message, "version".to_owned());
+                }
+            }
+            if let Some(error) = log.events.iter().find(|event| event.kind == "ERROR") {
+                found.breach(
+                    &log.version,
+                    format!("a watch at {} ends in an error {}", log.version, error.name),
+                    "error".to_owned(),
+                );
+            }
+        }
+    })
+}

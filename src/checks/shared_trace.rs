@@ -1,0 +1,165 @@
+//! What the checks of journeys share: reading a trace, comparing what was seen at different times.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::shared_difference::{Kind, differences};
+use super::{Breach, Evidence, Verdict};
+use crate::field_map::declares_lost;
+use crate::observe::{Seen, Snapshot, Trace};
+
+/// Collects what a judge finds.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) examined: usize,
+    breaches: Vec<Breach>,
+}
+
+impl Found {
+    /// Adds a breach; the key tells it from others of the same check and version.
+    pub(super) fn breach(&mut self, version: &str, message: String, key: String) {
+        let breach = Breach::new(message).key(key);
+        self.breaches.push(if version.is_empty() { breach } else { breach.version(version) });
+    }
+
+    /// Compares two readings of an object. Metadata that moves with every write, and losses that are declared, are left out.
+    pub(super) fn compare(&mut self, evidence: &Evidence<'_>, version: &str, was: &Value, now: &Value, when: &str) {
+        self.examined += 1;
+        let (before, after) = (content(was), content(now));
+        let name = was["metadata"]["name"].as_str().unwrap_or_default();
+        let shown = |value: &Value| evidence.mask(Some(version), value);
+        for difference in differences(&before, &after) {
+            let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed | Kind::Emptiness);
+            let path = field(&difference.pointer);
+            if lossy && is_declared(evidence, version, &path) {
+                continue;
+            }
+            let message = format!("{path} of {name} is different at {version} {when}");
+            let breach = Breach::new(message).version(version).key(when);
+            let breach = breach.evidence(format!("before: {}\nafter:  {}", shown(&before), shown(&after)));
+            self.breaches.push(Breach { path: Some(path), ..breach });
+        }
+    }
+}
+
+/// A JSON pointer as a field path.
+fn field(pointer: &str) -> String {
+    let parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
+    parts.map(|part| if part.parse::<usize>().is_ok() { format!("[{part}]") } else { format!(".{part}") }).collect()
+}
+
+/// Whether a field map declares that a field of this version is lost on the way through another and back.
+fn is_declared(evidence: &Evidence<'_>, version: &str, field: &str) -> bool {
+    let maps: Vec<_> = evidence.subject.field_maps_of(evidence.crd).map(|(_, map)| map).collect();
+    let mut others = evidence.crd.versions.iter().map(|other| other.name.as_str());
+    !maps.is_empty() && others.any(|other| other != version && declares_lost(&maps, &[version, other, version], field))
+}
+
+/// Judges the trace that is at hand; of several breaches with one key, version and path the first is told.
+pub(super) fn judged(evidence: &Evidence<'_>, judge: impl Fn(&Trace, &mut Found)) -> Verdict {
+    let Some(trace) = evidence.trace else {
+        return Verdict::Undecided("no journey was made".into());
+    };
+    let mut found = Found::default();
+    judge(trace, &mut found);
+    let mut seen = BTreeSet::new();
+    found.breaches.retain(|breach| seen.insert((breach.key.clone(), breach.version.clone(), breach.path.clone())));
+    Verdict::from_breaches(found.breaches, found.examined)
+}
+
+/// An object as its author sees it: without what the server keeps for itself.
+pub(super) fn content(object: &Value) -> Value {
+    let mut content = object.clone();
+    if let Some(Value::Object(metadata)) = content.get_mut("metadata") {
+        metadata.retain(|name, _| matches!(name.as_str(), "name" | "namespace" | "uid" | "labels" | "annotations"));
+    }
+    content
+}
+
+/// Compares all objects as they were seen in two steps, at each version.
+pub(super) fn alike(evidence: &Evidence<'_>, trace: &Trace, steps: (&str, &str), when: &str, found: &mut Found) {
+    for before in trace.snapshots(steps.0) {
+        let Some(after) = trace.snapshots(steps.1).find(|after| after.version == before.version) else { continue };
+        for (name, was) in &before.objects {
+            match after.objects.get(name) {
+                Some(now) => found.compare(evidence, &before.version, was, now, when),
+                None => found.breach(
+                    &before.version,
+                    format!("{name} is gone at {} {when}", before.version),
+                    when.to_owned(),
+                ),
+            }
+        }
+    }
+}
+
+/// The names of the objects of a snapshot, sorted.
+pub(super) fn listed(snapshot: &Snapshot) -> Vec<String> {
+    let names = snapshot.objects.values().filter_map(|object| object["metadata"]["name"].as_str());
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    names.sort();
+    names
+}
+
+/// `status.storedVersions` of a definition.
+pub(super) fn stored_versions(definition: &Value) -> Vec<String> {
+    let versions = definition["status"]["storedVersions"].as_array().into_iter().flatten();
+    versions.filter_map(|version| version.as_str().map(str::to_owned)).collect()
+}
+
+/// What was counted in a step.
+pub(super) fn counted(trace: &Trace, step: &str, what: &str) -> Option<u64> {
+    let mut counts = trace.of(step).filter_map(|seen| if let Seen::Count(count) = seen { Some(count) } else { None });
+    counts.find(|count| count.what == what).map(|count| count.count)
+}
+
+/// Who owns what, and at which version: manager, version, path. Items of lists are `[*]`, whatever their key.
+pub(super) fn owned(object: &Value) -> Vec<(String, String, Vec<String>)> {
+    let mut owned = Vec::new();
+    for entry in object["metadata"]["managedFields"].as_array().into_iter().flatten() {
+        let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+        let version = text("apiVersion").rsplit('/').next().unwrap_or_default().to_owned();
+        let mut paths = Vec::new();
+        collect(&entry["fieldsV1"], &mut Vec::new(), &mut paths);
+        // Metadata is no part of the schema.
+        let paths = paths.into_iter().filter(|path| path.first().is_some_and(|first| first != "metadata"));
+        owned.extend(paths.map(|path| (text("manager"), version.clone(), path)));
+    }
+    owned
+}
+
+fn collect(fields: &Value, path: &mut Vec<String>, paths: &mut Vec<Vec<String>>) {
+    for (name, value) in fields.as_object().into_iter().flatten() {
+        let part = match name.split_once(':') {
+            Some(("f", field)) => field.to_owned(),
+            Some(("k" | "v" | "i", _)) => "[*]".to_owned(),
+            _ => continue,
+        };
+        path.push(part);
+        if !paths.contains(path) {
+            paths.push(path.clone());
+        }
+        collect(value, path, paths);
+        path.pop();
+    }
+}
+
+/// Compares who owns what in two steps, at each version.
+pub(super) fn same_owners(trace: &Trace, steps: (&str, &str), how: &str, found: &mut Found) {
+    for before in trace.snapshots(steps.0) {
+        let Some(after) = trace.snapshots(steps.1).find(|after| after.version == before.version) else { continue };
+        for (name, was) in &before.objects {
+            let Some(now) = after.objects.get(name) else { continue };
+            found.examined += 1;
+            let (was, now): (BTreeSet<_>, BTreeSet<_>) =
+                (owned(was).into_iter().collect(), owned(now).into_iter().collect());
+            let lost = was.difference(&now).map(|(manager, version, path)| (manager, version, path, "loses"));
+            let won = now.difference(&was).map(|(manager, version, path)| (manager, version, path, "gets"));
+            if let Some((manager, version, path, what)) = lost.chain(won).next() {
+                let message = format!("{manager} {what} .{} of {name} at {version} {how}", path.join("."));
+                found.breach(&before.version, message, format!("{manager} {}", path.join(".")));
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! A release can be rolled back.
+
+use crate::checks::shared_trace::{Found, alike, counted, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/flip-back-works",
+    title: "the old CRD can be installed again, and stores at the old version",
+    why: "When a release goes wrong, the old manifest is applied again, and must find its objects.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "H86",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "keep converters for both directions for as long as a rollback may happen",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("storage/back") {
+            found.examined += 1;
+            if !call.is_success() {
+                found.breach("", format!("{} is answered with {}", call.what, call.message()), call.what.clone());
+            }
+        }
+        if counted(trace, "storage/back", "writes at the new version in a row").is_some_and(|row| row < 5) {
+            let message = "writes did not land at the old version within the time given".to_owned();
+            found.breach("", message, "flip".to_owned());
+        }
+        alike(evidence, trace, ("storage/migrate", "storage/back"), "after the old CRD was installed again", found);
+    })
+}

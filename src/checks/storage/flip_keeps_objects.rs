@@ -1,0 +1,49 @@
+//! A flip rewrites nothing.
+
+use crate::checks::shared_trace::{Found, judged, listed};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/flip-keeps-objects",
+    title: "flipping the storage version neither rewrites nor loses objects",
+    why: "Objects stay where they are until they are written. Nothing may be lost by a flip alone.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "V-09",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "look at what the converter does with the objects that are missing",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for before in trace.snapshots("storage/install") {
+            let Some(after) = trace.snapshots("storage/mixed").find(|after| after.version == before.version) else {
+                continue;
+            };
+            found.examined += 1;
+            let (was, now) = (listed(before), listed(after));
+            if was != now {
+                let message = format!(
+                    "a list at {} has {} objects before the flip and {} after it",
+                    before.version,
+                    was.len(),
+                    now.len()
+                );
+                found.breach(&before.version, message, "objects".to_owned());
+            }
+            for (name, object) in &before.objects {
+                let moved = after
+                    .objects
+                    .get(name)
+                    .is_some_and(|other| other["metadata"]["resourceVersion"] != object["metadata"]["resourceVersion"]);
+                if moved {
+                    found.breach(&before.version, format!("{name} was written by the flip"), "written".to_owned());
+                }
+            }
+        }
+    })
+}

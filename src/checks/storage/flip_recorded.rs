@@ -1,0 +1,36 @@
+//! The server remembers every version that was ever stored.
+
+use crate::checks::shared_trace::{Found, judged, stored_versions};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/flip-recorded",
+    title: "flipping the storage version adds the new version to `storedVersions`",
+    why: "`storedVersions` is what keeps a version from being removed while objects are still stored at it.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "V-03",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "report it to the vendor of the API server",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let (before, after) = (trace.definition("storage/install"), trace.definition("storage/flip"));
+        let (Some(before), Some(after)) = (before.map(stored_versions), after.map(stored_versions)) else { return };
+        let Some(new) = evidence.crd.storage() else { return };
+        found.examined += 1;
+        let kept = before.iter().all(|version| after.contains(version));
+        if !kept || !after.contains(&new.name) {
+            let message = format!(
+                "storedVersions goes from {before:?} to {after:?} when the storage version becomes {}",
+                new.name
+            );
+            found.breach(&new.name, message, "storedVersions".to_owned());
+        }
+    })
+}

@@ -1,0 +1,26 @@
+//! Migration changes where objects are stored, and nothing else.
+
+use crate::checks::shared_trace::{Found, alike, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/migration-keeps-content",
+    title: "migration changes no object",
+    why: "Everybody watches while all objects are written. A change that migration makes is a change that \
+          nobody asked for.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "M-02",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "make the converter lossless and deterministic",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        alike(evidence, trace, ("storage/mixed", "storage/migrate"), "after migration", found);
+    })
+}

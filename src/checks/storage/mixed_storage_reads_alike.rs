@@ -1,0 +1,26 @@
+//! Objects read the same, whichever version they are stored at.
+
+use crate::checks::shared_trace::{Found, alike, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/mixed-storage-reads-alike",
+    title: "objects stored at different versions read alike",
+    why: "Between flip and migration both versions are stored. Clients must not notice.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "C-02",
+        "L-01",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "make the converter lossless in both directions",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        alike(evidence, trace, ("storage/install", "storage/mixed"), "after the storage version was flipped", found);
+    })
+}

@@ -1,0 +1,47 @@
+//! After migration the old version can go.
+
+use crate::checks::shared_trace::{Found, judged, listed};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/old-version-removable",
+    title: "after migration the old version can be removed, and every object stays readable",
+    why: "This is what migration is for.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "M-03",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "look at the message of the server, and at `storedVersions`",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("storage/retire") {
+            found.examined += 1;
+            let wanted = if call.what == "list removed" { call.status == 404 } else { call.is_success() };
+            if !wanted {
+                found.breach(
+                    &call.version,
+                    format!("{} is answered with {}", call.what, call.message()),
+                    call.what.clone(),
+                );
+            }
+        }
+        for after in trace.snapshots("storage/retire") {
+            let before = trace.snapshots("storage/migrate").find(|before| before.version == after.version);
+            if let Some(before) = before.filter(|before| listed(before) != listed(after)) {
+                let message = format!(
+                    "{} objects of {} are left at {}",
+                    after.objects.len(),
+                    before.objects.len(),
+                    after.version
+                );
+                found.breach(&after.version, message, "objects".to_owned());
+            }
+        }
+    })
+}

@@ -1,0 +1,31 @@
+//! A version with objects stored at it cannot be removed.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/removal-refused-while-stored",
+    title: "removing a version that is still stored is refused",
+    why: "Objects that are stored at a version that is gone can be read by nobody.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "V-04",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "report it to the vendor of the API server",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("storage/refusal") {
+            found.examined += 1;
+            if call.is_success() {
+                let message = "a version was removed from the CRD although objects are stored at it".to_owned();
+                found.breach("", message, "removed".to_owned());
+            }
+        }
+    })
+}

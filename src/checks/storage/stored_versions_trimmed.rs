@@ -1,0 +1,32 @@
+//! What is stored no more can be forgotten.
+
+use crate::checks::shared_trace::{Found, judged, stored_versions};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/stored-versions-trimmed",
+    title: "after migration `storedVersions` can be trimmed to the stored version",
+    why: "The old version cannot be removed before it is gone from `storedVersions`.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "H70",
+        "V-05",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "write `/status` of the CRD, after proof that nothing is stored at the old version",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let (Some(new), Some(definition)) = (evidence.crd.storage(), trace.definition("storage/trim")) else { return };
+        found.examined += 1;
+        let left = stored_versions(definition);
+        if left != [new.name.clone()] {
+            let message = format!("storedVersions is {left:?} after it was trimmed to {}", new.name);
+            found.breach(&new.name, message, "storedVersions".to_owned());
+        }
+    })
+}

@@ -1,0 +1,114 @@
+//! Journeys on API servers, for the checks that judge them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Result;
+use crdproof::checks::{Check, Need};
+use crdproof::cluster::local::{Binaries, Local};
+use crdproof::cluster::{ClusterError, Server, runtime};
+use crdproof::convert::endpoint::Endpoint;
+use crdproof::convert::{self, Declared, Maps};
+use crdproof::input::{InputError, Trouble};
+use crdproof::journey::{self, Journey};
+use crdproof::observe::Trace;
+use crdproof::run::Settings;
+use crdproof::subject::{Crd, Subject};
+
+use super::args::env::EnvSourceArgs;
+use super::console::Console;
+use super::env;
+
+/// Makes the journeys that the selected checks need, on every release that is asked for.
+pub(crate) fn make(
+    subject: &Subject,
+    settings: &Settings,
+    releases: &[String],
+    console: Console,
+) -> Result<Vec<Trace>> {
+    let journeys = needed(settings);
+    let claimed: Vec<String> = subject.file.kubernetes.versions.iter().map(ToString::to_string).collect();
+    let releases = if releases.is_empty() { &claimed } else { releases };
+    if journeys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut traces = Vec::new();
+    for release in releases {
+        traces.extend(on_release(subject, settings, release, &journeys, console)?);
+    }
+    Ok(traces)
+}
+
+/// The journeys whose steps a selected check reads.
+fn needed(settings: &Settings) -> Vec<Journey> {
+    let selected = settings.selection.checks();
+    let traced = selected.iter().filter(|(check, _)| check.needs.contains(&Need::Trace));
+    let wanted: BTreeSet<Journey> = traced.flat_map(|(check, _)| of(check)).collect();
+    wanted.into_iter().collect()
+}
+
+fn of(check: &Check) -> Vec<Journey> {
+    match (check.family(), check.name()) {
+        ("serving", _) | ("apply", "dry-run-changes-nothing") => vec![Journey::Serve],
+        ("storage", _) | ("apply", "ownership-survives-flip" | "ownership-survives-migration") => {
+            vec![Journey::Storage]
+        }
+        _ => vec![Journey::Apply],
+    }
+}
+
+fn on_release(
+    subject: &Subject,
+    settings: &Settings,
+    release: &str,
+    journeys: &[Journey],
+    console: Console,
+) -> Result<Vec<Trace>> {
+    let assets = env::first_of(&env::store()?, release, &EnvSourceArgs::default(), console)?;
+    runtime::block_on(async {
+        let started = Instant::now();
+        let builder = Local::builder(Binaries::from(assets));
+        let Some(local) = runtime::unless_interrupted(builder.start()).await else { return Err(interrupted()) };
+        let server = Server::Local(Box::new(local.map_err(|error| told(&error))?));
+        console.say(&format!("► Kubernetes {} after {:.1} s", server.version(), started.elapsed().as_secs_f64()));
+        let mut traces = Vec::new();
+        let mut result = Ok(());
+        for crd in &subject.crds {
+            let converter = converter(subject, crd)?;
+            let travelled = journey::travel(&server, subject, crd, converter, journeys, settings.seed);
+            match runtime::unless_interrupted(travelled).await {
+                None => result = Err(interrupted()),
+                Some(Err(error)) => result = Err(told(&error)),
+                Some(Ok(trace)) => traces.push(trace),
+            }
+            if result.is_err() {
+                break;
+            }
+        }
+        server.stop().await.map_err(|error| told(&error))?;
+        console.say(&format!("✔ journeys on {release} after {:.1} s", started.elapsed().as_secs_f64()));
+        result.map(|()| traces)
+    })
+    .map_err(|error| told(&error))?
+}
+
+/// What answers the reviews of a CRD; nothing where the server converts by itself.
+fn converter(subject: &Subject, crd: &Crd) -> Result<Option<Arc<dyn Endpoint>>> {
+    let wrong = |why: String| InputError::new(Trouble::Environment, format!("{}: {why}", crd.name));
+    match convert::declared(subject, crd) {
+        Ok(Declared::FieldMap) => Ok(Some(Arc::new(Maps::new(Arc::new(subject.clone())).map_err(wrong)?))),
+        // Strategy None, one version, or a webhook that nobody named: the server is asked as it is.
+        Ok(Declared::None) | Err(_) => Ok(None),
+        Ok(_) => Ok(convert::open(subject).map_err(wrong)?.map(Arc::from)),
+    }
+}
+
+fn interrupted() -> anyhow::Error {
+    InputError::new(Trouble::Environment, "interrupted").help("nothing is left behind").into()
+}
+
+fn told(error: &ClusterError) -> anyhow::Error {
+    let help = error.help().to_owned();
+    InputError::new(Trouble::Environment, error.to_string()).help(help).into()
+}

@@ -1,0 +1,156 @@
+//! Several managers apply at several versions.
+
+use serde_json::{Value, json};
+
+use super::objects::Planned;
+use super::stage::{Ask, Stage};
+use crate::cluster::ClusterError;
+use crate::cluster::api::{PatchKind, Query};
+use crate::schema::Schema;
+
+/// The journey.
+pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
+    stage.step("install");
+    let definition = stage.definition(|_| {});
+    stage.install(&definition).await?;
+    let served = stage.served();
+    let objects = stage.planned();
+    for planned in &objects {
+        let name = planned.name.as_str();
+        let apply = |manager: &str| Query::new().manager(manager);
+        let ask = |what| Ask::new(what, &planned.version, name);
+        stage.step("apply");
+        let applied = stage.patch(ask("apply"), PatchKind::Apply, &apply("alice"), &planned.object).await?;
+        if !applied.is_success() {
+            continue;
+        }
+        stage.step("reapply");
+        stage.patch(ask("reapply"), PatchKind::Apply, &apply("alice"), &planned.object).await?;
+        // The same content, as each other version shows it, applied by the same manager.
+        for version in served.iter().filter(|version| **version != planned.version) {
+            let read = stage.api.get(&stage.path(version, name)).await?.json();
+            let content = bare(&read);
+            // Before alice is known at this version, so that only conversion can tell that the field is hers.
+            stage.step("conflict");
+            for (pointer, other) in scalars(&content).into_iter().take(FIELDS) {
+                let mut theirs = skeleton(&content);
+                set(&mut theirs, &pointer, other);
+                let what = format!("conflict over {}", shown(&pointer));
+                stage.patch(Ask::new(&what, version, name), PatchKind::Apply, &apply("bob"), &theirs).await?;
+            }
+            stage.step("follow");
+            stage.patch(Ask::new("same content", version, name), PatchKind::Apply, &apply("alice"), &content).await?;
+        }
+        stage.step("back");
+        stage.patch(ask("back"), PatchKind::Apply, &apply("alice"), &planned.object).await?;
+    }
+    stage.step("owners");
+    stage.snapshot(&served, &Query::new()).await?;
+    withdraw(stage, &objects).await
+}
+
+/// What was applied at one version is withdrawn at another, field by field.
+async fn withdraw(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
+    stage.step("withdraw");
+    let served = stage.served();
+    for (number, planned) in objects.iter().enumerate() {
+        let others: Vec<&str> = served.iter().copied().filter(|version| *version != planned.version).collect();
+        let Some(version) = others.get(number % others.len().max(1)) else { continue };
+        let read = stage.api.get(&stage.path(version, &planned.name)).await?.json();
+        let content = bare(&read);
+        let schema = stage.crd.version(version).and_then(|version| version.schema.as_ref());
+        let free = scalars(&content).into_iter().find(|(pointer, _)| is_free(schema, pointer));
+        let Some((pointer, _)) = free else { continue };
+        let mut without = content.clone();
+        unset(&mut without, &pointer);
+        let what = format!("withdraw {}", shown(&pointer));
+        let alice = Query::new().manager("alice");
+        stage.patch(Ask::new(&what, version, &planned.name), PatchKind::Apply, &alice, &without).await?;
+    }
+    Ok(())
+}
+
+/// Whether a field can be left out, and stays out.
+fn is_free(schema: Option<&Schema>, path: &[String]) -> bool {
+    let Some((last, parents)) = path.split_last() else { return false };
+    let parent = parents.iter().try_fold(schema, |schema, name| schema.map(|schema| schema.child(name)));
+    let Some(Some(parent)) = parent else { return false };
+    let required = parent.required.iter().any(|name| name == last);
+    !required && parent.child(last).is_some_and(|child| child.default.is_none())
+}
+
+/// A path as people write it.
+fn shown(path: &[String]) -> String {
+    format!(".{}", path.join("."))
+}
+
+/// An object as a manager would apply it: type, name, labels and content.
+fn bare(object: &Value) -> Value {
+    let mut bare = object.clone();
+    if let Some(fields) = bare.as_object_mut() {
+        fields.remove("status");
+    }
+    if let Some(Value::Object(metadata)) = bare.get_mut("metadata") {
+        metadata.retain(|name, _| matches!(name.as_str(), "name" | "namespace" | "labels" | "annotations"));
+    }
+    bare
+}
+
+/// The same object without any content.
+fn skeleton(object: &Value) -> Value {
+    let metadata = &object["metadata"];
+    let mut own = json!({"name": metadata["name"]});
+    if metadata["namespace"].is_string() {
+        own["namespace"] = metadata["namespace"].clone();
+    }
+    json!({"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": own})
+}
+
+/// So many fields of an object are fought over.
+const FIELDS: usize = 4;
+
+/// The scalars of the content, outside lists, each with another value for it.
+fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
+    fn collect(value: &Value, path: &mut Vec<String>, found: &mut Vec<(Vec<String>, Value)>) {
+        let other = match value {
+            Value::Object(map) => {
+                for (name, value) in map {
+                    path.push(name.clone());
+                    collect(value, path, found);
+                    path.pop();
+                }
+                return;
+            }
+            Value::String(text) => json!(text.chars().rev().chain(['x']).collect::<String>()),
+            Value::Bool(flag) => json!(!flag),
+            Value::Number(number) => match number.as_i64() {
+                Some(whole) => json!(if whole == 0 { 1 } else { whole - whole.signum() }),
+                None => return,
+            },
+            Value::Null | Value::Array(_) => return,
+        };
+        found.push((path.clone(), other));
+    }
+    let mut found = Vec::new();
+    collect(&object["spec"], &mut vec!["spec".to_owned()], &mut found);
+    found
+}
+
+fn unset(object: &mut Value, path: &[String]) {
+    let Some((last, parents)) = path.split_last() else { return };
+    let mut at = object;
+    for name in parents {
+        at = &mut at[name.as_str()];
+    }
+    if let Some(fields) = at.as_object_mut() {
+        fields.remove(last);
+    }
+}
+
+fn set(object: &mut Value, path: &[String], value: Value) {
+    let mut at = object;
+    for name in path {
+        at = &mut at[name.as_str()];
+    }
+    *at = value;
+}

@@ -1,0 +1,161 @@
+//! Storage migration: every object is written as it is, so that the server stores it anew.
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use serde_json::{Value, json};
+
+use crate::cluster::ClusterError;
+use crate::cluster::api::{Answer, Api, METADATA_LIST, PatchKind, Query, Resource};
+
+/// How a migration is made.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// Objects in a page.
+    pub page: u32,
+    /// Writes at once.
+    pub together: usize,
+    /// How often a write is tried.
+    pub tries: u32,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { page: 500, together: 32, tries: 6 }
+    }
+}
+
+/// What a migration did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Migrated {
+    /// Objects that were looked at.
+    pub seen: u64,
+    /// Objects that the server stored anew.
+    pub rewritten: u64,
+    /// Objects that somebody else wrote or deleted meanwhile, which serves as well.
+    pub overtaken: u64,
+    /// Objects that could not be written, and why; no more than the first of them.
+    pub failed: Vec<(String, String)>,
+    /// How many could not be written.
+    pub failures: u64,
+}
+
+/// Failures beyond these are only counted.
+const MOST: usize = 20;
+
+/// What became of one object.
+enum Outcome {
+    Rewritten,
+    Unmoved,
+    Overtaken,
+    Failed(String),
+}
+
+/// Migrates all objects of a kind, in all namespaces, by writes through a served version. Only names and resource versions
+/// are read, page by page, so memory does not grow with the number of objects. `progress` is told after every page.
+pub async fn migrate(
+    api: &Api,
+    kind: &Resource,
+    pace: Pace,
+    progress: &mut (dyn FnMut(&Migrated) + Send),
+) -> Result<Migrated, ClusterError> {
+    let mut migrated = Migrated::default();
+    let mut token = String::new();
+    loop {
+        let query = Query::new().limit(pace.page);
+        let query = if token.is_empty() { query } else { query.page(&token) };
+        let answer = list(api, &query.on(kind.path()), pace.tries).await?;
+        if answer.status == 410 && !token.is_empty() {
+            // The page is too old. Objects that were migrated already are not written again, so starting over is safe.
+            token = String::new();
+            continue;
+        }
+        let found = answer.ok()?.json();
+        let items = found["items"].as_array().cloned().unwrap_or_default();
+        let writes = items.iter().map(|item| touch(api, kind, item, pace.tries));
+        let outcomes: Vec<(String, Outcome)> =
+            futures::stream::iter(writes).buffer_unordered(pace.together).collect().await;
+        for (name, outcome) in outcomes {
+            migrated.seen += 1;
+            match outcome {
+                Outcome::Rewritten => migrated.rewritten += 1,
+                Outcome::Unmoved => {}
+                Outcome::Overtaken => migrated.overtaken += 1,
+                Outcome::Failed(why) => {
+                    migrated.failures += 1;
+                    if migrated.failed.len() < MOST {
+                        migrated.failed.push((name, why));
+                    }
+                }
+            }
+        }
+        progress(&migrated);
+        match found["metadata"]["continue"].as_str().filter(|token| !token.is_empty()) {
+            Some(next) => token = next.to_owned(),
+            None => break,
+        }
+    }
+    migrated.failed.sort();
+    Ok(migrated)
+}
+
+async fn list(api: &Api, path: &str, tries: u32) -> Result<Answer, ClusterError> {
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let answer = api.get_as(path, METADATA_LIST).await?;
+        match pause(&answer, attempt) {
+            Some(pause) if attempt < tries => tokio::time::sleep(pause).await,
+            _ => return Ok(answer),
+        }
+    }
+}
+
+/// Writes an object as it is: an empty merge patch that holds only while nobody else writes.
+async fn touch(api: &Api, kind: &Resource, item: &Value, tries: u32) -> (String, Outcome) {
+    let text = |name: &str| item["metadata"][name].as_str().unwrap_or_default().to_owned();
+    let (namespace, name, version) = (text("namespace"), text("name"), text("resourceVersion"));
+    let shown = if namespace.is_empty() { name.clone() } else { format!("{namespace}/{name}") };
+    let path = if namespace.is_empty() { kind.path_of(&name) } else { kind.within(&namespace).path_of(&name) };
+    let nothing = json!({"metadata": {"uid": item["metadata"]["uid"], "resourceVersion": version}});
+    let mut attempt = 0;
+    let outcome = loop {
+        attempt += 1;
+        let answer = match api.patch(&path, PatchKind::Merge, &nothing).await {
+            Ok(answer) => answer,
+            Err(_) if attempt < tries => {
+                tokio::time::sleep(backoff(attempt)).await;
+                continue;
+            }
+            Err(error) => break Outcome::Failed(error.to_string()),
+        };
+        if answer.is_success() {
+            let now = answer.json();
+            let moved = now["metadata"]["resourceVersion"].as_str() != Some(version.as_str());
+            break if moved { Outcome::Rewritten } else { Outcome::Unmoved };
+        }
+        match answer.status {
+            // Written by somebody else since, and so stored anew; or gone.
+            409 | 404 => break Outcome::Overtaken,
+            _ => match pause(&answer, attempt) {
+                Some(pause) if attempt < tries => tokio::time::sleep(pause).await,
+                _ => break Outcome::Failed(format!("{} {}", answer.status, answer.message())),
+            },
+        }
+    };
+    (shown, outcome)
+}
+
+/// How long to wait before the next try; `None` where trying again is no use.
+fn pause(answer: &Answer, attempt: u32) -> Option<Duration> {
+    let asked = answer.headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
+    match answer.status {
+        429 | 503 => Some(asked.map_or_else(|| backoff(attempt), Duration::from_secs)),
+        500.. => Some(backoff(attempt)),
+        _ => None,
+    }
+}
+
+fn backoff(attempt: u32) -> Duration {
+    Duration::from_millis(50) * 2_u32.saturating_pow(attempt.min(7))
+}

@@ -1,0 +1,70 @@
+//! Journeys: sequences of steps on a real API server. They act and record; what it means is for the checks to say.
+
+mod apply;
+pub mod migrate;
+mod objects;
+mod serve;
+mod stage;
+mod storage;
+
+pub use stage::Stage;
+
+use std::sync::Arc;
+
+use crate::cluster::{ClusterError, Server};
+use crate::convert::endpoint::Endpoint;
+use crate::observe::Trace;
+use crate::subject::{Crd, Subject};
+
+/// Which journeys to make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Journey {
+    /// Reads and writes at every version.
+    Serve,
+    /// The storage version is flipped, objects are migrated, the old version is retired.
+    Storage,
+    /// Several managers apply at several versions.
+    Apply,
+}
+
+impl Journey {
+    /// All of them, in the order in which they are made.
+    pub const ALL: [Self; 3] = [Self::Serve, Self::Storage, Self::Apply];
+
+    /// The first part of its steps' names.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Serve => "serve",
+            Self::Storage => "storage",
+            Self::Apply => "apply",
+        }
+    }
+}
+
+/// Makes journeys with a CRD on a server, one after the other, and gives what was seen. The CRD is removed in the end.
+pub async fn travel(
+    server: &Server,
+    subject: &Subject,
+    crd: &Crd,
+    converter: Option<Arc<dyn Endpoint>>,
+    journeys: &[Journey],
+    seed: u64,
+) -> Result<Trace, ClusterError> {
+    let mut stage = Stage::open(server, subject, crd, converter, seed).await?;
+    let mut result = Ok(());
+    for journey in journeys {
+        stage.begin(*journey);
+        let made = match journey {
+            Journey::Serve => serve::travel(&mut stage).await,
+            Journey::Storage => storage::travel(&mut stage).await,
+            Journey::Apply => apply::travel(&mut stage).await,
+        };
+        let cleaned = stage.clear().await;
+        result = result.and(made).and(cleaned);
+        if result.is_err() {
+            break;
+        }
+    }
+    let trace = stage.close().await;
+    result.map(|()| trace)
+}

@@ -1,0 +1,334 @@
+//! Where journeys take place: a server, a CRD on it, a namespace, and the record of what was seen.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::Journey;
+use super::objects::{Planned, planned};
+use crate::cluster::api::{Answer, Api, PatchKind, Query, Resource, definitions};
+use crate::cluster::{ClusterError, Server};
+use crate::convert::endpoint::Endpoint;
+use crate::observe::{Call, Count, Names, Record, Seen, Snapshot, Trace, WatchLog};
+use crate::subject::{Crd, Subject};
+use crate::tap::Tap;
+
+/// How long a change may take to be seen.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server with a CRD on it.
+pub struct Stage<'a> {
+    pub(super) server: &'a Server,
+    pub(super) api: Api,
+    pub(super) crd: &'a Crd,
+    pub(super) tap: Option<Tap>,
+    pub(super) kind: Resource,
+    namespace: String,
+    subject: &'a Subject,
+    seed: u64,
+    trace: Trace,
+    journey: Journey,
+    step: String,
+}
+
+/// One question to the server.
+pub(super) struct Ask<'q> {
+    pub(super) what: &'q str,
+    pub(super) version: &'q str,
+    pub(super) name: &'q str,
+}
+
+impl<'q> Ask<'q> {
+    pub(super) fn new(what: &'q str, version: &'q str, name: &'q str) -> Self {
+        Self { what, version, name }
+    }
+}
+
+impl<'a> Stage<'a> {
+    /// Prepares a namespace, and a tap where a converter is to be asked.
+    pub(super) async fn open(
+        server: &'a Server,
+        subject: &'a Subject,
+        crd: &'a Crd,
+        converter: Option<Arc<dyn Endpoint>>,
+        seed: u64,
+    ) -> Result<Self, ClusterError> {
+        let api = server.api();
+        let namespace = "crdproof".to_owned();
+        let tap = match (converter, server.host_access()) {
+            (Some(converter), Some(access)) => Some(Tap::start(&access, converter).await?),
+            _ => None,
+        };
+        let kind = if crd.is_namespaced() {
+            Resource::namespaced(&crd.group, "", &crd.names.plural, &namespace)
+        } else {
+            Resource::cluster_wide(&crd.group, "", &crd.names.plural)
+        };
+        let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
+        let made = api.post("/api/v1/namespaces", &body).await?;
+        if made.status != 409 {
+            made.ok()?;
+        }
+        let trace = Trace {
+            kubernetes: server.version(),
+            recorded: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
+            crd: crd.name.clone(),
+            records: Vec::new(),
+        };
+        let (journey, step) = (Journey::Serve, String::new());
+        Ok(Self { server, api, crd, tap, kind, namespace, subject, seed, trace, journey, step })
+    }
+
+    /// What was seen.
+    pub(super) async fn close(self) -> Trace {
+        if let Some(tap) = self.tap {
+            tap.stop().await;
+        }
+        self.trace
+    }
+
+    pub(super) fn begin(&mut self, journey: Journey) {
+        self.journey = journey;
+        journey.as_str().clone_into(&mut self.step);
+    }
+
+    /// What is seen from now on belongs to this step.
+    pub(super) fn step(&mut self, name: &str) {
+        self.step = format!("{}/{name}", self.journey.as_str());
+    }
+
+    pub(super) fn see(&mut self, seen: Seen) {
+        self.trace.records.push(Record { step: self.step.clone(), seen });
+    }
+
+    pub(super) fn count(&mut self, what: &str, count: usize) {
+        self.see(Seen::Count(Count { what: what.to_owned(), count: count as u64 }));
+    }
+
+    pub(super) fn planned(&self) -> Vec<Planned> {
+        planned(self.subject, self.crd, self.server.version(), &self.namespace, self.seed)
+    }
+
+    /// The served versions.
+    pub(super) fn served(&self) -> Vec<&'a str> {
+        self.crd.versions.iter().filter(|version| version.served).map(|version| version.name.as_str()).collect()
+    }
+
+    /// The path of an object at a version.
+    pub(super) fn path(&self, version: &str, name: &str) -> String {
+        self.kind.at(version).path_of(name)
+    }
+
+    /// The CRD as it is installed, with changes.
+    pub(super) fn definition(&self, change: impl FnOnce(&mut Value)) -> Value {
+        let mut definition = self.crd.node.to_value();
+        if let Some(fields) = definition.as_object_mut() {
+            fields.remove("status");
+        }
+        let mut definition = match &self.tap {
+            Some(tap) => tap.redirect(&definition),
+            None => definition,
+        };
+        change(&mut definition);
+        definition
+    }
+
+    /// Installs the CRD, and waits until it answers.
+    pub(super) async fn install(&mut self, definition: &Value) -> Result<(), ClusterError> {
+        self.api.install_crds(std::slice::from_ref(definition)).await?;
+        self.look_at_definition().await
+    }
+
+    /// Changes the installed CRD, and records it.
+    pub(super) async fn redefine(&mut self, what: &str, definition: &Value) -> Result<Answer, ClusterError> {
+        let path = definitions().path_of(&self.crd.name);
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let current = self.api.get(&path).await?.ok()?.json();
+            let mut next = definition.clone();
+            next["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
+            let answer = self.api.put(&path, &next).await?;
+            // Controllers of the server write to the status at the same time.
+            if answer.status == 409 && Instant::now() < end {
+                continue;
+            }
+            let answered = if answer.is_success() { Value::Null } else { answer.json() };
+            self.note(&Ask::new(what, "", ""), Value::Null, &answer, answered);
+            self.look_at_definition().await?;
+            return Ok(answer);
+        }
+    }
+
+    pub(super) async fn look_at_definition(&mut self) -> Result<(), ClusterError> {
+        let mut seen = self.api.get(&definitions().path_of(&self.crd.name)).await?.ok()?.json();
+        // Schemas are in the subject, and the authority of the tap is nobody's business.
+        if let Some(Value::Array(versions)) = seen.pointer_mut("/spec/versions") {
+            versions.iter_mut().filter_map(Value::as_object_mut).for_each(|version| drop(version.remove("schema")));
+        }
+        if let Some(Value::Object(spec)) = seen.pointer_mut("/spec") {
+            spec.remove("conversion");
+        }
+        if let Some(Value::Object(metadata)) = seen.pointer_mut("/metadata") {
+            metadata.retain(|name, _| matches!(name.as_str(), "name" | "generation"));
+        }
+        self.see(Seen::Definition(seen));
+        Ok(())
+    }
+
+    /// Records an answer.
+    pub(super) fn note(&mut self, ask: &Ask<'_>, sent: Value, answer: &Answer, answered: Value) {
+        self.see(Seen::Call(Call {
+            what: ask.what.to_owned(),
+            version: ask.version.to_owned(),
+            name: ask.name.to_owned(),
+            sent,
+            status: answer.status,
+            warnings: answer.warnings(),
+            answered,
+        }));
+    }
+
+    /// Creates an object, and records the answer.
+    pub(super) async fn create(&mut self, ask: Ask<'_>, query: &Query, object: &Value) -> Result<Answer, ClusterError> {
+        let path = query.on(self.kind.at(ask.version).path());
+        let answer = patiently(|| self.api.post(&path, object)).await?;
+        self.note(&ask, object.clone(), &answer, answer.json());
+        Ok(answer)
+    }
+
+    /// Reads an object, and records the answer.
+    pub(super) async fn get(&mut self, ask: Ask<'_>) -> Result<Answer, ClusterError> {
+        let path = self.path(ask.version, ask.name);
+        let answer = patiently(|| self.api.get(&path)).await?;
+        self.note(&ask, Value::Null, &answer, answer.json());
+        Ok(answer)
+    }
+
+    /// Replaces an object or a part of it, and records the answer.
+    pub(super) async fn put(&mut self, ask: Ask<'_>, part: &str, object: &Value) -> Result<Answer, ClusterError> {
+        let path = match part {
+            "" => self.path(ask.version, ask.name),
+            part => self.kind.at(ask.version).part_of(ask.name, part),
+        };
+        let answer = patiently(|| self.api.put(&path, object)).await?;
+        self.note(&ask, object.clone(), &answer, answer.json());
+        Ok(answer)
+    }
+
+    /// Changes an object by a patch, and records the answer.
+    pub(super) async fn patch(
+        &mut self,
+        ask: Ask<'_>,
+        kind: PatchKind,
+        query: &Query,
+        changes: &Value,
+    ) -> Result<Answer, ClusterError> {
+        let path = query.on(self.path(ask.version, ask.name));
+        let answer = patiently(|| self.api.patch(&path, kind, changes)).await?;
+        self.note(&ask, changes.clone(), &answer, answer.json());
+        Ok(answer)
+    }
+
+    /// Deletes an object, and records the answer.
+    pub(super) async fn delete(&mut self, ask: Ask<'_>) -> Result<Answer, ClusterError> {
+        let path = self.path(ask.version, ask.name);
+        let answer = patiently(|| self.api.delete(&path)).await?;
+        self.note(&ask, Value::Null, &answer, Value::Null);
+        Ok(answer)
+    }
+
+    /// All objects at a version.
+    pub(super) async fn list(&self, version: &str, query: &Query) -> Result<Value, ClusterError> {
+        let path = query.on(self.kind.at(version).path());
+        Ok(patiently(|| self.api.get(&path)).await?.ok()?.json())
+    }
+
+    /// Records all objects at these versions.
+    pub(super) async fn snapshot(&mut self, versions: &[&str], query: &Query) -> Result<(), ClusterError> {
+        for version in versions {
+            let list = self.list(version, query).await?;
+            let items = list["items"].as_array().into_iter().flatten();
+            let objects: BTreeMap<String, Value> = items.map(|item| (key(item), item.clone())).collect();
+            self.see(Seen::Snapshot(Snapshot { version: (*version).to_owned(), objects }));
+        }
+        Ok(())
+    }
+
+    /// Records the names in an answer.
+    pub(super) fn see_names(&mut self, what: &str, versions: &[&str], items: &Value) {
+        let items = items.as_array().into_iter().flatten();
+        let names = items.map(|item| item["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect();
+        let versions = versions.iter().map(|version| (*version).to_owned()).collect();
+        self.see(Seen::Names(Names { what: what.to_owned(), versions, names }));
+    }
+
+    pub(super) fn see_watch(&mut self, log: WatchLog) {
+        self.see(Seen::Watch(log));
+    }
+
+    /// Asks until the answer is as wanted; the last answer otherwise.
+    pub(super) async fn until(
+        &self,
+        path: &str,
+        wanted: impl Fn(&Answer) -> bool,
+    ) -> Result<(bool, Answer), ClusterError> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let answer = self.api.get(path).await?;
+            if wanted(&answer) {
+                return Ok((true, answer));
+            }
+            if Instant::now() >= end {
+                return Ok((false, answer));
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Removes the CRD with everything of its kind.
+    pub(super) async fn clear(&mut self) -> Result<(), ClusterError> {
+        if let Some(tap) = &self.tap {
+            tap.fail(None);
+        }
+        let path = definitions().path_of(&self.crd.name);
+        let answer = self.api.delete(&path).await?;
+        if answer.status != 404 {
+            answer.ok()?;
+        }
+        let (gone, _) = self.until(&path, |answer| answer.status == 404).await?;
+        if gone {
+            return Ok(());
+        }
+        Err(ClusterError::Deadline { call: format!("DELETE {path}"), seconds: PATIENCE.as_secs() })
+    }
+}
+
+impl std::fmt::Debug for Stage<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stage").field("crd", &self.crd.name).finish_non_exhaustive()
+    }
+}
+
+/// Asks again where the server says that it is not ready: after a change of the CRD it builds its storage anew.
+async fn patiently<Asked>(ask: impl Fn() -> Asked) -> Result<Answer, ClusterError>
+where
+    Asked: Future<Output = Result<Answer, ClusterError>>,
+{
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let answer = ask().await?;
+        if answer.status != 429 || Instant::now() >= end {
+            return Ok(answer);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// How an object is known.
+pub(super) fn key(object: &Value) -> String {
+    let text = |name: &str| object["metadata"][name].as_str().unwrap_or_default().to_owned();
+    let (namespace, name) = (text("namespace"), text("name"));
+    if namespace.is_empty() { name } else { format!("{namespace}/{name}") }
+}

@@ -1,0 +1,178 @@
+//! The storage version is flipped, objects are migrated, the old version is retired.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::migrate::{Migrated, Pace, migrate};
+use super::objects::Planned;
+use super::stage::{Ask, PATIENCE, Stage, key};
+use crate::cluster::api::{PatchKind, Query, Resource, definitions};
+use crate::cluster::{ClusterError, Server};
+use crate::observe::Seen;
+
+/// How many writes in a row must land at the new version until the flip counts as done.
+const SETTLED: usize = 5;
+
+/// The journey, from another served version to the one that the subject stores.
+pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
+    let Some(new) = stage.crd.storage().map(|version| version.name.clone()) else { return Ok(()) };
+    let Some(old) = stage.served().into_iter().find(|version| *version != new).map(str::to_owned) else {
+        return Ok(());
+    };
+    stage.step("install");
+    let before = stage.definition(|crd| store(crd, &old));
+    stage.install(&before).await?;
+    let objects = stage.planned();
+    for planned in &objects {
+        stage.create(Ask::new("create", &planned.version, &planned.name), &Query::new(), &planned.object).await?;
+    }
+    look(stage).await?;
+
+    stage.step("flip");
+    let after = stage.definition(|crd| store(crd, &new));
+    stage.redefine("flip", &after).await?;
+    settle(stage, &objects, &new).await?;
+    stage.step("mixed");
+    look(stage).await?;
+    // Removing a version that is still stored must be refused.
+    stage.step("refusal");
+    let without = stage.definition(|crd| {
+        store(crd, &new);
+        remove(crd, &old);
+    });
+    stage.redefine("remove while stored", &without).await?;
+
+    stage.step("migrate");
+    let first = run(stage, &new).await?;
+    tell(stage, "first", &first);
+    look(stage).await?;
+    stage.step("migrate-again");
+    let second = run(stage, &new).await?;
+    tell(stage, "second", &second);
+    look(stage).await?;
+
+    stage.step("trim");
+    trim(stage, &new).await?;
+    stage.step("retire");
+    stage.redefine("remove", &without).await?;
+    let path = stage.kind.at(&old).path();
+    let (_, gone) = stage.until(&path, |answer| answer.status == 404).await?;
+    stage.note(&Ask::new("list removed", &old, ""), Value::Null, &gone, Value::Null);
+    let left: Vec<&str> = stage.served().into_iter().filter(|version| *version != old).collect();
+    stage.snapshot(&left, &Query::new()).await?;
+
+    // Back again: the old manifest is installed once more, and stores at the old version.
+    stage.step("back");
+    stage.redefine("flip back", &before).await?;
+    stage.api.until_served(std::slice::from_ref(&before)).await?;
+    settle(stage, &objects, &old).await?;
+    look(stage).await
+}
+
+/// Everything that can be seen without changing anything: objects at every version, and what is stored.
+async fn look(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
+    let served = stage.served();
+    stage.snapshot(&served, &Query::new()).await?;
+    let stored = stored(stage).await?;
+    stage.see(Seen::Stored(stored));
+    stage.look_at_definition().await
+}
+
+fn store(crd: &mut Value, version: &str) {
+    for one in crd["spec"]["versions"].as_array_mut().into_iter().flatten() {
+        one["storage"] = json!(one["name"] == version);
+    }
+}
+
+fn remove(crd: &mut Value, version: &str) {
+    if let Some(versions) = crd["spec"]["versions"].as_array_mut() {
+        versions.retain(|one| one["name"] != version);
+    }
+}
+
+/// The version that each object is stored at: from etcd where it is ours, else by what the tap is asked.
+async fn stored(stage: &Stage<'_>) -> Result<BTreeMap<String, String>, ClusterError> {
+    let version = |object: &Value| {
+        object["apiVersion"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned()
+    };
+    if let Server::Local(local) = stage.server {
+        let objects = local.stored(&stage.crd.group, &stage.crd.names.plural).await?;
+        return Ok(objects.iter().map(|object| (key(object), version(object))).collect());
+    }
+    let mut stored = BTreeMap::new();
+    let (Some(tap), Some(asked)) = (&stage.tap, stage.served().into_iter().next()) else { return Ok(stored) };
+    let list = stage.list(asked, &Query::new()).await?;
+    for item in list["items"].as_array().into_iter().flatten() {
+        let before = tap.count();
+        stage.api.get(&stage.path(asked, item["metadata"]["name"].as_str().unwrap_or_default())).await?.ok()?;
+        let uid = item["metadata"]["uid"].as_str().unwrap_or_default();
+        let review =
+            tap.since(before).into_iter().find(|seen| seen.to == asked && seen.uids.iter().any(|own| own == uid));
+        let from = review.and_then(|seen| seen.from.first().cloned());
+        stored.insert(key(item), from.unwrap_or_else(|| asked.to_owned()));
+    }
+    Ok(stored)
+}
+
+/// Writes until several writes in a row land at the new version, and says how many did not.
+async fn settle(stage: &mut Stage<'_>, objects: &[Planned], wanted: &str) -> Result<(), ClusterError> {
+    let Some(planned) = objects.iter().find(|planned| planned.version == wanted).or(objects.first()) else {
+        return Ok(());
+    };
+    let (mut late, mut row, mut number) = (0, 0, 0);
+    let end = Instant::now() + PATIENCE;
+    while row < SETTLED && Instant::now() < end {
+        number += 1;
+        let name = format!("probe-{number}");
+        let mut object = planned.object.clone();
+        object["metadata"]["name"] = json!(name);
+        let path = stage.kind.at(&planned.version).path();
+        let made = stage.api.post(&path, &object).await?;
+        if !made.is_success() {
+            // The server rebuilds its storage after a change, and may refuse for a moment.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        }
+        let at = stored(stage).await?.remove(&key(&made.json())).unwrap_or_default();
+        if at == wanted {
+            row += 1;
+        } else {
+            late += 1;
+            row = 0;
+        }
+        stage.api.delete(&stage.path(&planned.version, &name)).await?;
+    }
+    stage.count("writes at the old version after the flip", late);
+    stage.count("writes at the new version in a row", row);
+    Ok(())
+}
+
+/// The built-in migration, through a served version.
+async fn run(stage: &mut Stage<'_>, version: &str) -> Result<Migrated, ClusterError> {
+    let kind = Resource::cluster_wide(&stage.crd.group, version, &stage.crd.names.plural);
+    migrate(&stage.api, &kind, Pace::default(), &mut |_| {}).await
+}
+
+fn tell(stage: &mut Stage<'_>, which: &str, migrated: &Migrated) {
+    let counts = [
+        ("seen", migrated.seen),
+        ("rewritten", migrated.rewritten),
+        ("overtaken", migrated.overtaken),
+        ("failed", migrated.failures),
+    ];
+    for (what, count) in counts {
+        stage.count(&format!("{which}: {what}"), usize::try_from(count).unwrap_or(usize::MAX));
+    }
+}
+
+/// Leaves only the new version in `storedVersions`.
+async fn trim(stage: &mut Stage<'_>, version: &str) -> Result<(), ClusterError> {
+    let path = definitions().part_of(&stage.crd.name, "status");
+    let changes = json!({"status": {"storedVersions": [version]}});
+    let answer = stage.api.patch(&path, PatchKind::Merge, &changes).await?;
+    let answered = if answer.is_success() { Value::Null } else { answer.json() };
+    stage.note(&Ask::new("trim", "", ""), changes, &answer, answered);
+    stage.look_at_definition().await
+}

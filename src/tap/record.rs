@@ -1,0 +1,144 @@
+//! The tap: a listener that passes reviews on to a converter, remembers them, and fails where it is told to.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::{Answering, Call, Handler, Listener, Reply};
+use crate::cluster::{ClusterError, HostAccess};
+use crate::convert::endpoint::{Endpoint, Request};
+use crate::observe::{Outcome, ReviewSeen};
+
+/// What a tap does instead of passing a review on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// Every review is refused with this message.
+    Refuse(String),
+    /// Reviews for this version are refused.
+    Towards(String),
+    /// Reviews with an object of this name are refused.
+    Object(String),
+}
+
+/// A listener between an API server and a converter.
+#[derive(Debug)]
+pub struct Tap {
+    listener: Listener,
+    state: Arc<State>,
+}
+
+struct State {
+    converter: Arc<dyn Endpoint>,
+    log: Mutex<Vec<ReviewSeen>>,
+    fault: Mutex<Option<Fault>>,
+}
+
+impl Tap {
+    /// Listens where an API server reaches this machine, and passes reviews on.
+    pub async fn start(access: &HostAccess, converter: Arc<dyn Endpoint>) -> Result<Self, ClusterError> {
+        let state = Arc::new(State { converter, log: Mutex::default(), fault: Mutex::default() });
+        let listener = Listener::start(access, Passing(Arc::clone(&state))).await?;
+        Ok(Self { listener, state })
+    }
+
+    /// A CRD whose conversion goes through this tap.
+    pub fn redirect(&self, crd: &Value) -> Value {
+        self.listener.redirect(crd)
+    }
+
+    /// Fails from now on, or no more.
+    pub fn fail(&self, fault: Option<Fault>) {
+        *self.state.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+    }
+
+    /// How many reviews came so far.
+    pub fn count(&self) -> usize {
+        self.state.log.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// The reviews that came since there were so many.
+    pub fn since(&self, count: usize) -> Vec<ReviewSeen> {
+        let log = self.state.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.get(count..).unwrap_or_default().to_vec()
+    }
+
+    /// Takes no more reviews.
+    pub async fn stop(self) {
+        self.listener.stop().await;
+    }
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").finish_non_exhaustive()
+    }
+}
+
+/// Answers by asking the converter, on a thread that may wait.
+struct Passing(Arc<State>);
+
+impl Handler for Passing {
+    fn answer(self: Arc<Self>, call: Call) -> Answering {
+        Box::pin(async move {
+            let state = Arc::clone(&self.0);
+            let passed = tokio::task::spawn_blocking(move || pass(&state, &call)).await;
+            passed.unwrap_or_else(|error| Reply::text(500, format!("the converter panicked: {error}")))
+        })
+    }
+}
+
+fn pass(state: &State, call: &Call) -> Reply {
+    let review: Value = serde_json::from_slice(&call.body).unwrap_or_default();
+    let fault = state.fault.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let reply = match fault.and_then(|fault| refusal(&fault, &review)) {
+        Some(message) => failure(&review, &message),
+        None => match state.converter.send(&Request::post(call.body.clone())).0 {
+            Outcome::Answered { status, body, .. } => {
+                Reply { status, content_type: "application/json", body: body.into_bytes() }
+            }
+            Outcome::Failed(why) => Reply::text(502, why),
+        },
+    };
+    let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let answered = answer["response"]["result"]["status"] == "Success";
+    state.log.lock().unwrap_or_else(PoisonError::into_inner).push(seen(&review, answered));
+    reply
+}
+
+fn refusal(fault: &Fault, review: &Value) -> Option<String> {
+    let request = &review["request"];
+    let objects = request["objects"].as_array().into_iter().flatten();
+    match fault {
+        Fault::Refuse(message) => Some(message.clone()),
+        Fault::Towards(version) => {
+            let desired = request["desiredAPIVersion"].as_str().unwrap_or_default();
+            desired.ends_with(&format!("/{version}")).then(|| format!("conversion to {version} is refused on purpose"))
+        }
+        Fault::Object(name) => {
+            let mut names = objects.filter_map(|object| object["metadata"]["name"].as_str());
+            names.any(|own| own == name).then(|| format!("conversion of {name} is refused on purpose"))
+        }
+    }
+}
+
+fn failure(review: &Value, message: &str) -> Reply {
+    Reply::json(&serde_json::json!({
+        "apiVersion": review["apiVersion"], "kind": "ConversionReview",
+        "response": {"uid": review["request"]["uid"], "result": {"status": "Failure", "message": message}},
+    }))
+}
+
+fn seen(review: &Value, answered: bool) -> ReviewSeen {
+    let request = &review["request"];
+    let empty = Vec::new();
+    let objects = request["objects"].as_array().unwrap_or(&empty);
+    let version = |text: &Value| text.as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
+    ReviewSeen {
+        from: objects.iter().map(|object| version(&object["apiVersion"])).collect(),
+        to: version(&request["desiredAPIVersion"]),
+        uids: objects.iter().map(|object| object["metadata"]["uid"].as_str().unwrap_or_default().to_owned()).collect(),
+        metadata: objects.iter().all(|object| object["metadata"].is_object()),
+        spec: objects.iter().all(|object| object["spec"].is_object()),
+        answered,
+    }
+}

@@ -1,0 +1,158 @@
+//! Journeys: a right subject holds everywhere, and broken converters are condemned on a real server.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crdproof::cluster::Server;
+use crdproof::cluster::local::{Binaries, Local};
+use crdproof::convert::Maps;
+use crdproof::convert::endpoint::{Endpoint, Request};
+use crdproof::journey::{Journey, travel};
+use crdproof::observe::{Outcome, Seen, Trace};
+use crdproof::report::Report;
+use crdproof::run::{Options, Selection, Settings, judge, load_suite, plan};
+use crdproof::subject::Subject;
+use libtest_mimic::Failed;
+use serde_json::{Value, json};
+
+use crate::support::{block, check, describe};
+
+fn subject() -> Subject {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/traces/widgets");
+    crdproof::input::from_file(&folder.join("crdproof.yaml")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn travelled(binaries: &Binaries, converter: Arc<dyn Endpoint>, journeys: &[Journey]) -> Result<Trace, Failed> {
+    let subject = subject();
+    block(async {
+        let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
+        let server = Server::Local(Box::new(local));
+        let trace = travel(&server, &subject, &subject.crds[0], Some(converter), journeys, 1).await;
+        server.stop().await.map_err(|error| describe(&error))?;
+        trace.map_err(|error| describe(&error))
+    })
+}
+
+fn judged(trace: Trace) -> Report {
+    let all =
+        "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: all\nchecks: ['serving/*', 'storage/*', 'apply/*']\n";
+    let selection = Selection {
+        suites: vec![load_suite("all", "all", all).unwrap_or_else(|error| panic!("{error}"))],
+        ..Selection::default()
+    };
+    let settings = Settings { selection, seed: 1, traces: vec![trace], ..Settings::default() };
+    let subject = subject();
+    let options = Options { jobs: std::num::NonZeroUsize::MIN, today: jiff::civil::date(2026, 11, 16) };
+    judge(&plan(&subject, &settings), &options)
+}
+
+fn maps() -> Maps {
+    Maps::new(Arc::new(subject())).unwrap_or_else(|why| panic!("{why}"))
+}
+
+#[expect(clippy::print_stdout, reason = "how late a flip is, is worth knowing on every release")]
+pub(crate) fn a_right_subject_holds_on_every_journey(binaries: &Binaries) -> Result<(), Failed> {
+    let trace = travelled(binaries, Arc::new(maps()), &Journey::ALL)?;
+    let count = |what: &str| {
+        let counts =
+            trace.of("storage/flip").filter_map(|seen| if let Seen::Count(count) = seen { Some(count) } else { None });
+        counts.filter(|count| count.what == what).map(|count| count.count).sum::<u64>()
+    };
+    let (late, row) = (count("writes at the old version after the flip"), count("writes at the new version in a row"));
+    println!(
+        "{}: {late} writes landed at the old version after the flip, then {row} in a row at the new one",
+        trace.kubernetes
+    );
+    let report = judged(trace);
+    let broken: Vec<_> =
+        report.findings.iter().map(|finding| format!("{}: {}", finding.check, finding.message)).collect();
+    check(broken.is_empty(), broken.join("\n"))?;
+    let held = report.results.iter().filter(|result| result.outcome == crdproof::report::Outcome::Held).count();
+    check(held >= 30, format!("only {held} checks held: {:?}", report.summary))
+}
+
+/// The right converter, with a mistake in every object that it answers.
+struct Broken<F>(Maps, F);
+
+impl<F: Fn(&mut Value, &str) + Send + Sync> Endpoint for Broken<F> {
+    fn send(&self, request: &Request) -> (Outcome, Duration) {
+        let (outcome, took) = self.0.send(request);
+        let Outcome::Answered { status, content_type, body } = outcome else { return (outcome, took) };
+        let mut answer: Value = serde_json::from_str(&body).unwrap_or_default();
+        for object in answer["response"]["convertedObjects"].as_array_mut().into_iter().flatten() {
+            let version =
+                object["apiVersion"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
+            self.1(object, &version);
+        }
+        (Outcome::Answered { status, content_type, body: answer.to_string() }, took)
+    }
+}
+
+/// The checks that a mistake breaks, on the default release.
+fn condemned(
+    binaries: &Binaries,
+    journeys: &[Journey],
+    mistake: impl Fn(&mut Value, &str) + Send + Sync + 'static,
+) -> Result<BTreeSet<String>, Failed> {
+    let report = judged(travelled(binaries, Arc::new(Broken(maps(), mistake)), journeys)?);
+    Ok(report.findings.into_iter().map(|finding| finding.check).collect())
+}
+
+#[expect(clippy::print_stdout, reason = "which check condemns what")]
+fn among(what: &str, found: &BTreeSet<String>, wanted: &[&str]) -> Result<(), Failed> {
+    println!("{what}: {}", found.iter().cloned().collect::<Vec<_>>().join(", "));
+    let missing: Vec<_> = wanted.iter().filter(|check| !found.contains(**check)).collect();
+    check(missing.is_empty(), format!("{what} is not condemned by {missing:?}, only by {found:?}"))
+}
+
+fn drop_field(object: &mut Value, field: &str) {
+    if let Some(spec) = object["spec"].as_object_mut() {
+        spec.remove(field);
+    }
+}
+
+pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(), Failed> {
+    let lossy = condemned(binaries, &Journey::ALL, |object, to| {
+        if to == "v2" {
+            drop_field(object, "owner");
+        }
+    })?;
+    among(
+        "a field lost on the way to the stored version",
+        &lossy,
+        &["serving/writes-lose-nothing", "apply/reapply-is-no-op"],
+    )?;
+
+    let calls = AtomicU64::new(0);
+    let jitter = condemned(binaries, &[Journey::Storage], move |object, _| {
+        let call = calls.fetch_add(1, Ordering::Relaxed);
+        object["metadata"]["annotations"]["example.com/jitter"] = json!(call.to_string());
+    })?;
+    among(
+        "a converter that never answers the same",
+        &jitter,
+        &["storage/migration-keeps-content", "storage/mixed-storage-reads-alike"],
+    )?;
+
+    // v1 has size, v2 has replicas; the way back forgets it.
+    let one_way = condemned(binaries, &[Journey::Apply], |object, to| {
+        if to == "v1" {
+            drop_field(object, "size");
+        }
+    })?;
+    among(
+        "a rename that only works one way",
+        &one_way,
+        &["apply/conflict-crosses-versions", "apply/withdrawal-crosses-versions"],
+    )?;
+
+    let labels = condemned(binaries, &[Journey::Serve], |object, to| {
+        if to == "v1" {
+            object["metadata"]["labels"] = json!({});
+        }
+    })?;
+    among("labels that are lost", &labels, &["serving/selectors-hold"])
+}
