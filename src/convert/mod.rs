@@ -3,12 +3,16 @@
 mod answer;
 pub mod endpoint;
 pub mod exec;
+mod opened;
 pub mod probe;
+#[cfg(feature = "cluster")]
+pub mod process;
 pub mod review;
 #[cfg(feature = "cluster")]
 pub mod webhook;
 
 pub use answer::Answerer;
+pub use opened::Opened;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,10 +20,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::endpoint::{Endpoint, Request};
+use crate::cluster::binaries::Assets;
 use crate::field_map::Relation;
 use crate::observe::{Ask, Exchange};
 use crate::schema;
-use crate::subject::{Crd, Subject, WebhookConfig};
+use crate::subject::{Crd, ProcessConfig, Subject, WebhookConfig};
 
 /// A way to convert the objects of a CRD.
 #[derive(Clone)]
@@ -41,8 +46,17 @@ pub enum Declared<'a> {
     FieldMap,
     /// A command for each review.
     Exec(&'a [String]),
-    /// A webhook that runs.
-    Webhook(&'a WebhookConfig),
+    /// A webhook.
+    Webhook(Wire<'a>),
+}
+
+/// A webhook that a subject names.
+#[derive(Debug, Clone, Copy)]
+pub enum Wire<'a> {
+    /// It runs already.
+    Running(&'a WebhookConfig),
+    /// We start it.
+    Process(&'a ProcessConfig),
 }
 
 /// How the objects of a CRD are converted, or why there is nobody to ask.
@@ -57,23 +71,42 @@ pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, Str
     let Some(converter) = converter else {
         return Err(format!("strategy {}, and the subject names no converter to ask", crd.conversion.strategy));
     };
-    match (&converter.webhook, &converter.exec, &converter.field_map) {
-        (Some(webhook), _, _) => Ok(Declared::Webhook(webhook)),
-        (None, Some(command), _) => Ok(Declared::Exec(command)),
-        (None, None, Some(_)) => Ok(Declared::FieldMap),
-        (None, None, None) => Err("this release starts no processes".into()),
+    match (&converter.webhook, &converter.process, &converter.exec) {
+        (Some(webhook), _, _) => Ok(Declared::Webhook(Wire::Running(webhook))),
+        (None, Some(process), _) => Ok(Declared::Webhook(Wire::Process(process))),
+        (None, None, Some(command)) => Ok(Declared::Exec(command)),
+        // There is exactly one.
+        (None, None, None) => Ok(Declared::FieldMap),
     }
 }
 
-/// What answers the subject's reviews, where something does.
-pub fn open(subject: &Subject) -> Result<Option<Box<dyn Endpoint>>, String> {
+/// What answers the subject's reviews, where something does. A process that needs an API server gets one
+/// of these programs.
+pub fn open(subject: &Subject, server: Option<&Assets>) -> Result<Option<Box<dyn Endpoint>>, String> {
     let Some(converter) = &subject.file.converter else { return Ok(None) };
     let folder = subject.folder();
     if let Some(command) = &converter.exec {
         let exec = exec::Exec { command: command.clone(), folder };
         return Ok(Some(Box::new(exec)));
     }
+    if let Some(process) = &converter.process {
+        return open_process(subject, process, server).map(Some);
+    }
     converter.webhook.as_ref().map(|webhook| open_webhook(webhook, &folder)).transpose()
+}
+
+#[cfg(feature = "cluster")]
+fn open_process(
+    subject: &Subject,
+    config: &ProcessConfig,
+    server: Option<&Assets>,
+) -> Result<Box<dyn Endpoint>, String> {
+    Ok(Box::new(process::Process::start(subject, config, server)?))
+}
+
+#[cfg(not(feature = "cluster"))]
+fn open_process(_: &Subject, _: &ProcessConfig, _: Option<&Assets>) -> Result<Box<dyn Endpoint>, String> {
+    Err("this build starts no processes; it lacks the feature `cluster`".into())
 }
 
 #[cfg(feature = "cluster")]

@@ -71,12 +71,17 @@ impl Webhook {
         self
     }
 
-    async fn ask(&self, request: &Request) -> (Outcome, Duration) {
+    /// Sends one request, and waits no longer than this.
+    pub(super) fn send_within(&self, request: &Request, patience: Duration) -> (Outcome, Duration) {
+        self.runtime.block_on(self.ask(request, patience.min(self.patience)))
+    }
+
+    async fn ask(&self, request: &Request, patience: Duration) -> (Outcome, Duration) {
         let started = Instant::now();
-        let outcome = match tokio::time::timeout(self.patience, self.exchange(request)).await {
+        let outcome = match tokio::time::timeout(patience, self.exchange(request)).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(why)) => Outcome::Failed(why),
-            Err(_) => Outcome::Failed(format!("no answer within {} s", self.patience.as_secs_f32())),
+            Err(_) => Outcome::Failed(format!("no answer within {} s", patience.as_secs_f32())),
         };
         (outcome, started.elapsed())
     }
@@ -106,14 +111,14 @@ impl Webhook {
 
 impl Endpoint for Webhook {
     fn send(&self, request: &Request) -> (Outcome, Duration) {
-        self.runtime.block_on(self.ask(request))
+        self.runtime.block_on(self.ask(request, self.patience))
     }
 
     fn send_together(&self, requests: &[Request]) -> Vec<(Outcome, Duration)> {
         self.runtime.block_on(async {
             let mut answers = Vec::with_capacity(requests.len());
             for some in requests.chunks(TOGETHER) {
-                let asked: Vec<_> = some.iter().map(|request| self.ask(request)).collect();
+                let asked: Vec<_> = some.iter().map(|request| self.ask(request, self.patience)).collect();
                 answers.extend(futures::future::join_all(asked).await);
             }
             answers

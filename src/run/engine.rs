@@ -45,18 +45,22 @@ pub struct Options {
     pub today: Date,
 }
 
-/// Whether what answers the subject's reviews can be reached, where the plan needs it. `Err` says why not:
-/// nothing is judged then, since everything would fail for that one reason.
-pub fn reach(plan: &Plan<'_>) -> Result<(), String> {
-    let asks = |case: &Case<'_>| {
+/// Whether the plan asks a webhook.
+pub fn asks(plan: &Plan<'_>) -> bool {
+    plan.cases.iter().any(|case| {
         let over_the_wire = matches!(convert::declared(plan.subject, case.crd), Ok(Declared::Webhook(_)));
         let needs = |need| case.check.needs.contains(&need);
         over_the_wire && (needs(Need::Trials) || needs(Need::Exchanges)) && !plan.exchanges.contains_key(&case.crd.name)
-    };
-    if !plan.cases.iter().any(asks) {
+    })
+}
+
+/// Whether what answers the subject's reviews can be reached, where the plan needs it. `Err` says why not:
+/// nothing is judged then, since everything would fail for that one reason.
+pub fn reach(plan: &Plan<'_>) -> Result<(), String> {
+    if !asks(plan) {
         return Ok(());
     }
-    let endpoint = convert::open(plan.subject)?;
+    let endpoint = plan.endpoint.endpoint(plan.subject)?;
     let hello = Request { method: "GET", body: Vec::new() };
     match endpoint.map(|endpoint| endpoint.send(&hello).0) {
         Some(Outcome::Failed(why)) => Err(why),
@@ -95,14 +99,16 @@ fn judge(plan: &Plan<'_>, case: Case<'_>, once: &Once, today: Date) -> Verdict {
         (Some(_), None, _) => Change::Removed,
     };
     let needs = |need| case.check.needs.contains(&need);
+    // That it can be opened is known before a run begins.
+    let endpoint = || plan.endpoint.endpoint(subject).ok().flatten();
     let trials = if needs(Need::Trials) {
-        once.trials.of(name, || carry_out(subject, case.crd, once.endpoint(subject)))
+        once.trials.of(name, || carry_out(subject, case.crd, endpoint()))
     } else {
         Arc::default()
     };
     let recorded = plan.exchanges.get(name);
     let exchanges = if needs(Need::Exchanges) && recorded.is_none() {
-        once.exchanges.of(name, || exchange(subject, case.crd, once.endpoint(subject)))
+        once.exchanges.of(name, || exchange(subject, case.crd, endpoint()))
     } else {
         Arc::default()
     };
@@ -123,14 +129,6 @@ struct Once {
     trials: ByCrd<Trial>,
     deltas: ByCrd<(String, Vec<Delta>)>,
     exchanges: ByCrd<Exchange>,
-    endpoint: OnceLock<Option<Box<dyn Endpoint>>>,
-}
-
-impl Once {
-    /// What answers the subject's reviews. That it can be opened is known before a run begins.
-    fn endpoint(&self, subject: &Subject) -> Option<&dyn Endpoint> {
-        self.endpoint.get_or_init(|| convert::open(subject).ok().flatten()).as_deref()
-    }
 }
 
 type Cell<T> = Arc<OnceLock<Arc<Vec<T>>>>;

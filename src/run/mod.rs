@@ -9,7 +9,7 @@ mod suite;
 mod waive;
 
 pub use compare::{Comparison, compare};
-pub use engine::{Event, Options, reach, run};
+pub use engine::{Event, Options, asks, reach, run};
 pub use fold::{fold, judge};
 pub use plan::{Case, Plan, Settings, plan};
 pub use select::Selection;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Selection;
 use crate::checks::{Check, Need, Severity};
-use crate::convert::{Declared, declared};
+use crate::convert::{Declared, Opened, declared};
 use crate::observe::{Exchange, Trace};
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
@@ -50,6 +50,8 @@ pub struct Plan<'a> {
     pub cases: Vec<Case<'a>>,
     /// What will not, and why.
     pub skipped: Vec<Skipped>,
+    /// What answers reviews, once somebody asks.
+    pub endpoint: Opened,
 }
 
 /// Derives the plan from subject and selection.
@@ -68,7 +70,7 @@ pub fn plan<'a>(subject: &'a Subject, settings: &'a Settings) -> Plan<'a> {
         }
     }
     let (traces, exchanges) = (&settings.traces, &settings.exchanges);
-    Plan { subject, seed: settings.seed, traces, exchanges, checks, cases, skipped }
+    Plan { subject, seed: settings.seed, traces, exchanges, checks, cases, skipped, endpoint: Opened::default() }
 }
 
 /// The CRD that a check is judged on, or why it is not.

@@ -1,7 +1,9 @@
 //! What is on trial: CRDs, their converter, samples, declared field maps, waivers.
 
+mod converter;
 mod crd;
 mod file;
+mod period;
 mod sample;
 
 use std::collections::BTreeMap;
@@ -10,11 +12,12 @@ use std::path::{Path, PathBuf};
 use crate::document::{Node, Sources, Span};
 use crate::field_map::FieldMap;
 
+pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, WebhookConfig};
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
 pub use file::{
-    Baseline, Budget, ConverterConfig, CrdInputs, Empty, KubernetesConfig, Metadata, ProcessConfig, Provider, Ready,
-    SubjectFile, SubjectFileError, Waiver, WebhookConfig,
+    Baseline, Budget, CrdInputs, KubernetesConfig, Metadata, Provider, SubjectFile, SubjectFileError, Waiver,
 };
+pub use period::{Period, PeriodError};
 pub use sample::Sample;
 
 // Names are read together with the CRDs that bear them.

@@ -15,6 +15,7 @@ mod fixture;
 mod generate;
 mod house;
 mod loaders;
+mod process;
 mod registry;
 mod hostile;
 mod releases;

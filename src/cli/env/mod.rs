@@ -14,10 +14,11 @@ use crdproof::cluster::binaries::{
 };
 use crdproof::input::{InputError, Trouble};
 use crdproof::kubernetes::KubeVersion;
+use crdproof::subject::Subject;
 use serde_json::json;
 
 use super::args::TextFormat;
-use super::args::env::{EnvAction, EnvArgs, EnvListArgs, EnvLockArgs, EnvSourceArgs, EnvUseArgs};
+use super::args::env::{DEFAULT_RELEASE, EnvAction, EnvArgs, EnvListArgs, EnvLockArgs, EnvSourceArgs, EnvUseArgs};
 use super::console::Console;
 use super::exit::Exit;
 
@@ -94,6 +95,18 @@ fn have(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Re
     let result = resolve(store, &selector, &sources(args), &|progress| ticker.tell(&progress));
     ticker.clear();
     Ok(result.map_err(told)?)
+}
+
+/// The programs of an API server for a subject's converter, where it needs one.
+pub(super) fn server_for(subject: &Subject, console: Console) -> Result<Option<Assets>> {
+    let process = subject.file.converter.as_ref().and_then(|converter| converter.process.as_ref());
+    if !process.is_some_and(|process| process.needs_cluster) {
+        return Ok(None);
+    }
+    let kubernetes = &subject.file.kubernetes;
+    let wanted = kubernetes.minimum.or_else(|| kubernetes.versions.iter().min().copied());
+    let wanted = wanted.map_or_else(|| DEFAULT_RELEASE.to_owned(), |version| version.to_string());
+    first_of(&store()?, &wanted, &EnvSourceArgs::default(), console).map(Some)
 }
 
 /// The one release that a selector names.
