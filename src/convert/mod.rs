@@ -3,6 +3,8 @@
 mod answer;
 pub mod endpoint;
 pub mod exec;
+#[cfg(feature = "cluster")]
+mod greeting;
 mod opened;
 pub mod probe;
 #[cfg(feature = "cluster")]
@@ -116,7 +118,11 @@ fn open_webhook(config: &WebhookConfig, folder: &Path) -> Result<Box<dyn Endpoin
         std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
     };
     let authorities = config.ca_file.as_ref().map(read).transpose()?;
-    Ok(Box::new(webhook::Webhook::new(&config.url, authorities.as_deref())?))
+    let webhook = webhook::Webhook::new(&config.url, authorities.as_deref())?;
+    Ok(Box::new(match config.timeout {
+        Some(timeout) => webhook.patience(timeout.0),
+        None => webhook,
+    }))
 }
 
 #[cfg(not(feature = "cluster"))]

@@ -18,7 +18,7 @@ use crate::cluster::binaries::Assets;
 use crate::cluster::guard::{Guard, Guarded, Output, Spec};
 use crate::cluster::local::{Binaries, Local};
 use crate::cluster::{Authority, ClusterError, RunId, make_folder, runtime, whole, write_private};
-use crate::observe::Outcome;
+use crate::observe::{Outcome, Transport};
 use crate::subject::{Crd, ProcessConfig, Subject};
 
 /// How long a process may take to answer at all, where the subject file does not say.
@@ -117,7 +117,7 @@ impl Process {
         let log = open_log(&subject.folder())?;
         let spec = spec(config, &surroundings, &subject.folder(), &log)?;
         let guarded = guard.spawn(&spec).map_err(|error| told(&ClusterError::Guard(error)))?;
-        let mut webhook = Webhook::new(&url, Some(authority.as_bytes()))?;
+        let mut webhook = Webhook::new(&url, Some(authority.as_bytes()))?.trusting("the authority of $CERT_DIR");
         if let Some(timeout) = config.timeout {
             webhook = webhook.patience(timeout.0);
         }
@@ -140,7 +140,7 @@ impl Process {
                 TcpStream::connect_timeout(&address, left).err().map(|error| error.to_string())
             } else {
                 match self.webhook.send_within(hello, left).0 {
-                    Outcome::Answered { .. } => None,
+                    Outcome::Answered { .. } | Outcome::Met(_) => None,
                     Outcome::Failed(why) => Some(why),
                 }
             };
@@ -207,6 +207,10 @@ impl Endpoint for Process {
     fn send(&self, request: &Request) -> (Outcome, Duration) {
         let (outcome, took) = self.webhook.send(request);
         (self.explained(outcome), took)
+    }
+
+    fn transport(&self, bundle: Option<&[u8]>) -> Option<Transport> {
+        self.webhook.transport(bundle)
     }
 
     fn send_together(&self, requests: &[Request]) -> Vec<(Outcome, Duration)> {

@@ -39,9 +39,12 @@ pub struct Empty {}
 pub struct WebhookConfig {
     /// Its URL.
     pub url: String,
-    /// The CA that signed its certificate.
+    /// The CA that signed its certificate; where it is not said, the CRD's `caBundle` or the machine's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<String>,
+    /// How long an answer may take; `30s` where it is not said, as long as API servers wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Period>,
 }
 
 /// A webhook that we start.

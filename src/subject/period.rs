@@ -5,11 +5,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A length of time: a number and a unit, such as `50ms` or `1.5s`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(into = "String")]
 #[schemars(with = "String", extend("pattern" = r"^\d+(\.\d+)?(us|ms|s|m)$"))]
 pub struct Period(pub Duration);
 
@@ -48,11 +49,24 @@ impl fmt::Display for Period {
     }
 }
 
-impl TryFrom<String> for Period {
-    type Error = PeriodError;
+/// By hand, so that an error has the place of the text and not of what is around it.
+impl<'de> Deserialize<'de> for Period {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
 
-    fn try_from(text: String) -> Result<Self, PeriodError> {
-        text.parse()
+        impl Visitor<'_> for Text {
+            type Value = Period;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a length of time, such as 50ms")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Period, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Text)
     }
 }
 

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod binaries;
+mod certificates;
 mod checks;
 mod ci_example;
 mod cli;
