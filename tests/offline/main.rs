@@ -21,5 +21,6 @@ mod registry;
 mod hostile;
 mod releases;
 mod reports;
+mod tutorial;
 mod verdicts;
 mod webhook;
