@@ -29,8 +29,8 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
         return Err(error.help(format!("its versions: {}", known.join(", "))).into());
     }
     let declared = convert::declared(&subject, crd).map_err(wrong)?;
-    let server = env::server_for(&subject, console)?;
-    let endpoint = convert::open(&subject, server.as_ref()).map_err(|why| unreachable(&subject, &why))?;
+    let means = env::means(&subject, console)?;
+    let endpoint = convert::open(&subject, &means).map_err(|why| unreachable(&subject, &why))?;
     let converter = Converter::of(&subject, crd, endpoint.as_deref()).map_err(wrong)?;
     let exit = match converter.convert(&object, &from, &args.to) {
         Ok(answer) => {

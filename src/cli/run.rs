@@ -29,10 +29,8 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
         let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
         return Err(error.help("`crdproof plan` shows what is skipped and why").into());
     }
-    if engine::asks(&plan)
-        && let Some(server) = env::server_for(&subject, console)?
-    {
-        plan.endpoint = Opened::with_server(server);
+    if engine::asks(&plan) {
+        plan.endpoint = Opened::with(env::means(&subject, console)?);
     }
     engine::reach(&plan).map_err(|why| unreachable(&subject, &why))?;
     let mut report = engine::judge(&plan, &options(args.report.jobs));

@@ -11,10 +11,12 @@ pub mod probe;
 pub mod process;
 pub mod review;
 #[cfg(feature = "cluster")]
+pub mod service;
+#[cfg(feature = "cluster")]
 pub mod webhook;
 
 pub use answer::Answerer;
-pub use opened::Opened;
+pub use opened::{Means, Opened};
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +24,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::endpoint::{Endpoint, Request};
-use crate::cluster::binaries::Assets;
 use crate::field_map::Relation;
 use crate::observe::{Ask, Exchange};
 use crate::schema;
@@ -82,9 +83,8 @@ pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, Str
     }
 }
 
-/// What answers the subject's reviews, where something does. A process that needs an API server gets one
-/// of these programs.
-pub fn open(subject: &Subject, server: Option<&Assets>) -> Result<Option<Box<dyn Endpoint>>, String> {
+/// What answers the subject's reviews, where something does.
+pub fn open(subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
     let Some(converter) = &subject.file.converter else { return Ok(None) };
     let folder = subject.folder();
     if let Some(command) = &converter.exec {
@@ -92,33 +92,32 @@ pub fn open(subject: &Subject, server: Option<&Assets>) -> Result<Option<Box<dyn
         return Ok(Some(Box::new(exec)));
     }
     if let Some(process) = &converter.process {
-        return open_process(subject, process, server).map(Some);
+        return open_process(subject, process, means).map(Some);
     }
-    converter.webhook.as_ref().map(|webhook| open_webhook(webhook, &folder)).transpose()
+    converter.webhook.as_ref().map(|webhook| open_webhook(webhook, &folder, means)).transpose()
 }
 
 #[cfg(feature = "cluster")]
-fn open_process(
-    subject: &Subject,
-    config: &ProcessConfig,
-    server: Option<&Assets>,
-) -> Result<Box<dyn Endpoint>, String> {
-    Ok(Box::new(process::Process::start(subject, config, server)?))
+fn open_process(subject: &Subject, config: &ProcessConfig, means: &Means) -> Result<Box<dyn Endpoint>, String> {
+    Ok(Box::new(process::Process::start(subject, config, means.server.as_ref())?))
 }
 
 #[cfg(not(feature = "cluster"))]
-fn open_process(_: &Subject, _: &ProcessConfig, _: Option<&Assets>) -> Result<Box<dyn Endpoint>, String> {
+fn open_process(_: &Subject, _: &ProcessConfig, _: &Means) -> Result<Box<dyn Endpoint>, String> {
     Err("this build starts no processes; it lacks the feature `cluster`".into())
 }
 
 #[cfg(feature = "cluster")]
-fn open_webhook(config: &WebhookConfig, folder: &Path) -> Result<Box<dyn Endpoint>, String> {
+fn open_webhook(config: &WebhookConfig, folder: &Path, means: &Means) -> Result<Box<dyn Endpoint>, String> {
+    if let Some(service) = &config.service {
+        return Ok(Box::new(service::Service::open(config, service, folder, &means.kubeconfig)?));
+    }
     let read = |name: &String| {
         let path = folder.join(name);
         std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
     };
     let authorities = config.ca_file.as_ref().map(read).transpose()?;
-    let webhook = webhook::Webhook::new(&config.url, authorities.as_deref())?;
+    let webhook = webhook::Webhook::new(config.url.as_deref().unwrap_or_default(), authorities.as_deref())?;
     Ok(Box::new(match config.timeout {
         Some(timeout) => webhook.patience(timeout.0),
         None => webhook,
@@ -126,7 +125,7 @@ fn open_webhook(config: &WebhookConfig, folder: &Path) -> Result<Box<dyn Endpoin
 }
 
 #[cfg(not(feature = "cluster"))]
-fn open_webhook(_: &WebhookConfig, _: &Path) -> Result<Box<dyn Endpoint>, String> {
+fn open_webhook(_: &WebhookConfig, _: &Path, _: &Means) -> Result<Box<dyn Endpoint>, String> {
     Err("this build asks no webhooks; it lacks the feature `cluster`".into())
 }
 

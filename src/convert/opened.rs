@@ -1,11 +1,21 @@
 //! What answers a subject's reviews, opened once and kept.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use super::endpoint::Endpoint;
 use crate::cluster::binaries::Assets;
 use crate::subject::Subject;
+
+/// What of the machine a converter may need.
+#[derive(Debug, Clone, Default)]
+pub struct Means {
+    /// The programs of an API server, for a process that needs one.
+    pub server: Option<Assets>,
+    /// The kubeconfig files that `kubectl` would take, for a service in a cluster.
+    pub kubeconfig: Vec<PathBuf>,
+}
 
 type Kept = OnceLock<Result<Option<Box<dyn Endpoint>>, String>>;
 
@@ -13,19 +23,19 @@ type Kept = OnceLock<Result<Option<Box<dyn Endpoint>>, String>>;
 /// it stands for ends with the last clone.
 #[derive(Clone, Default)]
 pub struct Opened {
-    server: Option<Assets>,
+    means: Means,
     endpoint: Arc<Kept>,
 }
 
 impl Opened {
-    /// With the programs of an API server, for a converter that needs one.
-    pub fn with_server(server: Assets) -> Self {
-        Self { server: Some(server), endpoint: Arc::default() }
+    /// With what of the machine it may need.
+    pub fn with(means: Means) -> Self {
+        Self { means, endpoint: Arc::default() }
     }
 
     /// What answers, where something does. `Err` says why it cannot be asked, also the next time.
     pub fn endpoint(&self, subject: &Subject) -> Result<Option<&dyn Endpoint>, String> {
-        match self.endpoint.get_or_init(|| super::open(subject, self.server.as_ref())) {
+        match self.endpoint.get_or_init(|| super::open(subject, &self.means)) {
             Ok(endpoint) => Ok(endpoint.as_deref()),
             Err(why) => Err(why.clone()),
         }
@@ -34,6 +44,6 @@ impl Opened {
 
 impl fmt::Debug for Opened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Opened").field("server", &self.server).finish_non_exhaustive()
+        f.debug_struct("Opened").field("means", &self.means).finish_non_exhaustive()
     }
 }

@@ -38,13 +38,39 @@ pub struct Empty {}
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WebhookConfig {
     /// Its URL.
-    pub url: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Its service in a cluster, asked through the API server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceConfig>,
+    /// The kubeconfig of that cluster; where it is not said, the one that `kubectl` takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubeconfig: Option<String>,
+    /// The context of that cluster; where it is not said, the current one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
     /// The CA that signed its certificate; where it is not said, the CRD's `caBundle` or the machine's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<String>,
     /// How long an answer may take; `30s` where it is not said, as long as API servers wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Period>,
+}
+
+/// A service in a cluster.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ServiceConfig {
+    /// Its name.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its port; 443 where it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// The path that it answers at; `/convert` where it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 /// A webhook that we start.
@@ -102,6 +128,25 @@ impl ConverterConfig {
             let message =
                 format!("a converter is exactly one of webhook, process, exec and fieldMap; here are {}", self.ways());
             return error("", message, "keep one of them");
+        }
+        if let Some(webhook) = &self.webhook {
+            let service = webhook.service.as_ref();
+            if webhook.url.is_some() == service.is_some() {
+                let message = "a webhook is exactly one of url and service".to_owned();
+                return error("/webhook", message, "keep one of them, or add `url:`");
+            }
+            if service.is_none() && (webhook.kubeconfig.is_some() || webhook.context.is_some()) {
+                let message = "kubeconfig and context are for a service".to_owned();
+                return error("/webhook", message, "name the service, or leave them out");
+            }
+            if service.is_some() && webhook.ca_file.is_some() {
+                let message = "the API server does not show a service's certificate".to_owned();
+                return error("/webhook/caFile", message, "leave `caFile` out");
+            }
+            if let Some(path) = service.and_then(|service| service.path.as_ref()).filter(|path| !path.starts_with('/'))
+            {
+                return error("/webhook/service/path", format!("{path:?} is no path"), "begin it with a slash");
+            }
         }
         if let Some(process) = &self.process {
             if process.run.first().is_none_or(|program| program.trim().is_empty()) {

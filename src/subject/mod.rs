@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::document::{Node, Sources, Span};
 use crate::field_map::FieldMap;
 
-pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, WebhookConfig};
+pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig};
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
 pub use file::{
     Baseline, Budget, CrdInputs, KubernetesConfig, Metadata, Provider, SubjectFile, SubjectFileError, Waiver,

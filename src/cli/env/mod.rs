@@ -12,6 +12,7 @@ use crdproof::cluster::binaries::{
     Assets, BinariesError, Care, Entry, Kind, Origin, Progress, Selector, SelectorError, Sources, Store, listed, lock,
     resolve, sideload,
 };
+use crdproof::convert::Means;
 use crdproof::input::{InputError, Trouble};
 use crdproof::kubernetes::KubeVersion;
 use crdproof::subject::Subject;
@@ -97,16 +98,17 @@ fn have(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Re
     Ok(result.map_err(told)?)
 }
 
-/// The programs of an API server for a subject's converter, where it needs one.
-pub(super) fn server_for(subject: &Subject, console: Console) -> Result<Option<Assets>> {
+/// What of this machine a subject's converter may need. The programs of an API server are only had where it does.
+pub(super) fn means(subject: &Subject, console: Console) -> Result<Means> {
     let process = subject.file.converter.as_ref().and_then(|converter| converter.process.as_ref());
-    if !process.is_some_and(|process| process.needs_cluster) {
-        return Ok(None);
+    let mut means = Means { server: None, kubeconfig: run::kubeconfigs() };
+    if process.is_some_and(|process| process.needs_cluster) {
+        let kubernetes = &subject.file.kubernetes;
+        let wanted = kubernetes.minimum.or_else(|| kubernetes.versions.iter().min().copied());
+        let wanted = wanted.map_or_else(|| DEFAULT_RELEASE.to_owned(), |version| version.to_string());
+        means.server = Some(first_of(&store()?, &wanted, &EnvSourceArgs::default(), console)?);
     }
-    let kubernetes = &subject.file.kubernetes;
-    let wanted = kubernetes.minimum.or_else(|| kubernetes.versions.iter().min().copied());
-    let wanted = wanted.map_or_else(|| DEFAULT_RELEASE.to_owned(), |version| version.to_string());
-    first_of(&store()?, &wanted, &EnvSourceArgs::default(), console).map(Some)
+    Ok(means)
 }
 
 /// The one release that a selector names.
