@@ -21,6 +21,7 @@ mod registry;
 mod hostile;
 mod releases;
 mod reports;
+mod robust;
 mod service;
 mod tutorial;
 mod verdicts;
