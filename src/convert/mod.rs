@@ -5,6 +5,7 @@ pub mod endpoint;
 pub mod exec;
 #[cfg(feature = "cluster")]
 mod greeting;
+pub mod long_lived;
 mod opened;
 pub mod probe;
 #[cfg(feature = "cluster")]
@@ -77,7 +78,7 @@ pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, Str
     match (&converter.webhook, &converter.process, &converter.exec) {
         (Some(webhook), _, _) => Ok(Declared::Webhook(Wire::Running(webhook))),
         (None, Some(process), _) => Ok(Declared::Webhook(Wire::Process(process))),
-        (None, None, Some(command)) => Ok(Declared::Exec(command)),
+        (None, None, Some(exec)) => Ok(Declared::Exec(&exec.command)),
         // There is exactly one.
         (None, None, None) => Ok(Declared::FieldMap),
     }
@@ -87,9 +88,12 @@ pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, Str
 pub fn open(subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
     let Some(converter) = &subject.file.converter else { return Ok(None) };
     let folder = subject.folder();
-    if let Some(command) = &converter.exec {
-        let exec = exec::Exec { command: command.clone(), folder };
-        return Ok(Some(Box::new(exec)));
+    if let Some(exec) = &converter.exec {
+        let (command, patience) = (exec.command.clone(), exec.timeout.map_or(exec::PATIENCE, |timeout| timeout.0));
+        if exec.long_lived {
+            return Ok(Some(Box::new(long_lived::LongLived::new(command, folder, patience))));
+        }
+        return Ok(Some(Box::new(exec::Exec { command, folder, patience })));
     }
     if let Some(process) = &converter.process {
         return open_process(subject, process, means).map(Some);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Period, SubjectFileError};
+use super::{ExecConfig, Period, SubjectFileError};
 
 /// Exactly one way to convert, and optionally that of the previous release.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -17,9 +17,9 @@ pub struct ConverterConfig {
     /// A webhook that we start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessConfig>,
-    /// A command that reads one review on stdin and writes one on stdout.
+    /// A command that reads a review on stdin and writes its answer to stdout; the words alone, or with more keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exec: Option<Vec<String>>,
+    pub exec: Option<ExecConfig>,
     /// The declared field maps themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field_map: Option<Empty>,
@@ -128,6 +128,10 @@ impl ConverterConfig {
             let message =
                 format!("a converter is exactly one of webhook, process, exec and fieldMap; here are {}", self.ways());
             return error("", message, "keep one of them");
+        }
+        if self.exec.as_ref().is_some_and(|exec| exec.command.is_empty()) {
+            let help = "name the program and its arguments, such as `exec: [bin/convert]`";
+            return error("/exec", "no command is given".into(), help);
         }
         if let Some(webhook) = &self.webhook {
             let service = webhook.service.as_ref();

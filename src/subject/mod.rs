@@ -2,6 +2,7 @@
 
 mod converter;
 mod crd;
+mod exec;
 mod file;
 mod period;
 mod sample;
@@ -14,6 +15,7 @@ use crate::field_map::FieldMap;
 
 pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig};
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
+pub use exec::ExecConfig;
 pub use file::{
     Baseline, Budget, CrdInputs, KubernetesConfig, Metadata, Provider, SubjectFile, SubjectFileError, Waiver,
 };

@@ -156,3 +156,25 @@ fn wrong_keys_have_a_place() {
         crdproof(folder.path(), &SUITES).says(2, &words);
     }
 }
+
+/// A command that lives on and answers with the objects as they came, but for their version.
+#[test]
+fn a_command_that_lives_on_is_asked_line_by_line() {
+    let folder = subject("unused");
+    let file = folder.path().join("crdproof.yaml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let answer = r#"while read -r line; do echo >> asked; echo "$line" | sed -e 's/"request":/"response":/' -e 's/"desiredAPIVersion":"\([^"]*\)","objects":\[{"apiVersion":"[^"]*"/"result":{"status":"Success"},"convertedObjects":[{"apiVersion":"\1"/'; done"#;
+    std::fs::write(folder.path().join("convert.sh"), format!("echo >> processes\n{answer}\n")).unwrap();
+    let exec = "exec: {command: [sh, convert.sh], longLived: true, timeout: 20s}";
+    std::fs::write(&file, text.replace("process: unused", exec)).unwrap();
+    let ended = crdproof(folder.path(), &["run", "--suite", "converter", "--report", "json"]);
+    assert!(ended.code == 0 || ended.code == 1, "{}", ended.stderr);
+    let count = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap().lines().count();
+    assert_eq!(count("processes"), 1, "{}", ended.stderr);
+    assert!(count("asked") > 3, "{}", ended.stderr);
+    assert!(!ended.stderr.contains("refused"), "{}", ended.stderr);
+
+    let wrong = text.replace("process: unused", "exec: {command: [a], longlived: true}");
+    std::fs::write(&file, wrong).unwrap();
+    crdproof(folder.path(), &["run"]).says(2, &["unknown key \"longlived\"", "did you mean `longLived`?"]);
+}
