@@ -102,6 +102,7 @@ pub static ALL: &[&Check] = &[
     &upgrade::served_version_kept::CHECK,
     &upgrade::stored_version_kept::CHECK,
     &upgrade::type_kept::CHECK,
+    &webhook::certificate_trusted::CHECK,
     &webhook::concurrent_calls_agree::CHECK,
     &webhook::content_type_json::CHECK,
     &webhook::count_and_order_kept::CHECK,

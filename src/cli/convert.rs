@@ -13,8 +13,9 @@ use serde_json::Value;
 
 use super::args::convert::ConvertArgs;
 use super::console::Console;
+use super::env;
 use super::exit::Exit;
-use super::run::{load, options};
+use super::run::{load, options, unreachable};
 
 /// Converts one object.
 pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
@@ -28,7 +29,8 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
         return Err(error.help(format!("its versions: {}", known.join(", "))).into());
     }
     let declared = convert::declared(&subject, crd).map_err(wrong)?;
-    let endpoint = convert::open(&subject).map_err(|why| InputError::new(Trouble::Environment, why))?;
+    let means = env::means(&subject, console)?;
+    let endpoint = convert::open(&subject, &means).map_err(|why| unreachable(&subject, &why))?;
     let converter = Converter::of(&subject, crd, endpoint.as_deref()).map_err(wrong)?;
     let exit = match converter.convert(&object, &from, &args.to) {
         Ok(answer) => {

@@ -75,7 +75,7 @@ fn on_release(
         let mut traces = Vec::new();
         let mut result = Ok(());
         for crd in &subject.crds {
-            let converter = converter(subject, crd)?;
+            let converter = converter(subject, crd, console)?;
             let travelled = journey::travel(&server, subject, crd, converter, journeys, settings.seed);
             match runtime::unless_interrupted(travelled).await {
                 None => result = Err(interrupted()),
@@ -94,13 +94,13 @@ fn on_release(
 }
 
 /// What answers the reviews of a CRD; nothing where the server converts by itself.
-fn converter(subject: &Subject, crd: &Crd) -> Result<Option<Arc<dyn Endpoint>>> {
+fn converter(subject: &Subject, crd: &Crd, console: Console) -> Result<Option<Arc<dyn Endpoint>>> {
     let wrong = |why: String| InputError::new(Trouble::Environment, format!("{}: {why}", crd.name));
     match convert::declared(subject, crd) {
         Ok(Declared::FieldMap) => Ok(Some(Arc::new(Maps::new(Arc::new(subject.clone())).map_err(wrong)?))),
         // Strategy None, one version, or a webhook that nobody named: the server is asked as it is.
         Ok(Declared::None) | Err(_) => Ok(None),
-        Ok(_) => Ok(convert::open(subject).map_err(wrong)?.map(Arc::from)),
+        Ok(_) => Ok(convert::open(subject, &env::means(subject, console)?).map_err(wrong)?.map(Arc::from)),
     }
 }
 

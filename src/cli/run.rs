@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::Result;
+use crdproof::convert::Opened;
 use crdproof::input::{self, InputError, Trouble};
 use crdproof::names;
 use crdproof::report::Report;
@@ -14,6 +15,7 @@ use serde_json::json;
 
 use super::args::{PlanArgs, RunArgs, SelectionArgs, SubjectArgs, TextFormat};
 use super::console::Console;
+use super::env;
 use super::exit::Exit;
 use super::{journeys, output};
 
@@ -23,21 +25,29 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     let subject = load(&args.subject)?;
     let mut settings = settings(&args.selection, &subject)?;
     settings.traces = journeys::make(&subject, &settings, &args.kubernetes, console)?;
-    let plan = engine::plan(&subject, &settings);
+    let mut plan = engine::plan(&subject, &settings);
     if plan.cases.is_empty() {
         let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
         return Err(error.help("`crdproof plan` shows what is skipped and why").into());
     }
-    engine::reach(&plan).map_err(|why| {
-        let error = InputError::new(Trouble::Environment, format!("the converter cannot be asked: {why}"));
-        error.help("start it, or correct `converter` in the subject file")
-    })?;
+    if engine::asks(&plan) {
+        plan.endpoint = Opened::with(env::means(&subject, console)?);
+    }
+    engine::reach(&plan).map_err(|why| unreachable(&subject, &why))?;
     let mut report = engine::judge(&plan, &options(args.report.jobs));
     let sources: Vec<_> = args.subject.sources.iter().map(|source| quoted(source)).collect();
     let file = args.subject.file.as_ref().map(|file| format!(" -f {}", quoted(&file.display().to_string())));
     let subject = file.unwrap_or_else(|| sources.iter().map(|source| format!(" {source}")).collect());
     add_reproduction(&mut report, &format!("crdproof run{subject}"));
     output::finish(&report, &args.report, console)
+}
+
+/// That a converter cannot be asked, and what to do.
+pub(crate) fn unreachable(subject: &Subject, why: &str) -> InputError {
+    let process = subject.file.converter.as_ref().is_some_and(|converter| converter.process.is_some());
+    let remedy = if process { "correct `converter.process`" } else { "start it, or correct `converter`" };
+    let help = format!("{remedy} in the subject file");
+    InputError::new(Trouble::Environment, format!("the converter cannot be asked: {why}")).help(help)
 }
 
 /// How to judge: by this many threads, today.

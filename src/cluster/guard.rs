@@ -11,7 +11,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Reads `hold ID` and `end ID` until we are gone, then says farewell, where a command for that was
@@ -43,6 +43,9 @@ done
 
 /// Waits for the word, then becomes the command. Without the word it ends: we died before we could say it.
 const HOLD: &str = r#"read -r word || exit 125; exec "$@" </dev/null"#;
+
+/// The same, for a command that reads what we write after the word.
+const HOLD_OPEN: &str = r#"read -r word || exit 125; exec "$@""#;
 
 /// What kills commands and removes a folder when this value is dropped, or when our process dies.
 #[derive(Debug)]
@@ -82,6 +85,8 @@ pub enum Output {
     File(PathBuf),
     /// Standard error is piped to us and must be read; standard output goes to this file, or nowhere.
     PipedErrors(Option<PathBuf>),
+    /// Both streams are piped to us, and what it reads comes from us.
+    Pipes,
 }
 
 /// A command that runs under a guard.
@@ -130,7 +135,8 @@ impl Spec {
 
     fn command(&self) -> io::Result<Command> {
         let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(HOLD).arg("held").arg(&self.program).args(&self.arguments).stdin(Stdio::piped());
+        let hold = if self.output == Output::Pipes { HOLD_OPEN } else { HOLD };
+        command.arg("-c").arg(hold).arg("held").arg(&self.program).args(&self.arguments).stdin(Stdio::piped());
         for (name, value) in &self.environment {
             match value {
                 Some(value) => command.env(name, value),
@@ -142,6 +148,7 @@ impl Spec {
         }
         match &self.output {
             Output::Null => command.stdout(Stdio::null()).stderr(Stdio::null()),
+            Output::Pipes => command.stdout(Stdio::piped()).stderr(Stdio::piped()),
             Output::PipedErrors(None) => command.stdout(Stdio::null()).stderr(Stdio::piped()),
             Output::PipedErrors(Some(path)) => command.stdout(std::fs::File::create(path)?).stderr(Stdio::piped()),
             Output::File(path) => {
@@ -181,16 +188,17 @@ impl Guard {
     /// Starts a command. A program that does not exist shows as exit code 127.
     pub fn spawn(&self, spec: &Spec) -> io::Result<Guarded> {
         let mut child = spec.command()?.spawn()?;
-        let word = child.stdin.take();
+        let mut word = child.stdin.take();
         let registered = self.watch.tell("hold", child.id());
-        let released = registered.and_then(|()| match word {
-            Some(mut word) => word.write_all(b"go\n"),
-            None => Ok(()),
-        });
+        let released = registered.and_then(|()| word.as_mut().map_or(Ok(()), |word| word.write_all(b"go\n")));
         match released {
-            Ok(()) => Ok(Guarded { child, ended: None, watch: Arc::clone(&self.watch) }),
+            Ok(()) => {
+                child.stdin = word.filter(|_| spec.output == Output::Pipes);
+                Ok(Guarded { child, ended: None, watch: Arc::clone(&self.watch) })
+            }
             Err(error) => {
-                // It was never released, so the closed pipe has ended it already.
+                // It was never released, so the closed pipe ends it.
+                drop(word);
                 let _ = child.wait();
                 Err(error)
             }
@@ -229,6 +237,11 @@ impl Guarded {
     /// The pipe of its standard error, once, where it was asked for.
     pub fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.child.stderr.take()
+    }
+
+    /// The pipes of its input, output and errors, once, where they were asked for.
+    pub fn take_pipes(&mut self) -> Option<(ChildStdin, ChildStdout, ChildStderr)> {
+        Some((self.child.stdin.take()?, self.child.stdout.take()?, self.child.stderr.take()?))
     }
 
     /// How it ended, where it has.

@@ -45,4 +45,6 @@ pub use run_id::{LABEL, RunId};
 #[cfg(feature = "cluster")]
 pub use server::{HostAccess, Server};
 #[cfg(feature = "cluster")]
+pub(crate) use start::{make_folder, write_private};
+#[cfg(feature = "cluster")]
 pub use sweep::Sweep;

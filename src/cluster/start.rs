@@ -21,7 +21,7 @@ pub(super) fn parents(below: Option<&Path>) -> Vec<PathBuf> {
 }
 
 /// A folder of our own, which says whose it is.
-pub(super) fn make_folder(below: Option<&Path>, run: &RunId) -> Result<PathBuf, ClusterError> {
+pub(crate) fn make_folder(below: Option<&Path>, run: &RunId) -> Result<PathBuf, ClusterError> {
     let mut last = None;
     for parent in parents(below) {
         match tempfile::Builder::new().prefix(&format!("{}-", run.name())).tempdir_in(&parent) {
@@ -42,7 +42,7 @@ pub(super) fn program(path: &Path) -> Result<PathBuf, ClusterError> {
 }
 
 /// Keys are nobody else's business.
-pub(super) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut options = std::fs::File::options();
     options.create_new(true).write(true);

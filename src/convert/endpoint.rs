@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::observe::Outcome;
+use crate::observe::{Outcome, Transport};
 
 /// A request to an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,12 @@ impl Request {
 pub trait Endpoint: Send + Sync {
     /// Sends one request and says what came back, and how long that took. Never waits for ever.
     fn send(&self, request: &Request) -> (Outcome, Duration);
+
+    /// How it was met, seen with the authorities that it was given or else with those of a CRD's `caBundle`, in
+    /// PEM. Nothing where nothing is met.
+    fn transport(&self, _bundle: Option<&[u8]>) -> Option<Transport> {
+        None
+    }
 
     /// Sends requests at once, where the endpoint can do that. Answers are in the order of the requests.
     fn send_together(&self, requests: &[Request]) -> Vec<(Outcome, Duration)> {

@@ -4,18 +4,27 @@ mod answer;
 mod converter;
 pub mod endpoint;
 pub mod exec;
+#[cfg(feature = "cluster")]
+mod greeting;
+pub mod long_lived;
+mod opened;
 pub mod probe;
+#[cfg(feature = "cluster")]
+pub mod process;
 pub mod review;
+#[cfg(feature = "cluster")]
+pub mod service;
 #[cfg(feature = "cluster")]
 pub mod webhook;
 
 pub use answer::{Answerer, Maps};
 pub use converter::Converter;
+pub use opened::{Means, Opened};
 
 use std::path::Path;
 
 use self::endpoint::Endpoint;
-use crate::subject::{ConverterConfig, Crd, Subject, WebhookConfig};
+use crate::subject::{ConverterConfig, Crd, ProcessConfig, Subject, WebhookConfig};
 
 /// What a subject says about the converter of a CRD.
 #[derive(Debug, Clone, Copy)]
@@ -26,8 +35,17 @@ pub enum Declared<'a> {
     FieldMap,
     /// A command for each review.
     Exec(&'a [String]),
-    /// A webhook that runs.
-    Webhook(&'a WebhookConfig),
+    /// A webhook.
+    Webhook(Wire<'a>),
+}
+
+/// A webhook that a subject names.
+#[derive(Debug, Clone, Copy)]
+pub enum Wire<'a> {
+    /// It runs already.
+    Running(&'a WebhookConfig),
+    /// We start it.
+    Process(&'a ProcessConfig),
 }
 
 /// How the objects of a CRD are converted, or why there is nobody to ask.
@@ -42,45 +60,69 @@ pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, Str
     let Some(converter) = converter else {
         return Err(format!("strategy {}, and the subject names no converter to ask", crd.conversion.strategy));
     };
-    match (&converter.webhook, &converter.exec, &converter.field_map) {
-        (Some(webhook), _, _) => Ok(Declared::Webhook(webhook)),
-        (None, Some(command), _) => Ok(Declared::Exec(command)),
-        (None, None, Some(_)) => Ok(Declared::FieldMap),
-        (None, None, None) => Err("this release starts no processes".into()),
+    match (&converter.webhook, &converter.process, &converter.exec) {
+        (Some(webhook), _, _) => Ok(Declared::Webhook(Wire::Running(webhook))),
+        (None, Some(process), _) => Ok(Declared::Webhook(Wire::Process(process))),
+        (None, None, Some(exec)) => Ok(Declared::Exec(&exec.command)),
+        // There is exactly one.
+        (None, None, None) => Ok(Declared::FieldMap),
     }
 }
 
 /// What answers the subject's reviews, where something does.
-pub fn open(subject: &Subject) -> Result<Option<Box<dyn Endpoint>>, String> {
-    subject.file.converter.as_ref().map_or(Ok(None), |converter| open_as(converter, subject))
+pub fn open(subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
+    subject.file.converter.as_ref().map_or(Ok(None), |converter| open_as(converter, subject, means))
 }
 
 /// What answers reviews as the previous release does, where the subject names it.
-pub fn open_baseline(subject: &Subject) -> Result<Option<Box<dyn Endpoint>>, String> {
+pub fn open_baseline(subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
     let baseline = subject.file.converter.as_ref().and_then(|converter| converter.baseline.as_deref());
-    baseline.map_or(Ok(None), |baseline| open_as(baseline, subject))
+    baseline.map_or(Ok(None), |baseline| open_as(baseline, subject, means))
 }
 
-fn open_as(converter: &ConverterConfig, subject: &Subject) -> Result<Option<Box<dyn Endpoint>>, String> {
+fn open_as(converter: &ConverterConfig, subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
     let folder = subject.folder();
-    if let Some(command) = &converter.exec {
-        let exec = exec::Exec { command: command.clone(), folder };
-        return Ok(Some(Box::new(exec)));
+    if let Some(exec) = &converter.exec {
+        let (command, patience) = (exec.command.clone(), exec.timeout.map_or(exec::PATIENCE, |timeout| timeout.0));
+        if exec.long_lived {
+            return Ok(Some(Box::new(long_lived::LongLived::new(command, folder, patience))));
+        }
+        return Ok(Some(Box::new(exec::Exec { command, folder, patience })));
     }
-    converter.webhook.as_ref().map(|webhook| open_webhook(webhook, &folder)).transpose()
+    if let Some(process) = &converter.process {
+        return open_process(subject, process, means).map(Some);
+    }
+    converter.webhook.as_ref().map(|webhook| open_webhook(webhook, &folder, means)).transpose()
 }
 
 #[cfg(feature = "cluster")]
-fn open_webhook(config: &WebhookConfig, folder: &Path) -> Result<Box<dyn Endpoint>, String> {
+fn open_process(subject: &Subject, config: &ProcessConfig, means: &Means) -> Result<Box<dyn Endpoint>, String> {
+    Ok(Box::new(process::Process::start(subject, config, means.server.as_ref())?))
+}
+
+#[cfg(not(feature = "cluster"))]
+fn open_process(_: &Subject, _: &ProcessConfig, _: &Means) -> Result<Box<dyn Endpoint>, String> {
+    Err("this build starts no processes; it lacks the feature `cluster`".into())
+}
+
+#[cfg(feature = "cluster")]
+fn open_webhook(config: &WebhookConfig, folder: &Path, means: &Means) -> Result<Box<dyn Endpoint>, String> {
+    if let Some(service) = &config.service {
+        return Ok(Box::new(service::Service::open(config, service, folder, &means.kubeconfig)?));
+    }
     let read = |name: &String| {
         let path = folder.join(name);
         std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
     };
     let authorities = config.ca_file.as_ref().map(read).transpose()?;
-    Ok(Box::new(webhook::Webhook::new(&config.url, authorities.as_deref())?))
+    let webhook = webhook::Webhook::new(config.url.as_deref().unwrap_or_default(), authorities.as_deref())?;
+    Ok(Box::new(match config.timeout {
+        Some(timeout) => webhook.patience(timeout.0),
+        None => webhook,
+    }))
 }
 
 #[cfg(not(feature = "cluster"))]
-fn open_webhook(_: &WebhookConfig, _: &Path) -> Result<Box<dyn Endpoint>, String> {
+fn open_webhook(_: &WebhookConfig, _: &Path, _: &Means) -> Result<Box<dyn Endpoint>, String> {
     Err("this build asks no webhooks; it lacks the feature `cluster`".into())
 }

@@ -1,10 +1,14 @@
 //! The requests that show how an endpoint speaks.
 
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::endpoint::{Endpoint, Request};
 use super::review::request as review;
-use crate::observe::{Ask, Exchange};
+use crate::observe::{Ask, Exchange, Outcome};
 use crate::subject::Crd;
 
 /// As many objects as a page of a list has.
@@ -19,7 +23,7 @@ const DEPTH: usize = 20_000;
 /// Sends everything that the wire checks look at. Objects are of any version of the CRD; at least one is
 /// needed for most questions.
 pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Exchange> {
-    let mut exchanges = Vec::new();
+    let mut exchanges: Vec<Exchange> = meeting(endpoint, crd).into_iter().collect();
     let versions: Vec<String> = crd.versions.iter().map(|version| format!("{}/{}", crd.group, version.name)).collect();
     let known = every_version(endpoint, &versions, objects, &mut exchanges);
     let (Some(first), Some(other)) = (known.first(), versions.iter().find(|version| *version != &of(&known, 0))) else {
@@ -50,6 +54,16 @@ pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Excha
     exchanges.push(exchange(endpoint, Ask::Method, &Request { method: "GET", body: Vec::new() }));
     together(endpoint, &mut exchanges);
     exchanges
+}
+
+/// How the endpoint is met by an API server that has this CRD.
+fn meeting(endpoint: &dyn Endpoint, crd: &Crd) -> Option<Exchange> {
+    let bundle = crd.conversion.client.as_ref().and_then(|client| client.ca_bundle.as_ref());
+    // What cannot be read is another check's affair.
+    let bundle = bundle.and_then(|(text, _)| STANDARD.decode(text.split_whitespace().collect::<String>()).ok());
+    let transport = endpoint.transport(bundle.as_deref())?;
+    let nothing = Request { method: "", body: Vec::new() };
+    Some(recorded(Ask::Certificate, &nothing, Outcome::Met(transport), Duration::ZERO))
 }
 
 /// Converts every object to every other version, and returns objects of as many versions as there are.
@@ -137,7 +151,7 @@ fn exchange(endpoint: &dyn Endpoint, ask: Ask, request: &Request) -> Exchange {
     recorded(ask, request, outcome, took)
 }
 
-fn recorded(ask: Ask, request: &Request, outcome: crate::observe::Outcome, took: std::time::Duration) -> Exchange {
+fn recorded(ask: Ask, request: &Request, outcome: Outcome, took: Duration) -> Exchange {
     Exchange {
         ask,
         method: request.method.to_owned(),

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::{Method, Request as HttpRequest, header};
+use http::{Method, Request as HttpRequest, Uri, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
 
 use super::endpoint::{Endpoint, Request};
-use crate::observe::Outcome;
+use super::greeting::{self, Authorities, Shown};
+use crate::observe::{Outcome, Transport};
 
 /// As long as an API server waits for a conversion.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -27,33 +26,26 @@ const TOGETHER: usize = 32;
 
 /// A webhook at an address.
 pub struct Webhook {
-    url: String,
+    uri: Uri,
     runtime: tokio::runtime::Runtime,
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     patience: Duration,
+    tls: Arc<rustls::ClientConfig>,
+    authorities: Option<Authorities>,
+    met: tokio::sync::OnceCell<Shown>,
 }
 
 impl Webhook {
-    /// Asks at this address, and trusts these authorities, in PEM, or those of the machine. `Err` says what
-    /// cannot be used.
+    /// Asks at this address. Its certificate is compared with these authorities, in PEM, or those of the CRD or the
+    /// machine, but it is asked whatever comes of that. `Err` says what cannot be used.
     pub fn new(url: &str, authorities: Option<&[u8]>) -> Result<Self, String> {
-        let uri: http::Uri = url.parse().map_err(|error| format!("{url:?} is no address: {error}"))?;
+        let uri: Uri = url.parse().map_err(|error| format!("{url:?} is no address: {error}"))?;
         if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none() {
             return Err(format!("{url:?} is no address; write https://HOST:PORT/PATH"));
         }
-        let mut roots = rustls::RootCertStore::empty();
-        if let Some(pem) = authorities {
-            for certificate in CertificateDer::pem_slice_iter(pem) {
-                let certificate = certificate.map_err(|error| format!("the CA is no PEM: {error}"))?;
-                roots.add(certificate).map_err(|error| format!("the CA cannot be used: {error}"))?;
-            }
-            if roots.is_empty() {
-                return Err("the CA holds no certificate".into());
-            }
-        }
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let config = config.map_err(|error| error.to_string())?.with_root_certificates(roots).with_no_client_auth();
+        let authorities = authorities.map(|pem| Authorities::read("the CA of `caFile`", pem)).transpose()?;
+        let config = greeting::client_config()?;
+        let tls = Arc::new(config.clone());
         let connector = hyper_rustls::HttpsConnectorBuilder::new()
             .with_tls_config(config)
             .https_or_http()
@@ -62,7 +54,8 @@ impl Webhook {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let client = Client::builder(TokioExecutor::new()).build(connector);
-        Ok(Self { url: url.to_owned(), runtime, client, patience: PATIENCE })
+        let met = tokio::sync::OnceCell::new();
+        Ok(Self { uri, runtime, client, patience: PATIENCE, tls, authorities, met })
     }
 
     /// Waits this long instead of as long as an API server.
@@ -71,12 +64,53 @@ impl Webhook {
         self
     }
 
-    async fn ask(&self, request: &Request) -> (Outcome, Duration) {
+    /// Says whose the authorities are.
+    pub(super) fn trusting(mut self, whose: &str) -> Self {
+        if let Some(authorities) = &mut self.authorities {
+            whose.clone_into(&mut authorities.whose);
+        }
+        self
+    }
+
+    /// The host as certificates name it: an address of IPv6 without brackets.
+    fn host(&self) -> &str {
+        self.uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
+    }
+
+    /// Meets the endpoint, once.
+    async fn meet(&self) -> Result<&Shown, String> {
+        let meet = async {
+            match self.uri.scheme_str() {
+                Some("https") => {
+                    let port = self.uri.port_u16().unwrap_or(443);
+                    greeting::meet(Arc::clone(&self.tls), self.host(), port).await
+                }
+                _ => Ok(None),
+            }
+        };
+        self.met.get_or_try_init(|| meet).await
+    }
+
+    /// The address with the scheme that the endpoint understands.
+    fn address(&self, met: &Shown) -> Result<Uri, String> {
+        let mut parts = self.uri.clone().into_parts();
+        if met.is_none() {
+            parts.scheme = Some(http::uri::Scheme::HTTP);
+        }
+        Uri::from_parts(parts).map_err(|error| error.to_string())
+    }
+
+    /// Sends one request, and waits no longer than this.
+    pub(super) fn send_within(&self, request: &Request, patience: Duration) -> (Outcome, Duration) {
+        self.runtime.block_on(self.ask(request, patience.min(self.patience)))
+    }
+
+    async fn ask(&self, request: &Request, patience: Duration) -> (Outcome, Duration) {
         let started = Instant::now();
-        let outcome = match tokio::time::timeout(self.patience, self.exchange(request)).await {
+        let outcome = match tokio::time::timeout(patience, self.exchange(request)).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(why)) => Outcome::Failed(why),
-            Err(_) => Outcome::Failed(format!("no answer within {} s", self.patience.as_secs_f32())),
+            Err(_) => Outcome::Failed(format!("no answer within {} s", patience.as_secs_f32())),
         };
         (outcome, started.elapsed())
     }
@@ -85,7 +119,7 @@ impl Webhook {
         let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| error.to_string())?;
         let built = HttpRequest::builder()
             .method(method)
-            .uri(&self.url)
+            .uri(self.address(self.meet().await?)?)
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::ACCEPT, "application/json, */*")
             .body(Full::new(Bytes::from(request.body.clone())))
@@ -105,15 +139,26 @@ impl Webhook {
 }
 
 impl Endpoint for Webhook {
+    fn transport(&self, bundle: Option<&[u8]>) -> Option<Transport> {
+        let met = self.runtime.block_on(async { tokio::time::timeout(self.patience, self.meet()).await });
+        let shown = met.ok()?.ok()?;
+        if let Some(authorities) = &self.authorities {
+            return greeting::transport(self.host(), shown, authorities);
+        }
+        // A bundle that cannot be read is another check's affair.
+        let bundle = bundle.and_then(|pem| Authorities::read("the CRD's caBundle", pem).ok());
+        greeting::transport(self.host(), shown, &bundle.unwrap_or_else(Authorities::of_the_machine))
+    }
+
     fn send(&self, request: &Request) -> (Outcome, Duration) {
-        self.runtime.block_on(self.ask(request))
+        self.runtime.block_on(self.ask(request, self.patience))
     }
 
     fn send_together(&self, requests: &[Request]) -> Vec<(Outcome, Duration)> {
         self.runtime.block_on(async {
             let mut answers = Vec::with_capacity(requests.len());
             for some in requests.chunks(TOGETHER) {
-                let asked: Vec<_> = some.iter().map(|request| self.ask(request)).collect();
+                let asked: Vec<_> = some.iter().map(|request| self.ask(request, self.patience)).collect();
                 answers.extend(futures::future::join_all(asked).await);
             }
             answers
@@ -123,6 +168,6 @@ impl Endpoint for Webhook {
 
 impl std::fmt::Debug for Webhook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Webhook").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("Webhook").field("url", &self.uri).finish_non_exhaustive()
     }
 }

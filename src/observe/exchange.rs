@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Transport;
+
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -47,6 +49,8 @@ pub enum Ask {
     Afterwards,
     /// Another method than POST.
     Method,
+    /// What the endpoint shows before it is asked.
+    Certificate,
 }
 
 /// What came back.
@@ -65,6 +69,8 @@ pub enum Outcome {
     },
     /// No answer, and why.
     Failed(String),
+    /// No answer was asked for; this is how the endpoint was met.
+    Met(Transport),
 }
 
 impl Exchange {
@@ -77,6 +83,7 @@ impl Exchange {
     pub fn answer(&self) -> Result<Value, String> {
         match &self.outcome {
             Outcome::Failed(why) => Err(why.clone()),
+            Outcome::Met(_) => Err("nothing was asked".into()),
             Outcome::Answered { status: 200, body, .. } => {
                 serde_json::from_str(body).map_err(|error| format!("HTTP 200 with a body that is no JSON ({error})"))
             }

@@ -12,12 +12,12 @@ use serde_json::Value;
 use super::search::{Found, Saved, Search, judge_recorded};
 use super::{Case, Plan};
 use crate::checks::{Change, Check, Evidence, Need, Verdict};
-use crate::convert::endpoint::{Endpoint, Request};
+use crate::convert::endpoint::Request;
 use crate::convert::{self, Converter, Declared, probe};
 use crate::observe::{Exchange, Outcome, Trial};
 use crate::report::Conversions;
 use crate::schema::compare::{Delta, compare};
-use crate::subject::{Crd, Subject};
+use crate::subject::Crd;
 
 /// What happens during a run, in the order in which it happens.
 #[derive(Debug)]
@@ -65,23 +65,27 @@ pub struct Options {
     pub today: Date,
 }
 
-/// Whether what answers the subject's reviews can be reached, where the plan needs it. `Err` says why not:
-/// nothing is judged then, since everything would fail for that one reason.
-pub fn reach(plan: &Plan<'_>) -> Result<(), String> {
-    let asks = |case: &Case<'_>| {
+/// Whether the plan asks a webhook.
+pub fn asks(plan: &Plan<'_>) -> bool {
+    plan.cases.iter().any(|case| {
         let over_the_wire = matches!(convert::declared(plan.subject, case.crd), Ok(Declared::Webhook(_)));
         let needs = |need| case.check.needs.contains(&need);
         let trials = (needs(Need::Trials) || needs(Need::Survey)) && !plan.settings.trials.contains_key(&case.crd.name);
         over_the_wire && (trials || needs(Need::Exchanges) && !plan.settings.exchanges.contains_key(&case.crd.name))
-    };
-    if plan.settings.endpoint.is_some() || !plan.cases.iter().any(asks) {
+    })
+}
+
+/// Whether what answers the subject's reviews can be reached, where the plan needs it. `Err` says why not:
+/// nothing is judged then, since everything would fail for that one reason.
+pub fn reach(plan: &Plan<'_>) -> Result<(), String> {
+    if plan.settings.endpoint.is_some() || !asks(plan) {
         return Ok(());
     }
-    let endpoint = convert::open(plan.subject)?;
+    let endpoint = plan.endpoint.endpoint(plan.subject)?;
     let hello = Request { method: "GET", body: Vec::new() };
     match endpoint.map(|endpoint| endpoint.send(&hello).0) {
         Some(Outcome::Failed(why)) => Err(why),
-        Some(Outcome::Answered { .. }) | None => Ok(()),
+        Some(Outcome::Answered { .. } | Outcome::Met(_)) | None => Ok(()),
     }
 }
 
@@ -127,7 +131,7 @@ fn judge<'a>(
     let needs = |need| case.check.needs.contains(&need);
     let recorded = settings.exchanges.get(name);
     let exchanges = if needs(Need::Exchanges) && recorded.is_none() {
-        once.exchanges.of(name, || exchange(plan, case.crd, once, emit))
+        once.exchanges.of(name, || exchange(plan, case.crd, emit))
     } else {
         Arc::default()
     };
@@ -152,7 +156,7 @@ fn judge<'a>(
     }
     let searched = once.searches.of(name, || match trials {
         Some(_) => Ok((judge_recorded(&judges(plan, case.crd), &evidence), Arc::default())),
-        None => search(plan, case.crd, &evidence, once, options, emit),
+        None => search(plan, case.crd, &evidence, options, emit),
     });
     match &*searched {
         Ok((verdicts, shown)) => {
@@ -180,19 +184,10 @@ struct Once {
     searches: ByCrd<Result<Searched, String>>,
     deltas: ByCrd<Vec<(String, Vec<Delta>)>>,
     exchanges: ByCrd<Vec<Exchange>>,
-    endpoint: OnceLock<Option<Box<dyn Endpoint>>>,
-    baseline: OnceLock<Option<Box<dyn Endpoint>>>,
 }
 
 /// Verdicts by check, and the trials that they point to.
 type Searched = (BTreeMap<&'static str, Verdict>, Arc<Vec<Trial>>);
-
-impl Once {
-    /// What answers the subject's reviews. That it can be opened is known before a run begins.
-    fn endpoint(&self, subject: &Subject) -> Option<&dyn Endpoint> {
-        self.endpoint.get_or_init(|| convert::open(subject).ok().flatten()).as_deref()
-    }
-}
 
 type Cell<T> = Arc<OnceLock<Arc<T>>>;
 
@@ -229,18 +224,17 @@ fn search<'a>(
     plan: &Plan<'a>,
     crd: &'a Crd,
     evidence: &Evidence<'_>,
-    once: &Once,
     options: &Options,
     emit: Emit<'_, 'a>,
 ) -> Result<Searched, String> {
     let (subject, settings) = (plan.subject, plan.settings);
     let converter = match &settings.endpoint {
         Some(stand) => Converter::asking(crd, &*stand.0),
-        None => Converter::of(subject, crd, once.endpoint(subject))?,
+        None => Converter::of(subject, crd, plan.endpoint.endpoint(subject)?)?,
     };
     let earlier = match &settings.baseline {
         Some(stand) => Some(&*stand.0),
-        None => once.baseline.get_or_init(|| convert::open_baseline(subject).ok().flatten()).as_deref(),
+        None => plan.endpoint.baseline(subject)?,
     };
     let baseline = earlier.map(|endpoint| Converter::asking(crd, endpoint));
     let cases = settings.cases.iter().filter(|case| case.crd == crd.name).map(|case| Saved {
@@ -274,11 +268,12 @@ fn judges(plan: &Plan<'_>, crd: &Crd) -> Vec<&'static Check> {
 }
 
 /// Everything that the wire checks look at, with the CRD's samples as objects.
-fn exchange<'a>(plan: &Plan<'a>, crd: &'a Crd, once: &Once, emit: Emit<'_, 'a>) -> Vec<Exchange> {
+fn exchange<'a>(plan: &Plan<'a>, crd: &'a Crd, emit: Emit<'_, 'a>) -> Vec<Exchange> {
     let objects: Vec<Value> = plan.subject.samples_of(crd).map(|sample| sample.object.clone()).collect();
     let endpoint = match &plan.settings.endpoint {
         Some(stand) => Some(&*stand.0),
-        None => once.endpoint(plan.subject),
+        // That it can be opened is known before a run begins.
+        None => plan.endpoint.endpoint(plan.subject).ok().flatten(),
     };
     let exchanges = endpoint.map(|endpoint| probe::probe(endpoint, crd, &objects)).unwrap_or_default();
     if plan.settings.record {

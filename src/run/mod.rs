@@ -10,7 +10,7 @@ mod suite;
 mod waive;
 
 pub use compare::{Comparison, compare};
-pub use engine::{Event, Options, reach, run};
+pub use engine::{Event, Options, asks, reach, run};
 pub use fold::{Ran, conduct, fold, judge};
 pub use plan::{Case, Plan, Settings, plan};
 pub use select::Selection;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Selection;
 use crate::checks::{Check, Need, Severity};
 use crate::convert::endpoint::Stand;
-use crate::convert::{Declared, declared};
+use crate::convert::{Declared, Opened, declared};
 use crate::kubernetes::KubeVersion;
 use crate::observe::{Exchange, SavedCase, Trace, Trial};
 use crate::report::Skipped;
@@ -77,6 +77,8 @@ pub struct Plan<'a> {
     pub cases: Vec<Case<'a>>,
     /// What will not, and why.
     pub skipped: Vec<Skipped>,
+    /// What answers reviews, once somebody asks.
+    pub endpoint: Opened,
 }
 
 /// Derives the plan from subject and selection.
@@ -99,7 +101,7 @@ pub fn plan<'a>(subject: &'a Subject, settings: &'a Settings) -> Plan<'a> {
             }
         }
     }
-    Plan { subject, settings, checks, cases, skipped }
+    Plan { subject, settings, checks, cases, skipped, endpoint: Opened::default() }
 }
 
 /// The CRD that a check is judged on, or why it is not.

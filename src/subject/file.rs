@@ -1,11 +1,10 @@
 //! The subject file, `crdproof.yaml`, as types. Its JSON Schema is derived from them.
 
-use std::collections::BTreeMap;
-
 use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{ConverterConfig, Period};
 use crate::field_map::FieldMap;
 use crate::kubernetes::KubeVersion;
 
@@ -92,77 +91,14 @@ pub struct Baseline {
     pub command: Vec<String>,
 }
 
-/// Exactly one way to convert, and optionally that of the previous release.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ConverterConfig {
-    /// A webhook that is already running.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub webhook: Option<WebhookConfig>,
-    /// A webhook that we start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub process: Option<ProcessConfig>,
-    /// A command that reads one review on stdin and writes one on stdout.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exec: Option<Vec<String>>,
-    /// The declared field maps themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub field_map: Option<Empty>,
-    /// The previous release's converter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<Box<ConverterConfig>>,
-}
-
-/// Nothing to set yet.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Empty {}
-
-/// A webhook that is already running.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct WebhookConfig {
-    /// Its URL.
-    pub url: String,
-    /// The CA that signed its certificate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ca_file: Option<String>,
-}
-
-/// A webhook that we start.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ProcessConfig {
-    /// The command; `$PORT`, `$CERT_DIR` and `$KUBECONFIG` are filled in.
-    pub run: Vec<String>,
-    /// Additional environment.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub env: BTreeMap<String, String>,
-    /// When it counts as ready.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ready: Option<Ready>,
-    /// Whether it needs an API server to start.
-    #[serde(default)]
-    pub needs_cluster: bool,
-}
-
-/// When a started webhook counts as ready.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Ready {
-    /// Its port accepts connections.
-    #[serde(default)]
-    pub tcp: bool,
-}
-
 /// How long a conversion may take.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Budget {
     /// Per review, such as `50ms`.
-    pub per_call: String,
+    pub per_call: Period,
     /// On top of it per object, such as `8ms`.
-    pub per_object: String,
+    pub per_object: Period,
 }
 
 /// The Kubernetes releases that the subject claims.
@@ -255,14 +191,8 @@ impl SubjectFile {
         if self.kind != "Subject" {
             return error("/kind".into(), format!("unknown kind {:?}", self.kind), "write `kind: Subject`");
         }
-        if let Some(converter) = &self.converter
-            && converter.ways() != 1
-        {
-            let message = format!(
-                "a converter is exactly one of webhook, process, exec and fieldMap; here are {}",
-                converter.ways()
-            );
-            return error("/converter".into(), message, "keep one of them");
+        if let Some(problem) = self.converter.as_ref().and_then(ConverterConfig::problem) {
+            return Some(problem);
         }
         for (index, waiver) in self.waivers.iter().enumerate() {
             if waiver.check.is_none() && waiver.fingerprint.is_none() {
@@ -282,14 +212,5 @@ impl SubjectFile {
             }
         }
         None
-    }
-}
-
-impl ConverterConfig {
-    fn ways(&self) -> usize {
-        [self.webhook.is_some(), self.process.is_some(), self.exec.is_some(), self.field_map.is_some()]
-            .into_iter()
-            .filter(|given| *given)
-            .count()
     }
 }

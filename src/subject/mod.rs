@@ -1,7 +1,10 @@
 //! What is on trial: CRDs, their converter, samples, declared field maps, waivers.
 
+mod converter;
 mod crd;
+mod exec;
 mod file;
+mod period;
 mod sample;
 
 use std::collections::BTreeMap;
@@ -10,11 +13,13 @@ use std::path::{Path, PathBuf};
 use crate::document::{Node, Sources, Span};
 use crate::field_map::{FieldMap, Relation};
 
+pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig};
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
+pub use exec::ExecConfig;
 pub use file::{
-    Baseline, Budget, ConverterConfig, CrdInputs, Empty, KubernetesConfig, Metadata, ProcessConfig, Provider, Ready,
-    SubjectFile, SubjectFileError, Waiver, WebhookConfig,
+    Baseline, Budget, CrdInputs, KubernetesConfig, Metadata, Provider, SubjectFile, SubjectFileError, Waiver,
 };
+pub use period::{Period, PeriodError};
 pub use sample::Sample;
 
 // Names are read together with the CRDs that bear them.

@@ -97,6 +97,7 @@ fn pass(state: &State, call: &Call) -> Reply {
                 Reply { status, content_type: "application/json", body: body.into_bytes() }
             }
             Outcome::Failed(why) => Reply::text(502, why),
+            Outcome::Met(_) => Reply::text(502, "the converter answered nothing"),
         },
     };
     let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();

@@ -2,6 +2,7 @@
 //! `KUBEBUILDER_ASSETS`. Those that could be built and are not at hand are skips that say how to get them.
 
 mod containers;
+mod converter;
 mod endings;
 mod existing;
 mod journeys;
@@ -81,6 +82,7 @@ fn named(name: &str, binaries: &Binaries, tests: &[(&str, Test)]) -> Vec<Trial> 
 
 fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
     let tests: &[(&str, Test)] = &[
+        ("a_manager_gets_an_api_server", converter::a_manager_gets_an_api_server),
         ("broken_converters_are_condemned", journeys::broken_converters_are_condemned),
         ("an_expired_certificate_is_named", existing::an_expired_certificate_is_named),
         ("eight_start_side_by_side", endings::eight_start_side_by_side),

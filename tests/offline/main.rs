@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod binaries;
+mod certificates;
 mod checks;
 mod ci_example;
 mod cli;
@@ -15,9 +16,13 @@ mod fixture;
 mod generate;
 mod house;
 mod loaders;
+mod process;
 mod registry;
 mod hostile;
 mod releases;
 mod reports;
+mod robust;
+mod service;
+mod tutorial;
 mod verdicts;
 mod webhook;

@@ -16,7 +16,7 @@ const SAMPLE: &str =
     "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: default}\nspec: {size: 1}\n";
 
 /// A subject whose converter is the webhook at this address.
-fn subject(url: &str, authority: Option<&str>) -> tempfile::TempDir {
+pub(crate) fn subject(url: &str, authority: Option<&str>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     let crd = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/checks/webhook/uid-echoed/pass/crd.yaml");
@@ -42,7 +42,7 @@ fn judged(handler: impl Fn(Call) -> Reply + Send + Sync + 'static) -> Ended {
 }
 
 /// Answers reviews as they should be.
-fn right(call: &Call) -> Reply {
+pub(crate) fn right(call: &Call) -> Reply {
     if call.method != "POST" {
         return Reply::text(405, "POST only");
     }
@@ -65,7 +65,7 @@ fn right(call: &Call) -> Reply {
     }
 }
 
-fn broken(ended: &Ended) -> Vec<String> {
+pub(crate) fn broken(ended: &Ended) -> Vec<String> {
     let report = ended.json();
     let mut checks: Vec<String> = report["findings"]
         .as_array()

@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         |exchange| exchange.ask == Ask::Method,
         |exchange| {
             let said = match &exchange.outcome {
-                Outcome::Answered { status: 400..=499, .. } => return None,
+                Outcome::Answered { status: 400..=499, .. } | Outcome::Met(_) => return None,
                 Outcome::Answered { status, .. } => format!("HTTP {status}"),
                 Outcome::Failed(why) => format!("no answer ({why})"),
             };

@@ -19,6 +19,7 @@ pub(super) fn shown(evidence: &Evidence<'_>, exchange: &Exchange, breach: Breach
     let said = match &exchange.outcome {
         Outcome::Answered { status, body, .. } => format!("HTTP {status}: {}", masked(evidence, body)),
         Outcome::Failed(why) => why.clone(),
+        Outcome::Met(_) => "nothing was asked".into(),
     };
     breach.evidence(format!("sent:     {}\nanswered: {said}", masked(evidence, &exchange.sent)))
 }
@@ -122,5 +123,5 @@ pub(super) fn all_convert(evidence: &Evidence<'_>, sort: impl Fn(&Ask) -> bool) 
 
 /// Whether the request is one that an API server could send.
 fn is_proper(exchange: &Exchange) -> bool {
-    !matches!(exchange.ask, Ask::Malformed(_) | Ask::Method)
+    !matches!(exchange.ask, Ask::Malformed(_) | Ask::Method | Ask::Certificate)
 }

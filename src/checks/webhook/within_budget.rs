@@ -1,12 +1,16 @@
 //! Conversion is on the path of every request.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::shared::{breach, shown};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::{Ask, Exchange};
+use crate::subject::Period;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/within-budget",
-    title: "at most one conversion in a hundred takes longer than 50 ms and 8 ms more for each object",
+    title: "at most one conversion in a hundred takes longer than `budget` allows: 50 ms and 8 ms for each object, unless it says otherwise",
     why: "Every read and write at another version than the stored one waits for the endpoint; API servers give up after 30 s.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
@@ -19,35 +23,59 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// What a request may cost, and each object of it, in microseconds.
+/// What a request may cost, and each object of it, in microseconds, where the subject does not say.
 const REQUEST: u64 = 50_000;
 const OBJECT: u64 = 8_000;
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let micros = |period: Period| u64::try_from(period.0.as_micros()).unwrap_or(u64::MAX);
+    let budget = evidence.subject.file.budget.as_ref();
+    let (request, object) =
+        budget.map_or((REQUEST, OBJECT), |budget| (micros(budget.per_call), micros(budget.per_object)));
+    let allowed = |objects: usize| request.saturating_add(object.saturating_mul(objects as u64));
     let plain = |exchange: &&Exchange| matches!(exchange.ask, Ask::Conversion | Ask::LargeBatch | Ask::MixedBatch);
     let mut late = Vec::new();
+    let mut taken: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
     let mut examined = 0;
     for exchange in evidence.exchanges.iter().filter(plain) {
-        let Ok(objects) = exchange.converted() else { continue };
+        let Ok(converted) = exchange.converted() else { continue };
         examined += 1;
-        let allowed = REQUEST + OBJECT * objects.len() as u64;
-        if exchange.micros > allowed {
-            late.push((exchange, objects.len(), allowed));
+        taken.entry(converted.len()).or_default().push(exchange.micros);
+        if exchange.micros > allowed(converted.len()) {
+            late.push((exchange, converted.len()));
         }
     }
     // One in a hundred may be late: the machine has other things to do, too.
     if late.len() * 100 <= examined {
         return Verdict::from_breaches(Vec::new(), examined);
     }
-    late.sort_by_key(|(exchange, ..)| std::cmp::Reverse(exchange.micros));
-    let worst = late.first().map(|(exchange, objects, allowed)| {
+    late.sort_by_key(|(exchange, _)| Reverse(exchange.micros));
+    let worst = late.first().map(|(exchange, objects)| {
         let message = format!(
             "{} of {examined} requests were late; the worst took {} ms for {objects} objects, allowed are {} ms",
             late.len(),
             exchange.micros / 1000,
-            allowed / 1000
+            allowed(*objects) / 1000
         );
-        shown(evidence, exchange, breach(message, "late"))
+        let breach = shown(evidence, exchange, breach(message, "late"));
+        let rest = breach.evidence.clone().unwrap_or_default();
+        breach.evidence(format!("{}{rest}", table(taken, allowed)))
     });
     Verdict::from_breaches(worst.into_iter().collect(), examined)
+}
+
+/// How long requests took, by how many objects they had.
+fn table(taken: BTreeMap<usize, Vec<u64>>, allowed: impl Fn(usize) -> u64) -> String {
+    let mut text =
+        format!("{:>7} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "objects", "requests", "p50", "p90", "p99", "allowed");
+    for (objects, mut micros) in taken {
+        micros.sort_unstable();
+        // The smallest time that so many of a hundred requests stayed within.
+        let within = |part: usize| micros.get((micros.len() * part).div_ceil(100).saturating_sub(1)).copied();
+        let shown = |micros: u64| format!("{}.{:01} ms", micros / 1000, micros % 1000 / 100);
+        let [half, most, nearly_all] = [50, 90, 99].map(|part| shown(within(part).unwrap_or_default()));
+        let (requests, allowed) = (micros.len(), shown(allowed(objects)));
+        text.push_str(&format!("{objects:>7} {requests:>8} {half:>9} {most:>9} {nearly_all:>9} {allowed:>9}\n"));
+    }
+    text
 }

@@ -6,6 +6,9 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::TextFormat;
 
+/// The release that is taken where none is named.
+pub(crate) const DEFAULT_RELEASE: &str = "1.36";
+
 #[derive(Debug, Args)]
 pub(crate) struct EnvArgs {
     #[command(subcommand)]
@@ -52,7 +55,7 @@ pub(crate) enum EnvAction {
 #[derive(Debug, Args)]
 pub(crate) struct EnvUseArgs {
     /// 1.36 (any patch), 1.36.4, ~1.31 (its newest patch), 1.30..1.37 (each minor), latest or installed.
-    #[arg(value_name = "SELECTOR", default_value = "1.36")]
+    #[arg(value_name = "SELECTOR", default_value = DEFAULT_RELEASE)]
     pub(crate) selector: String,
     #[command(flatten)]
     pub(crate) sources: EnvSourceArgs,
@@ -145,7 +148,7 @@ pub(crate) enum Provider {
 #[derive(Debug, Args)]
 pub(crate) struct EnvRunArgs {
     /// 1.36, 1.36.4, ~1.31 or latest; with its patch for k3s and kind.
-    #[arg(value_name = "SELECTOR", default_value = "1.36")]
+    #[arg(value_name = "SELECTOR", default_value = DEFAULT_RELEASE)]
     pub(crate) selector: String,
     /// How the server is had.
     #[arg(long, value_enum, default_value = "local")]

@@ -12,12 +12,14 @@ use crdproof::cluster::binaries::{
     Assets, BinariesError, Care, Entry, Kind, Origin, Progress, Selector, SelectorError, Sources, Store, listed, lock,
     resolve, sideload,
 };
+use crdproof::convert::Means;
 use crdproof::input::{InputError, Trouble};
 use crdproof::kubernetes::KubeVersion;
+use crdproof::subject::Subject;
 use serde_json::json;
 
 use super::args::TextFormat;
-use super::args::env::{EnvAction, EnvArgs, EnvListArgs, EnvLockArgs, EnvSourceArgs, EnvUseArgs};
+use super::args::env::{DEFAULT_RELEASE, EnvAction, EnvArgs, EnvListArgs, EnvLockArgs, EnvSourceArgs, EnvUseArgs};
 use super::console::Console;
 use super::exit::Exit;
 
@@ -94,6 +96,19 @@ fn have(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Re
     let result = resolve(store, &selector, &sources(args), &|progress| ticker.tell(&progress));
     ticker.clear();
     Ok(result.map_err(told)?)
+}
+
+/// What of this machine a subject's converter may need. The programs of an API server are only had where it does.
+pub(super) fn means(subject: &Subject, console: Console) -> Result<Means> {
+    let process = subject.file.converter.as_ref().and_then(|converter| converter.process.as_ref());
+    let mut means = Means { server: None, kubeconfig: run::kubeconfigs() };
+    if process.is_some_and(|process| process.needs_cluster) {
+        let kubernetes = &subject.file.kubernetes;
+        let wanted = kubernetes.minimum.or_else(|| kubernetes.versions.iter().min().copied());
+        let wanted = wanted.map_or_else(|| DEFAULT_RELEASE.to_owned(), |version| version.to_string());
+        means.server = Some(first_of(&store()?, &wanted, &EnvSourceArgs::default(), console)?);
+    }
+    Ok(means)
 }
 
 /// The one release that a selector names.

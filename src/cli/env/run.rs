@@ -167,18 +167,23 @@ pub(super) fn sweep(args: &EnvSweepArgs, console: Console) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
+/// The kubeconfig files that `kubectl` takes where none is named.
+pub(super) fn kubeconfigs() -> Vec<PathBuf> {
+    let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    match (given("KUBECONFIG"), given("HOME")) {
+        (Some(paths), _) => std::env::split_paths(&paths).collect(),
+        (None, Some(home)) => vec![PathBuf::from(home).join(".kube/config")],
+        (None, None) => Vec::new(),
+    }
+}
+
 /// The cluster that flags and environment name.
 fn access(args: &ClusterArgs, dry_run: bool) -> Result<Access> {
-    let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let kubeconfig: Vec<PathBuf> = match (&args.kubeconfig, given("KUBECONFIG"), given("HOME")) {
-        (Some(path), _, _) => vec![path.clone()],
-        (None, Some(paths), _) => std::env::split_paths(&paths).collect(),
-        (None, None, Some(home)) => vec![PathBuf::from(home).join(".kube/config")],
-        (None, None, None) => {
-            let error = InputError::new(Trouble::Environment, "there is no home folder to look for a kubeconfig in");
-            return Err(error.help("name one with --kubeconfig").into());
-        }
-    };
+    let kubeconfig = args.kubeconfig.as_ref().map_or_else(kubeconfigs, |path| vec![path.clone()]);
+    if kubeconfig.is_empty() {
+        let error = InputError::new(Trouble::Environment, "there is no home folder to look for a kubeconfig in");
+        return Err(error.help("name one with --kubeconfig").into());
+    }
     Ok(Access {
         kubeconfig,
         context: args.context.clone(),

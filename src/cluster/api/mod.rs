@@ -146,6 +146,13 @@ impl Api {
         self.send(Method::DELETE, path, &[("content-type", "application/json")], Some(options)).await
     }
 
+    /// Sends bytes as JSON with any method, to be handed on to a service or a pod.
+    pub async fn forward(&self, method: &str, path: &str, body: Vec<u8>) -> Result<Answer, ClusterError> {
+        let wrong = |why: String| ClusterError::Transport { call: format!("{method} {path}"), why };
+        let known = Method::from_bytes(method.as_bytes()).map_err(|error| wrong(error.to_string()))?;
+        self.send_bytes(known, path, &[("content-type", "application/json")], body).await
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -153,13 +160,23 @@ impl Api {
         headers: &[(&str, &str)],
         body: Option<&Value>,
     ) -> Result<Answer, ClusterError> {
+        let bytes = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+        self.send_bytes(method, path, headers, bytes).await
+    }
+
+    async fn send_bytes(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        bytes: Vec<u8>,
+    ) -> Result<Answer, ClusterError> {
         let call = format!("{method} {path}");
         let transport = |why: String| ClusterError::Transport { call: call.clone(), why };
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let bytes = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let request = request.body(Body::from(bytes)).map_err(|error| transport(error.to_string()))?;
         let started = Instant::now();
         let exchange = async {

@@ -130,3 +130,16 @@ fn documents_that_cannot_be_read_are_refused_with_their_place() {
     std::fs::write(folder.path().join("a.yaml"), b"a: \xff\n").unwrap();
     crdproof(folder.path(), &["run", "."]).says(2, &["a.yaml is not UTF-8 text (byte 3)"]);
 }
+
+#[test]
+fn a_budget_that_is_no_time_has_a_place() {
+    let text = "apiVersion: crdproof/v1alpha1\nkind: Subject\ncrds: {paths: [crd.yaml]}\nbudget: {perCall: 50, perObject: 8ms}\n";
+    for (wrong, says) in [
+        ("50", "expected a length of time, such as 50ms"),
+        ("fast", "\"fast\" is no length of time; write a number and a unit"),
+    ] {
+        let text = text.replace("perCall: 50", &format!("perCall: {wrong}"));
+        let folder = folder(&[("crd.yaml", &sound_crd()), ("crdproof.yaml", &text)]);
+        crdproof(folder.path(), &["run"]).says(2, &["crdproof.yaml:4:19", says]);
+    }
+}

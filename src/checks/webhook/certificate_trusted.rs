@@ -1,0 +1,132 @@
+//! The endpoint speaks TLS with a certificate that API servers accept, today and for a while.
+
+use jiff::civil::Date;
+
+use super::shared::breach;
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::observe::{Ask, Certificate, Outcome, Transport};
+use crate::subject::Crd;
+
+pub(crate) const CHECK: Check = Check {
+    id: "webhook/certificate-trusted",
+    title: "the endpoint's certificate is trusted, carries the name that is asked, and is valid for a while",
+    why: "API servers ask over TLS only and end the call before the first byte where the certificate is wrong: every read \
+          and write that needs a conversion fails with an x509 error.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#configure-customresourcedefinition-to-use-conversion-webhooks",
+        "https://github.com/dash0hq/dash0-operator/issues/1232",
+        "W-15",
+        "H57",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "serve a certificate for SERVICE.NAMESPACE.svc that the CRD's caBundle has signed, and rotate both together",
+    needs: &[Need::Exchanges],
+    judge,
+};
+
+/// A certificate that ends within so many days is reported before it does.
+const NOTICE_DAYS: i64 = 30;
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let mut breaches = Vec::new();
+    let mut examined = 0;
+    for exchange in evidence.exchanges.iter().filter(|exchange| exchange.ask == Ask::Certificate) {
+        let Outcome::Met(transport) = &exchange.outcome else { continue };
+        examined += 1;
+        match transport {
+            Transport::Plain => {
+                let message = "the endpoint speaks plain HTTP, without TLS; API servers ask over HTTPS only";
+                breaches.push(breach(message, "plain").help("serve HTTPS, with a certificate and its key"));
+            }
+            Transport::Tls(certificate) => {
+                let found =
+                    [trust(certificate), name(certificate, evidence.crd), validity(certificate, evidence.today)];
+                breaches.extend(found.into_iter().flatten().map(|breach| breach.evidence(shown(certificate))));
+            }
+        }
+    }
+    if examined == 0 {
+        return Verdict::Undecided("no certificate was seen".into());
+    }
+    Verdict::from_breaches(breaches, examined)
+}
+
+fn trust(certificate: &Certificate) -> Option<Breach> {
+    let why = certificate.untrusted.as_ref()?;
+    let (subject, issuer, authorities) = (&certificate.subject, &certificate.issuer, &certificate.authorities);
+    let message = format!("the certificate {subject:?}, issued by {issuer:?}, is not trusted by {authorities}: {why}");
+    Some(breach(message, "untrusted").help("sign it with a CA of the CRD's caBundle, or name its CA in `caFile`"))
+}
+
+/// It is asked under one of its names: that of the CRD, or the one that was asked just now.
+fn name(certificate: &Certificate, crd: &Crd) -> Option<Breach> {
+    let expected = expected(crd);
+    let good = |host: &str| certificate.names.iter().any(|name| covers(name, host));
+    if good(&certificate.host) || expected.as_deref().is_some_and(good) {
+        return None;
+    }
+    let asked = match expected {
+        Some(expected) if expected != certificate.host => {
+            format!("API servers ask {expected}, and it was asked as {}", certificate.host)
+        }
+        _ => format!("it is asked as {}", certificate.host),
+    };
+    let names = match certificate.names.as_slice() {
+        [] => format!("names no host (a common name such as {:?} does not count)", certificate.subject),
+        names => format!("is for {}", names.join(", ")),
+    };
+    Some(breach(format!("the certificate {names}; {asked}"), "name"))
+}
+
+/// The host by which API servers know the endpoint.
+fn expected(crd: &Crd) -> Option<String> {
+    let client = crd.conversion.client.as_ref()?;
+    if let Some(service) = &client.service {
+        return Some(format!("{}.{}.svc", service.name, service.namespace));
+    }
+    let (url, _) = client.url.as_ref()?;
+    let authority = url.split_once("://")?.1.split(['/', '?']).next()?;
+    let host = match authority.strip_prefix('[') {
+        Some(address) => address.split(']').next()?,
+        None => authority.split(':').next()?,
+    };
+    Some(host.to_owned())
+}
+
+/// Whether a name of a certificate covers a host; a star stands for one label.
+fn covers(name: &str, host: &str) -> bool {
+    let rest = |text: &str| text.split_once('.').map(|(_, rest)| rest.to_ascii_lowercase());
+    match name.strip_prefix("*.") {
+        Some(below) => rest(host) == Some(below.to_ascii_lowercase()) && !host.starts_with('.'),
+        None => name.eq_ignore_ascii_case(host),
+    }
+}
+
+fn validity(certificate: &Certificate, today: Date) -> Option<Breach> {
+    let (from, until) = (certificate.from, certificate.until);
+    let left = today.until(until).map_or(i64::MAX, |span| i64::from(span.get_days()));
+    if from > today {
+        Some(breach(format!("the certificate is not valid before {from}"), "early"))
+    } else if until < today {
+        Some(breach(format!("the certificate expired on {until}"), "expired"))
+    } else if left <= NOTICE_DAYS {
+        let ending = breach(format!("the certificate ends on {until}, in {left} days"), "ending");
+        Some(ending.severity(Severity::Warning).help("rotate it before that day"))
+    } else {
+        None
+    }
+}
+
+fn shown(certificate: &Certificate) -> String {
+    format!(
+        "asked:   {}\nsubject: {}\nissuer:  {}\nnames:   {}\nvalid:   {} to {}\ntrusts:  {}",
+        certificate.host,
+        certificate.subject,
+        certificate.issuer,
+        certificate.names.join(", "),
+        certificate.from,
+        certificate.until,
+        certificate.authorities
+    )
+}

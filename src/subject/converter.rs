@@ -1,0 +1,176 @@
+//! How objects are converted, as the subject file says it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ExecConfig, Period, SubjectFileError};
+
+/// Exactly one way to convert, and optionally that of the previous release.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConverterConfig {
+    /// A webhook that is already running.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhook: Option<WebhookConfig>,
+    /// A webhook that we start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessConfig>,
+    /// A command that reads a review on stdin and writes its answer to stdout; the words alone, or with more keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exec: Option<ExecConfig>,
+    /// The declared field maps themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field_map: Option<Empty>,
+    /// The previous release's converter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<ConverterConfig>>,
+}
+
+/// Nothing to set yet.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Empty {}
+
+/// A webhook that is already running.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WebhookConfig {
+    /// Its URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Its service in a cluster, asked through the API server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceConfig>,
+    /// The kubeconfig of that cluster; where it is not said, the one that `kubectl` takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubeconfig: Option<String>,
+    /// The context of that cluster; where it is not said, the current one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The CA that signed its certificate; where it is not said, the CRD's `caBundle` or the machine's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<String>,
+    /// How long an answer may take; `30s` where it is not said, as long as API servers wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Period>,
+}
+
+/// A service in a cluster.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ServiceConfig {
+    /// Its name.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its port; 443 where it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// The path that it answers at; `/convert` where it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+/// A webhook that we start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ProcessConfig {
+    /// The command; `$PORT`, `$CERT_DIR` and `$KUBECONFIG` are filled in.
+    pub run: Vec<String>,
+    /// Additional environment, filled in the same way.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// The port that it listens on; a free one where it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// The path that it answers at; `/convert` where it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Whether it speaks TLS, which API servers insist on.
+    #[serde(default = "yes")]
+    pub tls: bool,
+    /// How long an answer may take; `30s` where it is not said, as long as API servers wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Period>,
+    /// When it counts as ready; where it is not said, when it answers a review.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<Ready>,
+    /// Whether it needs an API server to start; one is started for it, with the CRDs installed.
+    #[serde(default)]
+    pub needs_cluster: bool,
+}
+
+/// When a started webhook counts as ready.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Ready {
+    /// Its port accepts connections.
+    #[serde(default)]
+    pub tcp: bool,
+    /// How long that may take; `60s` where it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Period>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl ConverterConfig {
+    /// Finds what the types cannot express.
+    pub(super) fn problem(&self) -> Option<SubjectFileError> {
+        let error = |pointer: &str, message: String, help: &str| {
+            Some(SubjectFileError { pointer: format!("/converter{pointer}"), message, help: help.to_owned() })
+        };
+        if self.ways() != 1 {
+            let message =
+                format!("a converter is exactly one of webhook, process, exec and fieldMap; here are {}", self.ways());
+            return error("", message, "keep one of them");
+        }
+        if self.exec.as_ref().is_some_and(|exec| exec.command.is_empty()) {
+            let help = "name the program and its arguments, such as `exec: [bin/convert]`";
+            return error("/exec", "no command is given".into(), help);
+        }
+        if let Some(webhook) = &self.webhook {
+            let service = webhook.service.as_ref();
+            if webhook.url.is_some() == service.is_some() {
+                let message = "a webhook is exactly one of url and service".to_owned();
+                return error("/webhook", message, "keep one of them, or add `url:`");
+            }
+            if service.is_none() && (webhook.kubeconfig.is_some() || webhook.context.is_some()) {
+                let message = "kubeconfig and context are for a service".to_owned();
+                return error("/webhook", message, "name the service, or leave them out");
+            }
+            if service.is_some() && webhook.ca_file.is_some() {
+                let message = "the API server does not show a service's certificate".to_owned();
+                return error("/webhook/caFile", message, "leave `caFile` out");
+            }
+            if let Some(path) = service.and_then(|service| service.path.as_ref()).filter(|path| !path.starts_with('/'))
+            {
+                return error("/webhook/service/path", format!("{path:?} is no path"), "begin it with a slash");
+            }
+        }
+        if let Some(process) = &self.process {
+            if process.run.first().is_none_or(|program| program.trim().is_empty()) {
+                let help = "name the program and its arguments, such as `run: [bin/manager, --port, $PORT]`";
+                return error("/process/run", "no command is given".into(), help);
+            }
+            if process.port == Some(0) {
+                return error("/process/port", "0 is no port".into(), "leave `port` out for a free one");
+            }
+            if let Some(path) = process.path.as_ref().filter(|path| !path.starts_with('/')) {
+                return error("/process/path", format!("{path:?} is no path"), "begin it with a slash");
+            }
+        }
+        None
+    }
+
+    fn ways(&self) -> usize {
+        [self.webhook.is_some(), self.process.is_some(), self.exec.is_some(), self.field_map.is_some()]
+            .into_iter()
+            .filter(|given| *given)
+            .count()
+    }
+}

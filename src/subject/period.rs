@@ -1,0 +1,105 @@
+//! Lengths of time in the subject file.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// A length of time: a number and a unit, such as `50ms` or `1.5s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(into = "String")]
+#[schemars(with = "String", extend("pattern" = r"^\d+(\.\d+)?(us|ms|s|m)$"))]
+pub struct Period(pub Duration);
+
+/// A text that names no length of time.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no length of time; write a number and a unit, such as 50ms, 1.5s or 2m")]
+pub struct PeriodError(String);
+
+const UNITS: [(&str, f64); 4] = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
+
+/// A day. Whoever writes more has mistaken the unit.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl FromStr for Period {
+    type Err = PeriodError;
+
+    fn from_str(text: &str) -> Result<Self, PeriodError> {
+        let error = || PeriodError(text.to_owned());
+        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).ok_or_else(error)?;
+        let (amount, unit) = text.split_at(end);
+        let (_, factor) = UNITS.into_iter().find(|(name, _)| *name == unit).ok_or_else(error)?;
+        let amount: f64 = amount.parse().map_err(|_| error())?;
+        let time = Duration::try_from_secs_f64(amount * factor).map_err(|_| error())?;
+        if time > LONGEST { Err(error()) } else { Ok(Self(time)) }
+    }
+}
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.0.as_micros();
+        match micros {
+            _ if !micros.is_multiple_of(1000) => write!(f, "{micros}us"),
+            _ if !micros.is_multiple_of(1_000_000) || micros == 0 => write!(f, "{}ms", micros / 1000),
+            _ => write!(f, "{}s", micros / 1_000_000),
+        }
+    }
+}
+
+/// By hand, so that an error has the place of the text and not of what is around it.
+impl<'de> Deserialize<'de> for Period {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Period;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a length of time, such as 50ms")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Period, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Text)
+    }
+}
+
+impl From<Period> for String {
+    fn from(period: Period) -> Self {
+        period.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_and_written() {
+        for (text, micros, written) in [
+            ("50ms", 50_000, "50ms"),
+            ("1.5s", 1_500_000, "1500ms"),
+            ("2m", 120_000_000, "120s"),
+            ("7us", 7, "7us"),
+            ("0s", 0, "0ms"),
+        ] {
+            let period: Period = text.parse().unwrap();
+            assert_eq!(period.0, Duration::from_micros(micros), "{text}");
+            assert_eq!(period.to_string(), written);
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in ["", "50", "ms", "50 ms", "-1s", "1..2s", "1h", "5 s", "99999999999999m", "NaNs", "１s"] {
+            let error = text.parse::<Period>().unwrap_err();
+            assert!(error.to_string().contains("write a number and a unit"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Converters that crdproof starts itself: they are started, asked and ended, however a run ends.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::cli::{BINARY, crdproof};
+
+/// The databases, converted by `process` instead of their field maps. `serve.yaml` has the maps.
+fn subject(process: &str) -> tempfile::TempDir {
+    let folder = crate::cli::subject("databases");
+    let file = folder.path().join("crdproof.yaml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("fieldMap: {}"), "{text}");
+    std::fs::write(folder.path().join("serve.yaml"), &text).unwrap();
+    std::fs::write(&file, text.replace("fieldMap: {}", &format!("process: {process}"))).unwrap();
+    folder
+}
+
+/// The words that serve the field maps with the certificate that is handed over.
+fn served() -> String {
+    format!(
+        "run: ['{BINARY}', serve, -f, serve.yaml, --listen, '127.0.0.1:$PORT', --cert, '$CERT_DIR/tls.crt', \
+         --key, '${{CERT_DIR}}/tls.key', --ca, $CERT_DIR/ca.crt]"
+    )
+}
+
+fn script(text: &str) -> String {
+    format!("run: [sh, -c, '{text}']")
+}
+
+/// What a condition gives, once it does.
+#[track_caller]
+fn eventually<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + Duration::from_secs(30);
+    loop {
+        if let Some(value) = condition() {
+            return value;
+        }
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn alive(id: &str) -> bool {
+    let state = Command::new("ps").args(["-o", "stat=", "-p", id]).output().unwrap().stdout;
+    !state.is_empty() && !state.starts_with(b"Z")
+}
+
+/// The content of a file that a process writes, once it is whole.
+fn written(path: &Path) -> Option<String> {
+    std::fs::read_to_string(path).ok().filter(|text| text.ends_with('\n')).map(|text| text.trim().to_owned())
+}
+
+const SUITES: [&str; 7] = ["run", "--suite", "webhook", "--suite", "converter", "--report", "json"];
+
+#[test]
+fn a_manager_is_started_asked_and_ended() {
+    let folder = subject(&format!("{{{}}}", served()));
+    let ended = crdproof(folder.path(), &SUITES).says(0, &[]);
+    let report = ended.json();
+    assert_eq!(report["findings"].as_array().map(Vec::len), Some(0), "{}", ended.stderr);
+    let held = report["results"].as_array().unwrap().iter().filter(|result| result["outcome"] == "held");
+    let held = held.filter(|result| result["check"].as_str().unwrap().starts_with("webhook/")).count();
+    assert!(held >= 17, "only {held} held: {}", ended.stderr);
+    let log = std::fs::read_to_string(folder.path().join(".crdproof/process.log")).unwrap();
+    // It was asked to end, and had the time.
+    assert!(log.contains("answers conversion reviews") && log.ends_with("✔ stopped\n"), "{log}");
+}
+
+#[test]
+fn a_process_finds_its_surroundings_and_no_cluster_of_the_user() {
+    let text = "echo \"$PORT $CERT_DIR $KUBECONFIG $WHERE\" > told; cat \"$KUBECONFIG\" > config; ls \"$CERT_DIR\" > certificates; exit 3";
+    let folder = subject(&format!("{{{}, env: {{WHERE: 'at-$PORT'}}, port: 34567}}", script(text)));
+    crdproof(folder.path(), &SUITES).says(5, &["sh ended (exit status: 3) before it answered; it wrote nothing"]);
+    let told = std::fs::read_to_string(folder.path().join("told")).unwrap();
+    let [port, certificates, kubeconfig, place] = *told.split_whitespace().collect::<Vec<_>>() else {
+        panic!("{told}")
+    };
+    assert_eq!((port, place), ("34567", "at-34567"));
+    assert!(kubeconfig.starts_with(certificates) && !Path::new(certificates).exists(), "{told}");
+    let config = std::fs::read_to_string(folder.path().join("config")).unwrap();
+    assert!(!config.contains("clusters"), "{config}");
+    let certificates = std::fs::read_to_string(folder.path().join("certificates")).unwrap();
+    for name in ["ca.crt", "tls.crt", "tls.key"] {
+        assert!(certificates.contains(name), "{certificates}");
+    }
+}
+
+#[test]
+fn a_process_that_ends_too_soon_is_told_with_its_last_words() {
+    let folder = subject(&format!("{{{}}}", script("echo first; echo cannot bind >&2; exit 7")));
+    crdproof(folder.path(), &SUITES).says(
+        5,
+        &[
+            "error: the converter cannot be asked: sh ended (exit status: 7) before it answered",
+            "  first\n  cannot bind\n",
+            ".crdproof/process.log",
+            "= help: correct `converter.process` in the subject file",
+        ],
+    );
+    let folder = subject("{run: [no-such-manager]}");
+    crdproof(folder.path(), &SUITES).says(5, &["no-such-manager ended (exit status: 127)", "not found"]);
+}
+
+#[test]
+fn a_process_that_never_answers_is_given_up() {
+    let started = Instant::now();
+    let folder = subject(&format!("{{{}, ready: {{within: 500ms}}}}", script("echo $$ > id; exec sleep 317")));
+    crdproof(folder.path(), &SUITES).says(5, &["did not answer at port", "within 0.5 s", "refused"]);
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    let id = written(&folder.path().join("id")).unwrap();
+    eventually("it is dead", || (!alive(&id)).then_some(()));
+}
+
+#[test]
+fn a_port_that_is_taken_is_no_process_of_ours() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let folder = subject(&format!("{{{}, port: {port}, ready: {{tcp: true}}}}", script("exec sleep 317")));
+    crdproof(folder.path(), &SUITES).says(5, &[&format!("port {port} cannot be had"), "leave `port` out"]);
+}
+
+/// The process has a child of its own and is deaf to everything; crdproof is killed beside it.
+#[test]
+fn nothing_is_left_when_crdproof_is_killed() {
+    for signal in ["KILL", "TERM", "INT"] {
+        let text = "trap : TERM INT HUP; sleep 317 & echo $! > child; echo $CERT_DIR > folder; echo $$ > id; while :; do sleep 1; done";
+        let folder = subject(&format!("{{{}}}", script(text)));
+        let mut command = Command::new(BINARY);
+        command.args(SUITES).current_dir(folder.path()).stdin(Stdio::null());
+        let mut tool = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let id = eventually("it started", || written(&folder.path().join("id")));
+        let child = written(&folder.path().join("child")).unwrap();
+        let certificates = written(&folder.path().join("folder")).unwrap();
+        assert!(alive(&id) && alive(&child) && Path::new(&certificates).exists());
+        let sent = Command::new("sh").args(["-c", &format!("kill -s {signal} {}", tool.id())]).status().unwrap();
+        assert!(sent.success());
+        tool.wait().unwrap();
+        eventually(&format!("{signal}: all is gone"), || {
+            (!alive(&id) && !alive(&child) && !Path::new(&certificates).exists()).then_some(())
+        });
+    }
+}
+
+#[test]
+fn wrong_keys_have_a_place() {
+    for (process, words) in [
+        ("{run: []}", ["no command is given", "name the program"]),
+        ("{run: [a], port: 0}", ["0 is no port", "a free one"]),
+        ("{run: [a], path: convert}", ["\"convert\" is no path", "slash"]),
+        ("{run: [a], timeout: 5 seconds}", ["\"5 seconds\" is no length of time", "crdproof.yaml:"]),
+    ] {
+        let folder = subject(process);
+        crdproof(folder.path(), &SUITES).says(2, &words);
+    }
+}
+
+/// A command that lives on and answers with the objects as they came, but for their version.
+#[test]
+fn a_command_that_lives_on_is_asked_line_by_line() {
+    let folder = subject("unused");
+    let file = folder.path().join("crdproof.yaml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let answer = r#"while read -r line; do echo >> asked; echo "$line" | sed -e 's/"request":/"response":/' -e 's/"desiredAPIVersion":"\([^"]*\)","objects":\[{"apiVersion":"[^"]*"/"result":{"status":"Success"},"convertedObjects":[{"apiVersion":"\1"/'; done"#;
+    std::fs::write(folder.path().join("convert.sh"), format!("echo >> processes\n{answer}\n")).unwrap();
+    let exec = "exec: {command: [sh, convert.sh], longLived: true, timeout: 20s}";
+    std::fs::write(&file, text.replace("process: unused", exec)).unwrap();
+    // It knows how to answer for one object at a time.
+    let ended = crdproof(folder.path(), &["run", "--suite", "converter", "--objects", "0", "--report", "json"]);
+    assert!(ended.code == 0 || ended.code == 1, "{}", ended.stderr);
+    let count = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap().lines().count();
+    assert_eq!(count("processes"), 1, "{}", ended.stderr);
+    assert!(count("asked") > 3, "{}", ended.stderr);
+    assert!(!ended.stderr.contains("valid-always-converts"), "{}", ended.stderr);
+
+    let wrong = text.replace("process: unused", "exec: {command: [a], longlived: true}");
+    std::fs::write(&file, wrong).unwrap();
+    crdproof(folder.path(), &["run"]).says(2, &["unknown key \"longlived\"", "did you mean `longLived`?"]);
+}

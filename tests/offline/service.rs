@@ -1,0 +1,85 @@
+//! Webhooks behind a service: the API server hands requests on. A stand-in for it answers at the same path.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use crdproof::cluster::HostAccess;
+use crdproof::tap::{Call, Listener, Reply};
+use serde_json::json;
+
+use crate::cli::{Ended, crdproof};
+use crate::webhook::{broken, right, subject};
+
+const PROXY: &str = "/api/v1/namespaces/system/services/https:hook:443/proxy/convert";
+
+/// Answers as an API server with one service.
+fn server(call: &Call) -> Reply {
+    match call.path.as_str() {
+        "/version" => Reply::json(&json!({"gitVersion": "v1.36.4"})),
+        "/apis" => Reply::json(&json!({"groups": []})),
+        PROXY => right(call),
+        path => {
+            let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404,
+                                "message": format!("services \"{path}\" not found")});
+            Reply { status: 404, ..Reply::json(&status) }
+        }
+    }
+}
+
+fn judged(webhook: &str) -> Ended {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
+    let listener = runtime.block_on(Listener::start(&access, |call: Call| server(&call))).unwrap();
+    let folder = subject("https://unused.example.com", None);
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "test",
+        "clusters": [{"name": "c", "cluster": {"server": format!("https://{}", listener.address()),
+            "certificate-authority-data": STANDARD.encode(listener.authority())}}],
+        "users": [{"name": "u", "user": {"token": "not real"}}],
+        "contexts": [{"name": "test", "context": {"cluster": "c", "user": "u"}}],
+    });
+    std::fs::write(folder.path().join("config"), config.to_string()).unwrap();
+    let file = folder.path().join("crdproof.yaml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let known = "webhook: {url: 'https://unused.example.com'}";
+    assert!(text.contains(known), "{text}");
+    std::fs::write(&file, text.replace(known, &format!("webhook: {webhook}"))).unwrap();
+    crdproof(folder.path(), &["run", "--suite", "webhook", "--suite", "converter", "--report", "json"])
+}
+
+#[test]
+fn a_webhook_in_a_cluster_is_asked_through_its_service() {
+    let ended = judged("{service: {name: hook, namespace: system}, kubeconfig: config}").says(0, &[]);
+    assert_eq!(broken(&ended), Vec::<String>::new());
+    let report = ended.json();
+    let of = |outcome: &str| {
+        let results = report["results"].as_array().unwrap().iter();
+        results.filter(|result| result["outcome"] == outcome).map(|result| result["check"].clone()).collect::<Vec<_>>()
+    };
+    assert!(of("held").len() >= 17, "{}", ended.stderr);
+    // The API server is what we speak TLS with, and the kind has no keyed lists and no stash.
+    let nothing_there =
+        ["converter/birth-version-irrelevant", "converter/list-keys-kept", "webhook/certificate-trusted"];
+    assert_eq!(of("undecided"), nothing_there);
+}
+
+#[test]
+fn a_service_that_is_not_there_is_no_finding() {
+    judged("{service: {name: hook, namespace: other}, kubeconfig: config}")
+        .says(5, &["the converter cannot be asked: the API server answered 404", "not found"]);
+    judged("{service: {name: hook, namespace: system}, kubeconfig: config, context: tset}")
+        .says(5, &["there is no context \"tset\", only: test"]);
+    judged("{service: {name: hook, namespace: system}, kubeconfig: none}").says(5, &["there is no such file"]);
+}
+
+#[test]
+fn url_and_service_exclude_each_other() {
+    for (webhook, words) in [
+        ("{}", "exactly one of url and service"),
+        ("{url: 'https://a', service: {name: a, namespace: b}}", "exactly one of url and service"),
+        ("{url: 'https://a', context: b}", "kubeconfig and context are for a service"),
+        ("{service: {name: a, namespace: b}, caFile: c}", "does not show a service's certificate"),
+        ("{service: {name: a, namespace: b, path: c}}", "\"c\" is no path"),
+    ] {
+        judged(webhook).says(2, &["crdproof.yaml:5:", words]);
+    }
+}
