@@ -9,6 +9,7 @@ mod exit;
 mod init;
 mod journeys;
 mod list;
+mod migrate;
 mod output;
 mod report;
 mod run;
@@ -38,6 +39,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(args) => run::run(&args, console),
         Command::Convert(args) => convert::convert(&args, console),
         Command::Serve(args) => serve::serve(&args, console),
+        Command::Migrate(args) => migrate::migrate(&args, console),
         Command::Diff(args) => diff::diff(&args, console),
         Command::Plan(args) => run::plan(&args, console),
         Command::List(args) => list::list(&args, console),

@@ -3,6 +3,7 @@
 mod apply;
 pub mod migrate;
 mod objects;
+pub mod proof;
 mod serve;
 mod stage;
 mod storage;

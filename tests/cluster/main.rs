@@ -7,6 +7,7 @@ mod endings;
 mod existing;
 mod journeys;
 mod local;
+mod migrate;
 mod support;
 mod verbs;
 
@@ -84,6 +85,8 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
     let tests: &[(&str, Test)] = &[
         ("a_manager_gets_an_api_server", converter::a_manager_gets_an_api_server),
         ("broken_converters_are_condemned", journeys::broken_converters_are_condemned),
+        ("a_migration_is_proven_after_it_was_killed", migrate::a_migration_is_proven_after_it_was_killed),
+        ("what_cannot_be_moved_is_named", migrate::what_cannot_be_moved_is_named),
         ("an_expired_certificate_is_named", existing::an_expired_certificate_is_named),
         ("eight_start_side_by_side", endings::eight_start_side_by_side),
         ("guests_leave_nothing", existing::guests_leave_nothing),

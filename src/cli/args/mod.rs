@@ -2,6 +2,7 @@
 
 pub(crate) mod convert;
 pub(crate) mod env;
+pub(crate) mod migrate;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -48,6 +49,12 @@ pub(crate) enum Command {
         after_help = "Example:\n  crdproof serve -f crdproof.yaml --listen 0.0.0.0:9443 --name host.docker.internal"
     )]
     Serve(Box<convert::ServeArgs>),
+    /// Store every object of a kind at the storage version, on a cluster, with proof.
+    ///
+    /// Without --allow-changes it only says what would be done. It can be stopped and started again.
+    /// Exit code 1 says that objects could not be written, or that nothing could be proven.
+    #[command(after_help = "Example:\n  crdproof migrate widgets.example.com --context staging --allow-changes --trim")]
+    Migrate(Box<migrate::MigrateArgs>),
     /// Judge a change of CRDs: is the upgrade from OLD to NEW safe? Findings that OLD has too are left out.
     #[command(
         after_help = "Examples:\n  crdproof diff git:v1.4.0:config/crd config/crd\n  crdproof diff old.yaml new.yaml --format markdown > UPGRADE.md"

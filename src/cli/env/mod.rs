@@ -1,6 +1,6 @@
 //! `env`: the binaries of API servers, and servers.
 
-mod run;
+pub(crate) mod run;
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};

@@ -178,7 +178,7 @@ pub(super) fn kubeconfigs() -> Vec<PathBuf> {
 }
 
 /// The cluster that flags and environment name.
-fn access(args: &ClusterArgs, dry_run: bool) -> Result<Access> {
+pub(crate) fn access(args: &ClusterArgs, dry_run: bool) -> Result<Access> {
     let kubeconfig = args.kubeconfig.as_ref().map_or_else(kubeconfigs, |path| vec![path.clone()]);
     if kubeconfig.is_empty() {
         let error = InputError::new(Trouble::Environment, "there is no home folder to look for a kubeconfig in");
@@ -194,7 +194,7 @@ fn access(args: &ClusterArgs, dry_run: bool) -> Result<Access> {
 }
 
 /// An error of a server, with the end of its log and the remedy.
-fn told(error: ClusterError) -> InputError {
+pub(crate) fn told(error: ClusterError) -> InputError {
     let help = error.help().to_owned();
     let log = error.log().map(|log| format!("\n{}", indented(log))).unwrap_or_default();
     InputError::new(Trouble::Environment, format!("{:#}{log}", anyhow::Error::from(error))).help(help)

@@ -1,0 +1,129 @@
+//! `crdproof migrate` on a real server: dry first, killed in the middle, started again, proven and trimmed.
+
+use std::process::{Command, Output};
+
+use crdproof::cluster::api::{PatchKind, Resource, definitions};
+use crdproof::cluster::local::{Binaries, Local};
+use futures::StreamExt as _;
+use libtest_mimic::Failed;
+use serde_json::{Value, json};
+
+use crate::support::{block, check, crd, describe, widget};
+
+/// So many that the migration can be killed in the middle.
+const OBJECTS: u32 = 1500;
+
+fn migrate(server: &Local, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+    command.args(["migrate", "widgets.example.com", "--kubeconfig"]).arg(server.kubeconfig()).args(more);
+    command
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+async fn at(server: &Local, version: &str) -> Result<usize, Failed> {
+    let stored = server.stored("example.com", "widgets").await.map_err(|error| describe(&error))?;
+    Ok(stored.iter().filter(|object| object["apiVersion"] == format!("example.com/{version}").as_str()).count())
+}
+
+async fn stored_versions(server: &Local) -> Result<Value, Failed> {
+    let definition = server.api().get(&definitions().path_of("widgets.example.com")).await?.ok()?.json();
+    Ok(definition["status"]["storedVersions"].clone())
+}
+
+/// A server with objects that are stored at v1, while v2 is the storage version.
+async fn flipped(binaries: &Binaries) -> Result<Local, Failed> {
+    let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
+    server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
+    let api = server.api();
+    let kind = Resource::namespaced("example.com", "v1", "widgets", "default");
+    let writes = (0..OBJECTS).map(|number| {
+        let (api, path) = (api.clone(), kind.path());
+        async move { api.post(&path, &widget("v1", &format!("w-{number}"), number % 9)).await?.ok() }
+    });
+    let made: Vec<_> = futures::stream::iter(writes).buffer_unordered(32).collect().await;
+    made.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| describe(&error))?;
+    let flip = json!([
+        {"op": "replace", "path": "/spec/versions/0/storage", "value": false},
+        {"op": "replace", "path": "/spec/versions/1/storage", "value": true},
+    ]);
+    api.patch(&definitions().path_of("widgets.example.com"), PatchKind::Json, &flip).await?.ok()?;
+    // The flip has taken effect once a write lands at the new version.
+    for number in 0..500 {
+        let name = format!("probe-{number}");
+        api.post(&kind.path(), &widget("v1", &name, 1)).await?;
+        let landed = at(&server, "v2").await? > 0;
+        api.delete(&kind.path_of(&name)).await?;
+        if landed {
+            return Ok(server);
+        }
+    }
+    Err("the flip did not take effect".into())
+}
+
+pub(crate) fn a_migration_is_proven_after_it_was_killed(binaries: &Binaries) -> Result<(), Failed> {
+    block(async {
+        let server = flipped(binaries).await?;
+        let all = usize::try_from(OBJECTS)?;
+        let dry = migrate(&server, &["--trim"]).output()?;
+        check(dry.status.success() && said(&dry).contains("nothing was changed"), said(&dry))?;
+        check(at(&server, "v1").await? == all, "a dry run moved objects")?;
+
+        let mut first = migrate(&server, &["--allow-changes", "--trim", "--together", "2"]).spawn()?;
+        let killed = loop {
+            let moved = at(&server, "v2").await?;
+            if moved > 20 {
+                first.kill()?;
+                first.wait()?;
+                break moved;
+            }
+            if first.try_wait()?.is_some() {
+                return Err("it ended before it could be killed".into());
+            }
+        };
+        let left = at(&server, "v1").await?;
+        check(left > 0, format!("nothing was left after {killed} objects"))?;
+        check(stored_versions(&server).await? == json!(["v1", "v2"]), "trimmed without proof")?;
+
+        let second = migrate(&server, &["--allow-changes", "--trim"]).output()?;
+        check(second.status.success(), said(&second))?;
+        check(said(&second).contains("nothing is stored at another version than v2"), said(&second))?;
+        check(at(&server, "v2").await? == all && at(&server, "v1").await? == 0, "objects are left at v1")?;
+        check(stored_versions(&server).await? == json!(["v2"]), "storedVersions is not trimmed")?;
+
+        let third = migrate(&server, &["--allow-changes"]).output()?;
+        check(said(&third).contains(&format!("pass 1: {all} objects, 0 stored anew")), said(&third))
+    })
+}
+
+pub(crate) fn what_cannot_be_moved_is_named(binaries: &Binaries) -> Result<(), Failed> {
+    block(async {
+        let server = flipped(binaries).await?;
+        // A policy forbids the rewrite of one object.
+        let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "poison"},
+            "spec": {"failurePolicy": "Fail", "matchConstraints": {"resourceRules": [{"apiGroups": ["example.com"], "apiVersions": ["*"],
+                "operations": ["UPDATE"], "resources": ["widgets"]}]},
+                "validations": [{"expression": "object.metadata.name != 'w-7'", "message": "w-7 is not to be touched"}]}});
+        let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "poison"},
+            "spec": {"policyName": "poison", "validationActions": ["Deny"]}});
+        let api = server.api();
+        let base = "/apis/admissionregistration.k8s.io/v1";
+        api.post(&format!("{base}/validatingadmissionpolicies"), &policy).await?.ok()?;
+        api.post(&format!("{base}/validatingadmissionpolicybindings"), &binding).await?.ok()?;
+        let path = Resource::namespaced("example.com", "v2", "widgets", "default").path_of("w-7");
+        for _ in 0..200 {
+            let label = json!({"metadata": {"labels": {"touched": "yes"}}});
+            if !api.patch(&path, PatchKind::Merge, &label).await?.is_success() {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        let output = migrate(&server, &["--allow-changes", "--trim"]).output()?;
+        check(output.status.code() == Some(1), said(&output))?;
+        let words = ["default/w-7", "w-7 is not to be touched", "1 objects could not be written"];
+        check(words.iter().all(|word| said(&output).contains(word)), said(&output))?;
+        check(stored_versions(&server).await? == json!(["v1", "v2"]), "trimmed although an object is left")
+    })
+}
