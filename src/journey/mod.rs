@@ -1,6 +1,7 @@
 //! Journeys: sequences of steps on a real API server. They act and record; what it means is for the checks to say.
 
 mod apply;
+pub mod in_tree;
 pub mod migrate;
 mod objects;
 pub mod proof;

@@ -5,6 +5,7 @@ mod containers;
 mod converter;
 mod endings;
 mod existing;
+mod in_tree;
 mod journeys;
 mod local;
 mod migrate;
@@ -24,6 +25,16 @@ fn main() -> ExitCode {
     arguments.test_threads = arguments.test_threads.or(Some(2));
     let releases = releases();
     let mut trials: Vec<Trial> = releases.iter().flat_map(|(name, binaries)| trials(name, binaries)).collect();
+    let in_tree: [(&str, Skippable); 2] = [
+        ("the_control_plane_migrates", in_tree::the_control_plane_migrates),
+        ("a_failed_migration_and_stored_versions", in_tree::a_failed_migration_and_stored_versions),
+    ];
+    for (name, binaries) in &releases {
+        for (what, test) in in_tree {
+            let binaries = binaries.clone();
+            trials.push(Trial::ignorable_test(format!("{name}::{what}"), move || test(&binaries)));
+        }
+    }
     // What does not depend on the release is tried once.
     if let Some((name, binaries)) = releases.iter().find(|(name, _)| name.starts_with(DEFAULT)).or(releases.last()) {
         trials.extend(once(name, binaries));

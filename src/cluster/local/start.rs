@@ -28,6 +28,11 @@ use crate::kubernetes::KubeVersion;
 const PORT_TRIES: usize = 5;
 
 impl Builder {
+    /// The release that the program says it is.
+    pub fn version(&self) -> Result<KubeVersion, ClusterError> {
+        version_of(&self.binaries.apiserver)
+    }
+
     /// Starts the control plane and returns when it answers real requests.
     pub async fn start(self) -> Result<Local, ClusterError> {
         let mut tries = 0;

@@ -1,0 +1,134 @@
+//! Storage migration by the control plane itself, beside ours.
+
+use std::time::Duration;
+
+use crdproof::cluster::api::{PatchKind, Resource, definitions};
+use crdproof::cluster::local::{Binaries, Local};
+use crdproof::journey::in_tree::{CONTROLLERS, Ended, migrate_in_tree, offered, switches};
+use crdproof::kubernetes::KubeVersion;
+use libtest_mimic::{Completion, Failed};
+use serde_json::{Value, json};
+
+use crate::support::{block, check, crd, describe, widget};
+
+const OBJECTS: u32 = 40;
+
+async fn start(binaries: &Binaries) -> Result<Local, Failed> {
+    let version: KubeVersion = Local::builder(binaries.clone()).version().map_err(|error| describe(&error))?;
+    let (gates, api) = switches(version.minor);
+    let mut builder = Local::builder(binaries.clone()).controllers(CONTROLLERS);
+    for gate in gates {
+        builder = builder.feature_gate(gate, true);
+    }
+    if let Some(api) = api {
+        builder = builder.runtime_config(api, true);
+    }
+    builder.start().await.map_err(|error| describe(&error))
+}
+
+async fn flip(server: &Local, to: usize) -> Result<(), Failed> {
+    let mut definition = server.api().get(&definitions().path_of("widgets.example.com")).await?.ok()?.json();
+    for (index, version) in definition["spec"]["versions"].as_array_mut().into_iter().flatten().enumerate() {
+        version["storage"] = json!(index == to);
+    }
+    server.api().put(&definitions().path_of("widgets.example.com"), &definition).await?.ok()?;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    Ok(())
+}
+
+async fn stored(server: &Local) -> Result<Vec<String>, Failed> {
+    let objects = server.stored("example.com", "widgets").await.map_err(|error| describe(&error))?;
+    let mut versions: Vec<String> =
+        objects.iter().map(|object| object["apiVersion"].as_str().unwrap_or_default().to_owned()).collect();
+    versions.sort();
+    versions.dedup();
+    Ok(versions)
+}
+
+async fn stored_versions(server: &Local) -> Result<Value, Failed> {
+    Ok(server.api().get(&definitions().path_of("widgets.example.com")).await?.ok()?.json()["status"]["storedVersions"]
+        .clone())
+}
+
+async fn run(server: &Local, version: &str) -> Result<Ended, Failed> {
+    let api = server.api();
+    let kind = Resource::namespaced("example.com", version, "widgets", "default");
+    let Some(offered) = offered(&api).await? else { return Err("no migration is offered".into()) };
+    let bystander = widget(version, "bystander", 1);
+    Ok(migrate_in_tree(&api, &kind, offered, &bystander, Duration::from_secs(120)).await?)
+}
+
+#[expect(clippy::print_stdout, reason = "what each release does is worth knowing")]
+pub(crate) fn the_control_plane_migrates(binaries: &Binaries) -> Result<Completion, Failed> {
+    let version = Local::builder(binaries.clone()).version().map_err(|error| describe(&error))?;
+    if !version.at_least(30) {
+        return Ok(Completion::ignored_with("no storage migration before 1.30"));
+    }
+    block(async {
+        let server = start(binaries).await?;
+        server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
+        let api = server.api();
+        let kind = Resource::namespaced("example.com", "v1", "widgets", "default");
+        for number in 0..OBJECTS {
+            api.post(&kind.path(), &widget("v1", &format!("w-{number}"), number)).await?.ok()?;
+        }
+        flip(&server, 1).await?;
+        let ended = run(&server, "v2").await?;
+        println!(
+            "{version}: {ended:?}, stored {:?}, storedVersions {}",
+            stored(&server).await?,
+            stored_versions(&server).await?
+        );
+        check(ended.state == "Succeeded", format!("{ended:?}"))?;
+        check(stored(&server).await? == ["example.com/v2"], "objects are left at v1")?;
+        // Trimming came with 1.36.
+        let expected = if version.at_least(36) { json!(["v2"]) } else { json!(["v1", "v2"]) };
+        check(
+            stored_versions(&server).await? == expected,
+            format!("storedVersions is {}", stored_versions(&server).await?),
+        )?;
+        Ok(Completion::Completed)
+    })
+}
+
+/// M-08: whether a migration that failed leaves `storedVersions` as it is.
+#[expect(clippy::print_stdout, reason = "a fact about a server that may change")]
+pub(crate) fn a_failed_migration_and_stored_versions(binaries: &Binaries) -> Result<Completion, Failed> {
+    let version = Local::builder(binaries.clone()).version().map_err(|error| describe(&error))?;
+    if !version.at_least(36) {
+        return Ok(Completion::ignored_with("storedVersions is not trimmed before 1.36"));
+    }
+    block(async {
+        let server = start(binaries).await?;
+        server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
+        let api = server.api();
+        let kind = Resource::namespaced("example.com", "v1", "widgets", "default");
+        for number in 0..4 {
+            api.post(&kind.path(), &widget("v1", &format!("w-{number}"), number)).await?.ok()?;
+        }
+        let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "poison"},
+            "spec": {"failurePolicy": "Fail", "matchConstraints": {"resourceRules": [{"apiGroups": ["example.com"], "apiVersions": ["*"],
+                "operations": ["UPDATE"], "resources": ["widgets"]}]},
+                "validations": [{"expression": "object.metadata.name != 'w-2'", "message": "not to be touched"}]}});
+        let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "poison"},
+            "spec": {"policyName": "poison", "validationActions": ["Deny"]}});
+        let base = "/apis/admissionregistration.k8s.io/v1";
+        api.post(&format!("{base}/validatingadmissionpolicies"), &policy).await?.ok()?;
+        api.post(&format!("{base}/validatingadmissionpolicybindings"), &binding).await?.ok()?;
+        let label = json!({"metadata": {"labels": {"touched": "yes"}}});
+        for _ in 0..200 {
+            if !api.patch(&kind.path_of("w-2"), PatchKind::Merge, &label).await?.is_success() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        flip(&server, 1).await?;
+        let ended = run(&server, "v2").await?;
+        let (left, trimmed) = (stored(&server).await?, stored_versions(&server).await?);
+        println!("{version}: {ended:?}, stored {left:?}, storedVersions {trimmed}");
+        check(ended.state == "Failed", format!("{ended:?}"))?;
+        check(left.contains(&"example.com/v1".to_owned()), "the object was moved after all")?;
+        check(trimmed == json!(["v2"]), format!("the server has become careful: storedVersions is {trimmed}"))?;
+        Ok(Completion::Completed)
+    })
+}
