@@ -1,14 +1,17 @@
 //! The commands. The only place that prints, and the only user of clap and anyhow.
 
 mod args;
+mod cases;
 mod console;
 mod convert;
 mod diff;
 mod env;
 mod exit;
+mod files;
 mod init;
 mod list;
 mod output;
+mod replay;
 mod report;
 mod run;
 mod schema;
@@ -35,6 +38,7 @@ pub(crate) fn main() -> ExitCode {
     let console = Console::new(cli.color);
     let result = match cli.command {
         Command::Run(args) => run::run(&args, console),
+        Command::Replay(args) => replay::replay(&args, console),
         Command::Convert(args) => convert::convert(&args, console),
         Command::Serve(args) => serve::serve(&args, console),
         Command::Diff(args) => diff::diff(&args, console),

@@ -1,8 +1,6 @@
 //! Reports to where they were asked for. A file is written whole or not at all.
 
-use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use crdproof::checks::Severity;
@@ -12,6 +10,7 @@ use crdproof::report::{Format, FormatError, Outcome, Report, Style, render, term
 use super::args::{FailOn, ReportArgs};
 use super::console::Console;
 use super::exit::Exit;
+use super::files::{self, For};
 
 /// Where a report goes: stdout without a path.
 type Request = (Format, Option<PathBuf>);
@@ -21,7 +20,7 @@ pub(crate) fn finish(report: &Report, args: &ReportArgs, console: Console) -> Re
     for (format, path) in requests(args)? {
         let text = render(report, format);
         match path {
-            Some(path) => write_file(&path, &text)?,
+            Some(path) => files::write(&path, &text, For::All)?,
             None => console.print(&text)?,
         }
     }
@@ -76,24 +75,4 @@ pub(crate) fn verdict(report: &Report, args: &ReportArgs) -> Exit {
     } else {
         Exit::Success
     }
-}
-
-/// Writes a file beside its final name and moves it there, so that a reader never sees half of it.
-pub(crate) fn write_file(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let failed = |error: std::io::Error| {
-        InputError::new(Trouble::Environment, format!("cannot write {}: {error}", path.display()))
-            .help("check that the folder can be written to")
-    };
-    fs::create_dir_all(folder).map_err(failed)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let draft = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = fs::File::create(&draft).and_then(|mut file| file.write_all(text.as_bytes()));
-    let moved = written.and_then(|()| fs::rename(&draft, path));
-    if let Err(error) = moved {
-        // The draft is of no use to anybody; the first error is the one to tell.
-        let _ = fs::remove_file(&draft);
-        return Err(failed(error).into());
-    }
-    Ok(())
 }

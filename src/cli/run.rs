@@ -7,36 +7,86 @@ use std::path::Path;
 use anyhow::Result;
 use crdproof::input::{self, InputError, Trouble};
 use crdproof::names;
+use crdproof::observe::SavedCase;
 use crdproof::report::Report;
-use crdproof::run::{self as engine, Options, Plan, SUITES, Selection, Settings, Suite, load_suite};
+use crdproof::run::{self as engine, Options, Plan, Ran, SUITES, Selection, Settings, Suite, load_suite};
 use crdproof::subject::Subject;
 use serde_json::json;
 
 use super::args::{PlanArgs, RunArgs, SelectionArgs, SubjectArgs, TextFormat};
 use super::console::Console;
 use super::exit::Exit;
-use super::output;
+use super::{cases, output};
 
 /// Judges a subject and reports.
 pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     output::requests(&args.report)?;
     let subject = load(&args.subject)?;
-    let settings = settings(&args.selection, &subject)?;
+    let folder = cases::folder(&args.subject).filter(|_| !args.keep.no_cases);
+    let saved = folder.as_deref().map_or(Ok(Vec::new()), cases::load)?;
+    let settings = Settings {
+        cases: saved.iter().map(|kept| kept.case.clone()).collect(),
+        show_secrets: args.secrets.show_secrets,
+        ..settings(&args.selection, &subject)?
+    };
     let plan = engine::plan(&subject, &settings);
     if plan.cases.is_empty() {
         let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
         return Err(error.help("`crdproof plan` shows what is skipped and why").into());
     }
-    engine::reach(&plan).map_err(|why| {
-        let error = InputError::new(Trouble::Environment, format!("the converter cannot be asked: {why}"));
-        error.help("start it, or correct `converter` in the subject file")
-    })?;
-    let mut report = engine::judge(&plan, &options(args.report.jobs));
-    let sources: Vec<_> = args.subject.sources.iter().map(|source| quoted(source)).collect();
-    let file = args.subject.file.as_ref().map(|file| format!(" -f {}", quoted(&file.display().to_string())));
-    let subject = file.unwrap_or_else(|| sources.iter().map(|source| format!(" {source}")).collect());
-    add_reproduction(&mut report, &format!("crdproof run{subject}"));
-    output::finish(&report, &args.report, console)
+    engine::reach(&plan).map_err(|why| unreachable(&why, "start it, or correct `converter` in the subject file"))?;
+    let Ran { mut report, cases, .. } = engine::conduct(&plan, &options(args.report.jobs));
+    add_reproduction(&mut report, &command(args));
+    if let Some(folder) = &folder {
+        keep(args, folder, &cases, &mut report, console);
+    }
+    let exit = output::finish(&report, &args.report, console)?;
+    let passing = cases::passing(&saved, &report);
+    if passing > 0 && !args.report.quiet {
+        console.say(&format!("○ saved cases that nothing breaks any more: {passing}; `crdproof replay --prune`"));
+    }
+    Ok(exit)
+}
+
+/// Nothing is judged where nobody answers.
+pub(crate) fn unreachable(why: &str, help: &str) -> InputError {
+    InputError::new(Trouble::Environment, format!("the converter cannot be asked: {why}")).help(help)
+}
+
+/// The command that does this run again, without the checks.
+fn command(args: &RunArgs) -> String {
+    let mut command = "crdproof run".to_owned();
+    let selection = &args.selection;
+    let suites = selection.suites.iter().map(|suite| ("--suite", suite.clone()));
+    let seed = (selection.seed != 1).then(|| ("--seed", selection.seed.to_string()));
+    let objects = selection.objects.map(|objects| ("--objects", objects.to_string()));
+    for (flag, value) in suites.chain(seed).chain(objects) {
+        command.push_str(&format!(" {flag} {}", quoted(&value)));
+    }
+    command.push_str(&named(&args.subject));
+    command
+}
+
+/// The subject as it was named.
+fn named(subject: &SubjectArgs) -> String {
+    let file = subject.file.as_ref().map(|file| format!(" -f {}", quoted(&file.display().to_string())));
+    file.unwrap_or_else(|| subject.sources.iter().map(|source| format!(" {}", quoted(source))).collect())
+}
+
+/// Saves what broke something, and says how to try it again. A folder that cannot be written to is no reason to
+/// withhold the verdict.
+fn keep(args: &RunArgs, folder: &Path, cases: &[SavedCase], report: &mut Report, console: Console) {
+    if let Err(error) = cases::save(folder, cases) {
+        console.say(&format!("○ what was found is not saved for `crdproof replay`: {error}"));
+        return;
+    }
+    for case in cases {
+        for finding in report.findings.iter_mut().filter(|finding| finding.fingerprint == case.fingerprint) {
+            let path = folder.join(case.file_name());
+            let path = quoted(&path.display().to_string());
+            finding.reproduce = Some(format!("crdproof replay{} {path}", named(&args.subject)));
+        }
+    }
 }
 
 /// How to judge: by this many threads, today.

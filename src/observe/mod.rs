@@ -5,7 +5,7 @@ mod exchange;
 mod trace;
 mod trial;
 
-pub use case::SavedCase;
+pub use case::{CaseError, SavedCase};
 pub use exchange::{Ask, Exchange, Outcome};
 pub use trace::{Snapshot, Trace, Write};
 pub use trial::{Act, Answer, Edit, Fit, Leg, Origin, Reply, Step, Trial};

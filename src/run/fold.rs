@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use super::{Case, Event, Options, Plan, run, waive};
-use crate::checks::{Breach, Verdict};
+use crate::checks::{Breach, Need, Verdict};
 use crate::observe::{Exchange, SavedCase, Trial};
 use crate::report::{
     CheckInfo, CrdInfo, Finding, Location, Outcome, Problem, Related, Report, Result, Summary, VersionInfo,
@@ -85,7 +85,9 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
                 Verdict::Broken(breaches) => {
                     let count = breaches.len();
                     for breach in breaches {
-                        let trial = breach.trial.and_then(|trial| shown.get(trial));
+                        // What was recorded is about samples, which are at hand.
+                        let kept = !case.check.needs.contains(&Need::Recorded);
+                        let trial = breach.trial.filter(|_| kept).and_then(|trial| shown.get(trial));
                         let found = finding(subject, case, breach);
                         let saved = |trial| SavedCase::new(&found.fingerprint, &found.check, &found.message, trial);
                         cases.extend(trial.map(saved));

@@ -287,3 +287,28 @@ fn an_object_is_converted_without_a_wire() {
     assert!(ended.says(0, &["○ nothing goes over the wire"]).json()["apiVersion"].as_str().unwrap().ends_with("/v2"));
     crdproof(folder.path(), &["convert", "crds/databases.yaml", "--to", "v1"]).says(2, &["the subject has no CRD for"]);
 }
+
+#[test]
+fn a_case_is_tried_on_another_converter() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
+    let lossy = |call: Call| {
+        let body = String::from_utf8_lossy(&right(&call).body).replace("\"size\":", "\"sze\":");
+        Reply { status: 200, content_type: "application/json", body: body.into_bytes() }
+    };
+    let old = runtime.block_on(Listener::start(&access, lossy)).unwrap();
+    let new = runtime.block_on(Listener::start(&access, |call: Call| right(&call))).unwrap();
+    let folder = subject(&format!("https://{}/convert", old.address()), Some(old.authority()));
+    let run = |arguments: &[&str]| crdproof(folder.path(), arguments);
+    run(&["run", "-q", "--only", "converter/round-trip-lossless"]).says(1, &[]);
+    run(&["replay"]).says(1, &["✗ .crdproof/cases/", "converter/round-trip-lossless is still broken"]);
+    std::fs::write(folder.path().join("new.crt"), new.authority()).unwrap();
+    let url = format!("https://{}/convert", new.address());
+    run(&["replay", "--target", &url, "--ca", "new.crt"]).says(0, &["converter/round-trip-lossless holds now"]);
+    run(&["replay", "--target", &url, "--ca", "crd.yaml"]).says(2, &["the CA holds no certificate", "help:"]);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    run(&["replay", "--target", &format!("http://{free}/")])
+        .says(5, &["the converter cannot be asked", "= help: start it, or correct --target"]);
+    runtime.block_on(old.stop());
+    run(&["replay"]).says(5, &["the converter cannot be asked", "correct `converter` in the subject file"]);
+}

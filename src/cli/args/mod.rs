@@ -2,6 +2,7 @@
 
 pub(crate) mod convert;
 pub(crate) mod env;
+pub(crate) mod replay;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -32,7 +33,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Judge a subject and report what was found.
     #[command(after_help = "Example:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif")]
-    Run(RunArgs),
+    Run(Box<RunArgs>),
+    /// Try saved cases once more: objects that broke a guarantee in an earlier run.
+    ///
+    /// `run` saves them in .crdproof/cases beside the subject file. Exit code 1 says that one is still broken.
+    #[command(after_help = "Example:\n  crdproof replay --prune")]
+    Replay(Box<replay::ReplayArgs>),
     /// Print what `run` would do, and what it would skip and why; changes nothing.
     #[command(after_help = "Example:\n  crdproof plan -f crdproof.yaml")]
     Plan(PlanArgs),
@@ -90,7 +96,7 @@ pub(crate) struct SubjectArgs {
 }
 
 /// Which checks.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct SelectionArgs {
     /// Suite to run, by name or file; repeatable [default: those of the subject file, else quick].
     #[arg(short, long = "suite", value_name = "SUITE")]
@@ -142,6 +148,10 @@ pub(crate) struct RunArgs {
     pub(crate) subject: SubjectArgs,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
+    #[command(flatten)]
+    pub(crate) keep: replay::KeepArgs,
+    #[command(flatten)]
+    pub(crate) secrets: replay::SecretArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 }

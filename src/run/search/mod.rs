@@ -191,15 +191,10 @@ impl<'a> Search<'a> {
 
     fn inputs(&self, version: &'a Version) -> Inputs<'a> {
         let schema = version.schema.as_ref();
-        let generator = schema.filter(|_| self.objects > 0).and_then(|schema| {
-            // What keeps a schema from having objects is for the checks of the manifest to say.
-            Generator::new(schema, KubeVersion::NEWEST, &self.crd.context(version), Options::default()).ok()
-        });
+        let cases = || self.cases.iter().filter(|saved| saved.version == version.name);
+        // Edits of saved cases must leave them valid, too.
+        let generator = if self.objects > 0 || cases().next().is_some() { generator(self.crd, version) } else { None };
         let mut given = Vec::new();
-        for saved in self.cases.iter().filter(|saved| saved.version == version.name) {
-            let origin = Origin::Case(saved.name.clone());
-            given.push(Inputs::given(schema, origin, saved.fit.clone(), saved.object.clone(), given.len()));
-        }
         let validator = schema.map(|schema| Validator::new(schema, KubeVersion::NEWEST));
         let samples = self.subject.samples_of(self.crd).filter(|sample| sample.group_version().1 == version.name);
         for sample in samples.filter(|_| self.samples) {
@@ -207,7 +202,12 @@ impl<'a> Search<'a> {
             // A sample that is refused is for another check to say; it converts all the same.
             let fit = if fits { Fit::Valid } else { Fit::Invalid("sample".into()) };
             let origin = Origin::Sample(sample.name().to_owned());
-            given.push(Inputs::given(schema, origin, fit, sample.object.clone(), given.len()));
+            given.push(Inputs::sample(schema, origin, fit, sample.object.clone(), given.len()));
+        }
+        // Samples come first: what they show has a place in a file of the author.
+        for saved in cases() {
+            let origin = Origin::Case(saved.name.clone());
+            given.push(Inputs::saved(schema, origin, saved.fit.clone(), saved.object.clone()));
         }
         Inputs { version: &version.name, schema, generator, given, generated: self.objects, seed: self.seed }
     }
@@ -245,6 +245,11 @@ pub(super) fn judge_recorded(checks: &[&'static Check], evidence: &Evidence<'_>)
         kept.add(check, (check.judge)(evidence), evidence.trials, 0);
     }
     kept.verdicts(checks, None).0
+}
+
+/// What makes objects of a version. What keeps a schema from having any is for the checks of the manifest to say.
+fn generator<'c>(crd: &'c Crd, version: &'c Version) -> Option<Generator<'c>> {
+    Generator::new(version.schema.as_ref()?, KubeVersion::NEWEST, &crd.context(version), Options::default()).ok()
 }
 
 fn batch<'i>(inputs: &'i Inputs<'_>, number: usize) -> impl Iterator<Item = Input> + 'i {

@@ -42,8 +42,15 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
         let trials = actor.act(inputs.version, objects.iter().map(|object| like(&best, object)).collect());
         trials.iter().map(|trial| breach(shown, evidence, trial, &key).is_some()).collect()
     };
+    // Where nothing was generated, what the schema admits is asked all the same.
+    let own = if inputs.generator.is_none() {
+        actor.crd.version(inputs.version).and_then(|version| super::generator(actor.crd, version))
+    } else {
+        None
+    };
+    let generator = inputs.generator.as_ref().or(own.as_ref());
     let valid = |object: &Value| {
-        let admitted = inputs.generator.as_ref().is_none_or(|generator| generator.admits(object));
+        let admitted = generator.is_none_or(|generator| generator.admits(object));
         // Removing may only bring parts back that the schema fills in; those are not smaller.
         let mut held = object.clone();
         as_held(inputs.schema, &mut held);
