@@ -11,6 +11,7 @@ mod files;
 mod init;
 mod list;
 mod output;
+mod record;
 mod replay;
 mod report;
 mod run;
@@ -38,6 +39,7 @@ pub(crate) fn main() -> ExitCode {
     let console = Console::new(cli.color);
     let result = match cli.command {
         Command::Run(args) => run::run(&args, console),
+        Command::Judge(args) => record::judge(&args, console),
         Command::Replay(args) => replay::replay(&args, console),
         Command::Convert(args) => convert::convert(&args, console),
         Command::Serve(args) => serve::serve(&args, console),

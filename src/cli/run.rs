@@ -9,33 +9,39 @@ use crdproof::input::{self, InputError, Trouble};
 use crdproof::names;
 use crdproof::observe::SavedCase;
 use crdproof::report::Report;
-use crdproof::run::{self as engine, Options, Plan, Ran, SUITES, Selection, Settings, Suite, load_suite};
+use crdproof::run::{self as engine, Options, Plan, Ran, Recording, SUITES, Selection, Settings, Suite, load_suite};
 use crdproof::subject::Subject;
 use serde_json::json;
 
 use super::args::{PlanArgs, RunArgs, SelectionArgs, SubjectArgs, TextFormat};
 use super::console::Console;
 use super::exit::Exit;
-use super::{cases, output};
+use super::{cases, output, record};
 
 /// Judges a subject and reports.
 pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     output::requests(&args.report)?;
+    args.keep.record.as_deref().map_or(Ok(()), record::check)?;
     let subject = load(&args.subject)?;
     let folder = cases::folder(&args.subject).filter(|_| !args.keep.no_cases);
     let saved = folder.as_deref().map_or(Ok(Vec::new()), cases::load)?;
     let settings = Settings {
         cases: saved.iter().map(|kept| kept.case.clone()).collect(),
         show_secrets: args.secrets.show_secrets,
+        record: args.keep.record.is_some(),
         ..settings(&args.selection, &subject)?
     };
     let plan = engine::plan(&subject, &settings);
     if plan.cases.is_empty() {
-        let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
-        return Err(error.help("`crdproof plan` shows what is skipped and why").into());
+        return Err(nothing().into());
     }
     engine::reach(&plan).map_err(|why| unreachable(&why, "start it, or correct `converter` in the subject file"))?;
-    let Ran { mut report, cases, .. } = engine::conduct(&plan, &options(args.report.jobs));
+    let options = options(args.report.jobs);
+    let ran = engine::conduct(&plan, &options);
+    if let Some(folder) = &args.keep.record {
+        record::write(folder, &Recording::new(&plan, &ran, options.today))?;
+    }
+    let Ran { mut report, cases, .. } = ran;
     add_reproduction(&mut report, &command(args));
     if let Some(folder) = &folder {
         keep(args, folder, &cases, &mut report, console);
@@ -46,6 +52,12 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
         console.say(&format!("○ saved cases that nothing breaks any more: {passing}; `crdproof replay --prune`"));
     }
     Ok(exit)
+}
+
+/// A selection that leaves nothing is no success.
+pub(crate) fn nothing() -> InputError {
+    let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
+    error.help("`crdproof plan` shows what is skipped and why")
 }
 
 /// Nothing is judged where nobody answers.
@@ -68,7 +80,7 @@ fn command(args: &RunArgs) -> String {
 }
 
 /// The subject as it was named.
-fn named(subject: &SubjectArgs) -> String {
+pub(crate) fn named(subject: &SubjectArgs) -> String {
     let file = subject.file.as_ref().map(|file| format!(" -f {}", quoted(&file.display().to_string())));
     file.unwrap_or_else(|| subject.sources.iter().map(|source| format!(" {}", quoted(source))).collect())
 }

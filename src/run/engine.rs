@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use serde_json::Value;
 
 use super::search::{Found, Saved, Search, judge_recorded};
-use super::{Case, Plan};
+use super::{Case, Plan, Recorded};
 use crate::checks::{Change, Check, Evidence, Need, Verdict};
 use crate::convert::endpoint::{Endpoint, Request};
 use crate::convert::{self, Converter, Declared, probe};
@@ -34,7 +34,7 @@ pub enum Event<'a> {
         /// Why the converter could not be asked to the end.
         stopped: Option<String>,
         /// Every trial, where the settings ask to record.
-        trials: Vec<Trial>,
+        recorded: Option<Box<Recorded>>,
     },
     /// An endpoint was asked about a CRD; only where the settings ask to record.
     Asked {
@@ -141,7 +141,7 @@ fn judge<'a>(
         crd: case.crd,
         change,
         deltas: &deltas,
-        trials: trials.map_or(&[], Vec::as_slice),
+        trials: &[],
         exchanges: recorded.unwrap_or(&exchanges),
         trace: settings.traces.iter().find(|trace| trace.crd == name),
         today: options.today,
@@ -151,7 +151,13 @@ fn judge<'a>(
         return ((case.check.judge)(&evidence), Arc::default());
     }
     let searched = once.searches.of(name, || match trials {
-        Some(_) => Ok((judge_recorded(&judges(plan, case.crd), &evidence), Arc::default())),
+        Some(recorded) => {
+            let (verdicts, shown) = judge_recorded(&judges(plan, case.crd), &evidence, recorded);
+            if let Some(conversions) = recorded.conversions.clone() {
+                emit(Event::Searched { conversions, stopped: recorded.stopped.clone(), recorded: None });
+            }
+            Ok((verdicts, Arc::new(shown)))
+        }
         None => search(plan, case.crd, &evidence, once, options, emit),
     });
     match &*searched {
@@ -251,8 +257,8 @@ fn search<'a>(
         deadline: settings.time.map(|time| Instant::now() + time),
         jobs: options.jobs,
     };
-    let Found { verdicts, shown, conversions, stopped, trials } = search.run(evidence, settings.record);
-    emit(Event::Searched { conversions, stopped, trials });
+    let Found { verdicts, shown, conversions, stopped, recorded } = search.run(evidence, settings.record);
+    emit(Event::Searched { conversions, stopped, recorded: recorded.map(Box::new) });
     Ok((verdicts, Arc::new(shown)))
 }
 

@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::{Case, Event, Options, Plan, run, waive};
+use super::{Case, Event, Options, Plan, Recorded, run, waive};
 use crate::checks::{Breach, Need, Verdict};
-use crate::observe::{Exchange, SavedCase, Trial};
+use crate::observe::{Exchange, SavedCase};
 use crate::report::{
     CheckInfo, CrdInfo, Finding, Location, Outcome, Problem, Related, Report, Result, Summary, VersionInfo,
 };
@@ -21,7 +21,7 @@ pub struct Ran {
     /// The objects that broke something, unmasked.
     pub cases: Vec<SavedCase>,
     /// Every conversion by CRD, where the settings ask to record; unmasked.
-    pub trials: BTreeMap<String, Vec<Trial>>,
+    pub trials: BTreeMap<String, Recorded>,
     /// Every request to an endpoint by CRD, where the settings ask to record; unmasked.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
 }
@@ -50,14 +50,12 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
     for event in events {
         let (index, case, verdict, shown) = match event {
             Event::Started { .. } => continue,
-            Event::Searched { conversions: done, stopped, trials: all } => {
+            Event::Searched { conversions: done, stopped, recorded } => {
                 problems.extend(stopped.map(|why| Problem {
                     message: format!("the converter of {} stopped answering: {why}", done.crd),
                     help: Some("look at its log; `crdproof replay` asks again about a saved case".into()),
                 }));
-                if !all.is_empty() {
-                    trials.insert(done.crd.clone(), all);
-                }
+                trials.extend(recorded.map(|recorded| (done.crd.clone(), *recorded)));
                 conversions.push(done);
                 continue;
             }

@@ -4,6 +4,7 @@ mod commands;
 mod help;
 mod inputs;
 mod outputs;
+mod record;
 mod replay;
 mod verdicts;
 mod waivers;

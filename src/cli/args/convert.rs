@@ -42,7 +42,7 @@ pub(crate) struct ServeArgs {
 
 /// A subject that is named by flags alone.
 #[derive(Debug, Args)]
-struct NamedSubjectArgs {
+pub(crate) struct NamedSubjectArgs {
     /// The subject file [default: crdproof.yaml].
     #[arg(short, long, value_name = "FILE", conflicts_with = "crds")]
     file: Option<PathBuf>,
@@ -52,7 +52,7 @@ struct NamedSubjectArgs {
 }
 
 impl NamedSubjectArgs {
-    fn subject(&self) -> SubjectArgs {
+    pub(crate) fn subject(&self) -> SubjectArgs {
         SubjectArgs { sources: self.crds.clone(), file: self.file.clone() }
     }
 }

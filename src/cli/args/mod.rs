@@ -39,6 +39,9 @@ pub(crate) enum Command {
     /// `run` saves them in .crdproof/cases beside the subject file. Exit code 1 says that one is still broken.
     #[command(after_help = "Example:\n  crdproof replay --prune")]
     Replay(Box<replay::ReplayArgs>),
+    /// Judge a recorded run again, without asking anybody; the exit code is that of the findings.
+    #[command(after_help = "Example:\n  crdproof judge recording --report html=crdproof.html")]
+    Judge(Box<replay::JudgeArgs>),
     /// Print what `run` would do, and what it would skip and why; changes nothing.
     #[command(after_help = "Example:\n  crdproof plan -f crdproof.yaml")]
     Plan(PlanArgs),

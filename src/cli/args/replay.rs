@@ -1,11 +1,12 @@
-//! The arguments of `replay`, and what `run` does with saved cases.
+//! The arguments of `replay` and `judge`, and what `run` keeps for them.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
-use super::SubjectArgs;
+use super::convert::NamedSubjectArgs;
+use super::{ReportArgs, SubjectArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
@@ -48,4 +49,36 @@ pub(crate) struct KeepArgs {
     /// Save no objects that break something beside the subject file.
     #[arg(long, env = "CRDPROOF_NO_CASES", value_parser = FalseyValueParser::new())]
     pub(crate) no_cases: bool,
+    /// Record everything that was seen into a folder, for `judge`; unmasked, and for nobody else to read.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) record: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArgs {
+    /// The folder that `run --record` wrote.
+    #[arg(value_name = "RECORDING")]
+    pub(crate) recording: PathBuf,
+    #[command(flatten)]
+    pub(crate) subject: NamedSubjectArgs,
+    /// Suite to judge by, by name or file; repeatable [default: those of the recorded run].
+    #[arg(short, long = "suite", value_name = "SUITE")]
+    pub(crate) suites: Vec<String>,
+    /// Only these checks: a family, an id, or a glob such as 'converter/*'; repeatable.
+    #[arg(long, value_name = "CHECK")]
+    pub(crate) only: Vec<String>,
+    /// All but these checks; repeatable.
+    #[arg(long, value_name = "CHECK")]
+    pub(crate) except: Vec<String>,
+    #[command(flatten)]
+    pub(crate) secrets: SecretArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+impl JudgeArgs {
+    /// Whether anything else is to be judged than what was.
+    pub(crate) fn chooses(&self) -> bool {
+        !(self.suites.is_empty() && self.only.is_empty() && self.except.is_empty())
+    }
 }

@@ -25,6 +25,7 @@ use crate::subject::{Crd, Scale, Subject, Version};
 use self::act::Actor;
 use self::input::{Input, Inputs};
 use self::keep::Kept;
+use super::Recorded;
 
 /// After so many objects of a version nothing new is seen, and looking costs time.
 const COVERED: u64 = 2000;
@@ -72,8 +73,8 @@ pub(super) struct Found {
     pub(super) conversions: Conversions,
     /// Why the converter could not be asked to the end.
     pub(super) stopped: Option<String>,
-    /// Every trial, where they are recorded.
-    pub(super) trials: Vec<Trial>,
+    /// Everything, where it is recorded.
+    pub(super) recorded: Option<Recorded>,
 }
 
 /// What a search counts while it runs.
@@ -81,7 +82,7 @@ struct Tally<'a> {
     kept: Kept,
     pairs: BTreeMap<(String, String), PairInfo>,
     coverage: BTreeMap<&'a str, Coverage>,
-    trials: Vec<Trial>,
+    batches: Option<BTreeMap<usize, Vec<Trial>>>,
 }
 
 impl<'a> Search<'a> {
@@ -101,7 +102,7 @@ impl<'a> Search<'a> {
             kept: Kept::default(),
             pairs: BTreeMap::new(),
             coverage: coverage.collect(),
-            trials: Vec::new(),
+            batches: record.then(BTreeMap::new),
         });
         // The first batch of each version also says which pairs convert at all.
         let survey: Vec<Trial> =
@@ -109,21 +110,27 @@ impl<'a> Search<'a> {
         actor.dead = dead_pairs(&survey);
         let trials = Evidence { trials: &survey, ..*evidence };
         self.judge(&tally, &trials, 0, &|_| true);
-        Self::count(&tally, survey, record);
-        self.try_all(&actor, &tally, evidence, record);
+        Self::count(&tally, survey, 0);
+        self.try_all(&actor, &tally, evidence);
 
         let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let stopped = self.converter.stopped().map(str::to_owned);
         if stopped.is_none() {
             shrink::smaller(&mut tally.kept, &actor, evidence, self.deadline);
         }
-        let (verdicts, shown) = tally.kept.verdicts(&self.checks, stopped.as_deref());
         let conversions = self.conversions(tally.pairs, &tally.coverage);
-        Found { verdicts, shown, conversions, stopped, trials: tally.trials }
+        let recorded = tally.batches.map(|batches| Recorded {
+            batches,
+            shown: tally.kept.trials(),
+            conversions: Some(conversions.clone()),
+            stopped: stopped.clone(),
+        });
+        let (verdicts, shown) = tally.kept.verdicts(&self.checks, stopped.as_deref());
+        Found { verdicts, shown, conversions, stopped, recorded }
     }
 
     /// Everything after the first batches, by several threads.
-    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally<'a>>, evidence: &Evidence<'_>, record: bool) {
+    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally<'a>>, evidence: &Evidence<'_>) {
         let batches = actor
             .versions
             .iter()
@@ -146,7 +153,7 @@ impl<'a> Search<'a> {
                         let batch = Evidence { trials: &trials, ..*evidence };
                         let order = number * actor.versions.len() + version;
                         self.judge(tally, &batch, order, &|check| check.needs.contains(&Need::Trials));
-                        Self::count(tally, trials, record);
+                        Self::count(tally, trials, order);
                     }
                 });
             }
@@ -167,7 +174,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn count(tally: &Mutex<Tally<'_>>, trials: Vec<Trial>, record: bool) {
+    fn count(tally: &Mutex<Tally<'_>>, trials: Vec<Trial>, order: usize) {
         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
         let tally = &mut *tally;
         for trial in &trials {
@@ -184,8 +191,8 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        if record {
-            tally.trials.extend(trials);
+        if let Some(batches) = &mut tally.batches {
+            batches.insert(order, trials);
         }
     }
 
@@ -238,13 +245,27 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What checks say about trials that were recorded, all at once.
-pub(super) fn judge_recorded(checks: &[&'static Check], evidence: &Evidence<'_>) -> BTreeMap<&'static str, Verdict> {
+/// What checks say about trials that were recorded, in the order in which they were judged at first; and the trials
+/// that they point to.
+pub(super) fn judge_recorded(
+    checks: &[&'static Check],
+    evidence: &Evidence<'_>,
+    recorded: &Recorded,
+) -> (BTreeMap<&'static str, Verdict>, Vec<Trial>) {
     let mut kept = Kept::default();
-    for check in checks {
-        kept.add(check, (check.judge)(evidence), evidence.trials, 0);
+    for (order, trials) in &recorded.batches {
+        let batch = Evidence { trials, ..*evidence };
+        for check in checks.iter().filter(|check| *order == 0 || check.needs.contains(&Need::Trials)) {
+            kept.add(check, (check.judge)(&batch), trials, *order);
+        }
     }
-    kept.verdicts(checks, None).0
+    for shown in kept.shown() {
+        let smaller = recorded.shown.iter().find(|one| one.check == shown.check.id && one.key == shown.breach.key);
+        if let Some(smaller) = smaller {
+            shown.retell(evidence, &smaller.trial);
+        }
+    }
+    kept.verdicts(checks, recorded.stopped.as_deref())
 }
 
 /// What makes objects of a version. What keeps a schema from having any is for the checks of the manifest to say.

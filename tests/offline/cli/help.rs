@@ -44,6 +44,7 @@ fn workplace() -> tempfile::TempDir {
     for name in ["crdproof.json", "a.json", "b.json"] {
         crdproof(folder.path(), &["run", "-q", "--report", &format!("json={name}")]).says(0, &[]);
     }
+    crdproof(folder.path(), &["run", "-q", "--record", "recording"]).says(0, &[]);
     commit_all(folder.path());
     git(folder.path(), &["tag", "v1.4.0"]);
     folder

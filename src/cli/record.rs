@@ -1,0 +1,107 @@
+//! Recordings: whole runs in folders that nobody else may look into, and `judge`, which judges them again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use crdproof::input::{InputError, Trouble};
+use crdproof::run::{self as engine, Asking, HEADER, Header, Options, Recording, Settings};
+
+use super::args::SelectionArgs;
+use super::args::replay::JudgeArgs;
+use super::console::Console;
+use super::exit::Exit;
+use super::files::{self, For};
+use super::output;
+use super::run::{add_reproduction, load, nothing, options, quoted, settings};
+
+/// Refuses a folder that holds something else than a recording, before anything runs.
+pub(crate) fn check(folder: &Path) -> Result<()> {
+    let wrong = |what: &str| {
+        let error = InputError::new(Trouble::Wrong, format!("{} {what}", folder.display()));
+        error.help("name a new folder; nothing but a recording is replaced")
+    };
+    let mut entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(wrong(&format!("cannot be used: {error}")).into()),
+    };
+    let is_recording = || fs::read_to_string(folder.join(HEADER)).is_ok_and(|text| Header::read(&text).is_ok());
+    if entries.next().is_some() && !is_recording() {
+        return Err(wrong("is not empty and no recording").into());
+    }
+    Ok(())
+}
+
+/// Writes a recording beside its final place and moves it there. One that is there is replaced.
+pub(crate) fn write(folder: &Path, recording: &Recording) -> Result<()> {
+    // The same name with and without a slash at its end is the same folder.
+    let folder: PathBuf = folder.components().collect();
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let beside = |word: &str| folder.with_file_name(format!(".{name}.{word}.{}", std::process::id()));
+    let (draft, old) = (beside("new"), beside("old"));
+    let written = write_files(&draft, recording).and_then(|()| {
+        let failed = |error| files::cannot("write", &folder, &error);
+        if folder.exists() {
+            fs::rename(&folder, &old).map_err(failed)?;
+        }
+        fs::rename(&draft, &folder).map_err(|error| {
+            // What was there is better than nothing.
+            let _ = fs::rename(&old, &folder);
+            failed(error).into()
+        })
+    });
+    for rest in [draft, old] {
+        // Where they are gone already, that is what is wanted.
+        let _ = fs::remove_dir_all(rest);
+    }
+    written
+}
+
+fn write_files(folder: &Path, recording: &Recording) -> Result<()> {
+    files::private_folder(folder)?;
+    recording.files().try_for_each(|(name, text)| files::write(&folder.join(name), &text, For::User))
+}
+
+/// Judges a recording again. Nobody is asked.
+pub(crate) fn judge(args: &JudgeArgs, console: Console) -> Result<Exit> {
+    output::requests(&args.report)?;
+    let recording = Recording::read(|name| fs::read_to_string(args.recording.join(name))).map_err(|error| {
+        InputError::new(Trouble::Wrong, format!("{}/{error}", args.recording.display()))
+            .help("name a folder that `crdproof run --record FOLDER` wrote")
+    })?;
+    let subject = load(&args.subject.subject())?;
+    for change in recording.changes(&subject) {
+        console.say(&format!("○ {change}"));
+    }
+    let mut selection = recording.header.selection.clone();
+    if args.chooses() {
+        let chosen = SelectionArgs {
+            suites: args.suites.clone(),
+            only: args.only.clone(),
+            except: args.except.clone(),
+            ..SelectionArgs::default()
+        };
+        let chosen = settings(&chosen, &subject)?.selection;
+        let suites = if args.suites.is_empty() { selection.suites } else { chosen.suites };
+        selection = engine::Selection { suites, ..chosen };
+    }
+    let settings = Settings {
+        selection,
+        seed: recording.header.seed,
+        trials: recording.trials,
+        exchanges: recording.exchanges,
+        asking: Asking::Never,
+        show_secrets: args.secrets.show_secrets,
+        ..Settings::default()
+    };
+    let plan = engine::plan(&subject, &settings);
+    if plan.cases.is_empty() {
+        return Err(nothing().into());
+    }
+    let options = Options { today: recording.header.day, ..options(args.report.jobs) };
+    let mut report = engine::judge(&plan, &options);
+    let folder = quoted(&args.recording.display().to_string());
+    add_reproduction(&mut report, &format!("crdproof judge{} {folder}", super::run::named(&args.subject.subject())));
+    output::finish(&report, &args.report, console)
+}
