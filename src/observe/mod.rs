@@ -6,6 +6,6 @@ mod trace;
 mod trial;
 
 pub use case::{CaseError, SavedCase};
-pub use exchange::{Ask, Exchange, Outcome};
+pub use exchange::{Ask, Exchange, Outcome, masked_review};
 pub use trace::{Snapshot, Trace, Write};
 pub use trial::{Act, Answer, Edit, Fit, Leg, Origin, Reply, Step, Trial};

@@ -25,6 +25,7 @@ pub use conversions::{Conversions, PairInfo, Reach, Timing};
 pub use format::{Format, FormatError, render};
 pub use github::github;
 pub use guide::{Between, guide};
+pub use hide::Hide;
 pub use html::html;
 pub use json::{ReadError, json, read, report_schema};
 pub use junit::junit;

@@ -16,6 +16,7 @@ use crate::convert::endpoint::{Endpoint, Request};
 use crate::convert::{self, Converter, Declared, probe};
 use crate::observe::{Exchange, Outcome, Trial};
 use crate::report::Conversions;
+use crate::schema::Secrets;
 use crate::schema::compare::{Delta, compare};
 use crate::subject::{Crd, Subject};
 
@@ -145,6 +146,7 @@ fn judge<'a>(
         exchanges: recorded.unwrap_or(&exchanges),
         trace: settings.traces.iter().find(|trace| trace.crd == name),
         today: options.today,
+        secrets: &once.secrets.of(name, || case.crd.secrets()),
         show_secrets: settings.show_secrets,
     };
     if !(needs(Need::Trials) || needs(Need::Survey)) {
@@ -175,6 +177,7 @@ struct Once {
     searches: ByCrd<Result<Searched, String>>,
     deltas: ByCrd<Vec<(String, Vec<Delta>)>>,
     exchanges: ByCrd<Vec<Exchange>>,
+    secrets: ByCrd<Secrets>,
     endpoint: OnceLock<Option<Box<dyn Endpoint>>>,
     baseline: OnceLock<Option<Box<dyn Endpoint>>>,
 }

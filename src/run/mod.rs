@@ -8,6 +8,7 @@ mod recording;
 mod search;
 mod select;
 mod suite;
+mod veil;
 mod waive;
 
 pub use compare::{Comparison, compare};

@@ -19,5 +19,6 @@ mod registry;
 mod hostile;
 mod releases;
 mod reports;
+mod secrets;
 mod verdicts;
 mod webhook;

@@ -41,7 +41,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let message = format!("{path} was sent through {} and is gone when read there again", write.version);
             let mut breach = Breach::new(message).version(&write.version).key(format!("{} {path}", write.name));
             breach.path = Some(path);
-            breach.evidence(format!("sent: {}\nread: {read}", write.sent))
+            let shown = |object: &Value| evidence.mask(Some(&write.version), object);
+            breach.evidence(format!("sent: {}\nread: {}", shown(&write.sent), shown(read)))
         }));
     }
     Verdict::from_breaches(breaches, trace.writes.len())

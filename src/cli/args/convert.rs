@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::SubjectArgs;
+use super::replay::SecretArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
@@ -17,6 +18,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) to: String,
     #[command(flatten)]
     subject: NamedSubjectArgs,
+    #[command(flatten)]
+    pub(crate) secrets: SecretArgs,
 }
 
 #[derive(Debug, Args)]

@@ -115,7 +115,8 @@ impl<'a> Search<'a> {
 
         let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let stopped = self.converter.stopped().map(str::to_owned);
-        if stopped.is_none() {
+        // A saved case is as small as it got already.
+        if stopped.is_none() && self.samples {
             shrink::smaller(&mut tally.kept, &actor, evidence, self.deadline);
         }
         let conversions = self.conversions(tally.pairs, &tally.coverage);
