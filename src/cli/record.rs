@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use crdproof::input::{InputError, Trouble};
-use crdproof::run::{self as engine, Asking, HEADER, Header, Options, Recording, Settings};
+use crdproof::report::{Wire, har};
+use crdproof::run::{self as engine, Asking, HEADER, Header, Options, Plan, Ran, Recording, Settings};
 
 use super::args::SelectionArgs;
 use super::args::replay::JudgeArgs;
@@ -61,6 +62,16 @@ pub(crate) fn write(folder: &Path, recording: &Recording) -> Result<()> {
 fn write_files(folder: &Path, recording: &Recording) -> Result<()> {
     files::private_folder(folder)?;
     recording.files().try_for_each(|(name, text)| files::write(&folder.join(name), &text, For::User))
+}
+
+/// Writes what went over the wire as an HTTP archive.
+pub(crate) fn write_har(path: &Path, plan: &Plan<'_>, ran: &Ran, started: jiff::Timestamp) -> Result<()> {
+    let crds = plan.subject.crds.iter();
+    let wires = crds.filter_map(|crd| ran.exchanges.get(&crd.name).map(|exchanges| Wire { crd, exchanges }));
+    let wires: Vec<_> = wires.collect();
+    let webhook = plan.subject.file.converter.as_ref().and_then(|converter| converter.webhook.as_ref());
+    let url = webhook.map_or("", |webhook| webhook.url.as_str());
+    files::write(path, &har(&wires, url, started, plan.settings.show_secrets), For::User)
 }
 
 /// Judges a recording again. Nobody is asked.

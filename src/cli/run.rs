@@ -28,7 +28,7 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     let settings = Settings {
         cases: saved.iter().map(|kept| kept.case.clone()).collect(),
         show_secrets: args.secrets.show_secrets,
-        record: args.keep.record.is_some(),
+        record: args.keep.record.is_some() || args.keep.har.is_some(),
         ..settings(&args.selection, &subject)?
     };
     let plan = engine::plan(&subject, &settings);
@@ -37,9 +37,16 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     }
     engine::reach(&plan).map_err(|why| unreachable(&why, "start it, or correct `converter` in the subject file"))?;
     let options = options(args.report.jobs);
+    let started = jiff::Timestamp::now();
     let ran = engine::conduct(&plan, &options);
     if let Some(folder) = &args.keep.record {
         record::write(folder, &Recording::new(&plan, &ran, options.today))?;
+    }
+    if let Some(path) = &args.keep.har {
+        record::write_har(path, &plan, &ran, started)?;
+        if ran.exchanges.is_empty() && !args.report.quiet {
+            console.say(&format!("○ nothing went over the wire, so {} has no entries", path.display()));
+        }
     }
     let Ran { mut report, cases, .. } = ran;
     add_reproduction(&mut report, &command(args));

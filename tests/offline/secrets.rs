@@ -145,7 +145,7 @@ fn said(folder: &Path, arguments: &[&str]) -> Vec<(String, String)> {
 fn no_command_and_no_format_lets_the_canary_sing() {
     let (_runtime, _listener, folder) = workplace();
     let commands: [&[&str]; 4] = [
-        &[&RUN[..], &["--record", "seen"]].concat(),
+        &[&RUN[..], &["--record", "seen", "--har", "out/wire.har"]].concat(),
         &["judge", "seen"],
         &["replay"],
         &["convert", "refused.yaml", "--to", "v2"],
@@ -171,4 +171,71 @@ fn secrets_are_shown_to_those_who_ask() {
         let texts = said(folder.path(), &[command, &["--show-secrets"]].concat());
         assert!(texts.iter().any(|(_, text)| text.contains("canary-pi")), "{command:?}: {texts:?}");
     }
+}
+
+/// Whether a value is of a type.
+type Kind = fn(&Value) -> bool;
+
+/// What HAR 1.2 requires of an entry, by JSON pointer and type.
+const REQUIRED: [(&str, Kind); 24] = [
+    ("/startedDateTime", Value::is_string),
+    ("/time", Value::is_number),
+    ("/request/method", Value::is_string),
+    ("/request/url", Value::is_string),
+    ("/request/httpVersion", Value::is_string),
+    ("/request/cookies", Value::is_array),
+    ("/request/headers", Value::is_array),
+    ("/request/queryString", Value::is_array),
+    ("/request/headersSize", Value::is_i64),
+    ("/request/bodySize", Value::is_i64),
+    ("/response/status", Value::is_u64),
+    ("/response/statusText", Value::is_string),
+    ("/response/httpVersion", Value::is_string),
+    ("/response/cookies", Value::is_array),
+    ("/response/headers", Value::is_array),
+    ("/response/content/size", Value::is_u64),
+    ("/response/content/mimeType", Value::is_string),
+    ("/response/redirectURL", Value::is_string),
+    ("/response/headersSize", Value::is_i64),
+    ("/response/bodySize", Value::is_i64),
+    ("/cache", Value::is_object),
+    ("/timings/send", Value::is_number),
+    ("/timings/wait", Value::is_number),
+    ("/timings/receive", Value::is_number),
+];
+
+#[test]
+fn the_wire_is_an_http_archive_that_only_its_owner_reads() {
+    let (_runtime, _listener, folder) = workplace();
+    let run = ["run", "-q", "--only", "webhook", "--har", "wire.har"];
+    crdproof(folder.path(), &run).says(1, &[]);
+    let path = folder.path().join("wire.har");
+    let archive: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!((&archive["log"]["version"], &archive["log"]["creator"]["name"]), (&json!("1.2"), &json!("crdproof")));
+    let entries = archive["log"]["entries"].as_array().unwrap();
+    assert!(entries.len() > 20, "{} entries", entries.len());
+    let mut before = jiff::Timestamp::UNIX_EPOCH;
+    for entry in entries {
+        for (pointer, is_right) in REQUIRED {
+            assert!(entry.pointer(pointer).is_some_and(is_right), "{pointer} in {entry:#}");
+        }
+        let begun: jiff::Timestamp = entry["startedDateTime"].as_str().unwrap().parse().unwrap();
+        assert!(begun >= before);
+        before = begun;
+    }
+    let reviews = entries.iter().filter_map(|entry| entry["request"]["postData"]["text"].as_str());
+    let reviews: Vec<Value> = reviews.filter_map(|text| serde_json::from_str(text).ok()).collect();
+    assert!(reviews.iter().any(|review| review["request"]["objects"][0]["spec"]["password"] == "•••"), "{reviews:?}");
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    crdproof(folder.path(), &[&run[..], &["--show-secrets"]].concat()).says(1, &[]);
+    assert!(std::fs::read_to_string(&path).unwrap().contains("canary-password"));
+
+    let folder = crate::cli::subject("databases-none");
+    crdproof(folder.path(), &["run", "--har", "wire.har"]).says(1, &["○ nothing went over the wire, so wire.har"]);
+    let text = std::fs::read_to_string(folder.path().join("wire.har")).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["log"]["entries"], json!([]));
 }

@@ -52,6 +52,9 @@ pub(crate) struct KeepArgs {
     /// Record everything that was seen into a folder, for `judge`; unmasked, and for nobody else to read.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) record: Option<PathBuf>,
+    /// Write what went over the wire as an HTTP archive, for nobody else to read.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) har: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
