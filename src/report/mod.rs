@@ -2,6 +2,7 @@
 //! says the same, and a saved report can be rendered again later.
 
 mod conversions;
+mod converted;
 mod excerpt;
 mod format;
 mod github;

@@ -239,7 +239,12 @@ impl<'a> Search<'a> {
         pairs: BTreeMap<(String, String), PairInfo>,
         coverage: &BTreeMap<&str, Coverage>,
     ) -> Conversions {
-        let reach = coverage.iter().map(|(version, coverage)| Reach::new(version, coverage)).collect();
+        // Samples and saved cases alone are not meant to reach everything.
+        let reach = coverage
+            .iter()
+            .filter(|_| self.objects > 0)
+            .map(|(version, coverage)| Reach::new(version, coverage))
+            .collect();
         let timings =
             self.converter.times().into_iter().map(|(objects, micros)| Timing::new(objects, micros)).collect();
         Conversions { crd: self.crd.name.clone(), pairs: pairs.into_values().collect(), reach, timings }
