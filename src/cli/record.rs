@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use crdproof::input::{InputError, Trouble};
-use crdproof::report::{Wire, har};
+use crdproof::report::{Conduct, Wire, har};
 use crdproof::run::{self as engine, Asking, HEADER, Header, Options, Plan, Ran, Recording, Settings};
 
 use super::args::SelectionArgs;
@@ -14,7 +14,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::files::{self, For};
 use super::output;
-use super::run::{add_reproduction, load, nothing, options, quoted, settings};
+use super::run::{add_reproduction, load, minimum, nothing, options, quoted, settings};
 
 /// Refuses a folder that holds something else than a recording, before anything runs.
 pub(crate) fn check(folder: &Path) -> Result<()> {
@@ -82,6 +82,7 @@ pub(crate) fn judge(args: &JudgeArgs, console: Console) -> Result<Exit> {
             .help("name a folder that `crdproof run --record FOLDER` wrote")
     })?;
     let subject = load(&args.subject.subject())?;
+    let implementation = output::implementation(&subject, &args.report)?;
     for change in recording.changes(&subject) {
         console.say(&format!("○ {change}"));
     }
@@ -113,6 +114,18 @@ pub(crate) fn judge(args: &JudgeArgs, console: Console) -> Result<Exit> {
     let options = Options { today: recording.header.day, ..options(args.report.jobs) };
     let mut report = engine::judge(&plan, &options);
     let folder = quoted(&args.recording.display().to_string());
-    add_reproduction(&mut report, &format!("crdproof judge{} {folder}", super::run::named(&args.subject.subject())));
-    output::finish(&report, &args.report, console)
+    let named = args.subject.subject();
+    let named = named.sources.iter().map(|source| format!(" --crd {}", quoted(source))).collect::<String>()
+        + &named.file.map_or(String::new(), |file| format!(" -f {}", quoted(&file.display().to_string())));
+    let command = format!("crdproof judge{named} {folder}");
+    add_reproduction(&mut report, &command);
+    let minimum = minimum(&subject);
+    let conduct = implementation.map(|implementation| Conduct {
+        implementation,
+        minimum: minimum.as_deref(),
+        day: recording.header.day,
+        command: &command,
+        objects: recording.header.objects,
+    });
+    output::finish_conduct(&report, &args.report, conduct.as_ref(), console)
 }

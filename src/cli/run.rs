@@ -8,7 +8,7 @@ use anyhow::Result;
 use crdproof::input::{self, InputError, Trouble};
 use crdproof::names;
 use crdproof::observe::SavedCase;
-use crdproof::report::Report;
+use crdproof::report::{Conduct, Report};
 use crdproof::run::{self as engine, Options, Plan, Ran, Recording, SUITES, Selection, Settings, Suite, load_suite};
 use crdproof::subject::Subject;
 use serde_json::json;
@@ -23,6 +23,7 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     output::requests(&args.report)?;
     args.keep.record.as_deref().map_or(Ok(()), record::check)?;
     let subject = load(&args.subject)?;
+    let implementation = output::implementation(&subject, &args.report)?;
     let folder = cases::folder(&args.subject).filter(|_| !args.keep.no_cases);
     let saved = folder.as_deref().map_or(Ok(Vec::new()), cases::load)?;
     let settings = Settings {
@@ -53,7 +54,16 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     if let Some(folder) = &folder {
         keep(args, folder, &cases, &mut report, console);
     }
-    let exit = output::finish(&report, &args.report, console)?;
+    let command = conducted(args);
+    let minimum = minimum(&subject);
+    let conduct = implementation.map(|implementation| Conduct {
+        implementation,
+        minimum: minimum.as_deref(),
+        day: options.today,
+        command: &command,
+        objects: settings.generated(),
+    });
+    let exit = output::finish_conduct(&report, &args.report, conduct.as_ref(), console)?;
     let passing = cases::passing(&saved, &report);
     if passing > 0 && !args.report.quiet {
         console.say(&format!("○ saved cases that nothing breaks any more: {passing}; `crdproof replay --prune`"));
@@ -86,8 +96,22 @@ fn command(args: &RunArgs) -> String {
     command
 }
 
+/// The command that does all of this run again.
+fn conducted(args: &RunArgs) -> String {
+    let selection = &args.selection;
+    let only = selection.only.iter().map(|check| format!(" --only {}", quoted(check)));
+    let except = selection.except.iter().map(|check| format!(" --except {}", quoted(check)));
+    command(args) + &only.chain(except).collect::<String>()
+}
+
+/// The lowest Kubernetes release that a subject claims.
+pub(crate) fn minimum(subject: &Subject) -> Option<String> {
+    let kubernetes = &subject.file.kubernetes;
+    kubernetes.minimum.or_else(|| kubernetes.versions.iter().min().copied()).map(|version| version.to_string())
+}
+
 /// The subject as it was named.
-pub(crate) fn named(subject: &SubjectArgs) -> String {
+fn named(subject: &SubjectArgs) -> String {
     let file = subject.file.as_ref().map(|file| format!(" -f {}", quoted(&file.display().to_string())));
     file.unwrap_or_else(|| subject.sources.iter().map(|source| format!(" {}", quoted(source))).collect())
 }

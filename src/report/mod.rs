@@ -1,6 +1,7 @@
 //! The fold of all events, and its writers. A report is the only input of a writer, so every format
 //! says the same, and a saved report can be rendered again later.
 
+mod conformance;
 mod conversions;
 mod converted;
 mod excerpt;
@@ -23,6 +24,7 @@ mod sections;
 mod terminal;
 mod uri;
 
+pub use conformance::{Conduct, conformance};
 pub use conversions::{Conversions, PairInfo, Reach, Timing};
 pub use format::{Format, FormatError, render};
 pub use github::github;

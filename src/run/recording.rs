@@ -71,6 +71,8 @@ pub struct Header {
     pub subject: String,
     /// The seed.
     pub seed: u64,
+    /// How many objects were generated for every version.
+    pub objects: usize,
     /// The day; expiries are judged by it.
     pub day: Date,
     /// What was judged.
@@ -139,6 +141,7 @@ impl Recording {
             tool_version: env!("CARGO_PKG_VERSION").into(),
             subject: plan.subject.name.clone(),
             seed: plan.settings.seed,
+            objects: plan.settings.generated(),
             day,
             selection: plan.settings.selection.clone(),
             crds: crds.collect(),

@@ -12,8 +12,8 @@ use crate::field_map::{FieldMap, Relation};
 
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
 pub use file::{
-    Baseline, Budget, ConverterConfig, CrdInputs, Empty, KubernetesConfig, Metadata, ProcessConfig, Provider, Ready,
-    SubjectFile, SubjectFileError, Waiver, WebhookConfig,
+    Baseline, Budget, ConverterConfig, CrdInputs, Empty, Implementation, KubernetesConfig, Metadata, ProcessConfig,
+    Provider, Ready, SubjectFile, SubjectFileError, Waiver, WebhookConfig,
 };
 pub use sample::Sample;
 

@@ -125,7 +125,7 @@ pub(crate) struct SelectionArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// Write a report: FORMAT or FORMAT=PATH; repeatable. Without a path it goes to stdout.
-    /// Formats: terminal, json, junit, sarif, html, markdown, github.
+    /// Formats: terminal, json, junit, sarif, html, markdown, github, conformance.
     #[arg(long = "report", value_name = "FORMAT[=PATH]")]
     pub(crate) reports: Vec<String>,
     /// The least severity that makes the exit code 1.
