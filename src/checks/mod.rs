@@ -12,7 +12,7 @@ use crate::document::Span;
 use crate::kubernetes::KubeVersion;
 use crate::observe::{Exchange, Trace, Trial};
 use crate::schema::compare::Delta;
-use crate::schema::{Path, mask};
+use crate::schema::{Path, Secrets};
 use crate::subject::{Crd, Subject};
 
 mod apply;
@@ -131,6 +131,8 @@ pub struct Evidence<'a> {
     pub trace: Option<&'a Trace>,
     /// The day of recording; judges never look at the clock.
     pub today: Date,
+    /// What is secret in objects of this CRD.
+    pub secrets: &'a Secrets,
     /// Whether secrets may be shown.
     pub show_secrets: bool,
 }
@@ -142,7 +144,7 @@ impl Evidence<'_> {
             return value.clone();
         }
         let version = version.and_then(|version| self.crd.version(version));
-        mask(version.and_then(|version| version.schema.as_ref()), value)
+        self.secrets.mask(version.and_then(|version| version.schema.as_ref()), value)
     }
 
     /// The lowest Kubernetes release that the subject claims, if it claims one.

@@ -1,6 +1,6 @@
 //! `convert`: one object to another version, and how the converter spoke.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use crdproof::convert::{self, Converter, Declared, probe};
@@ -8,6 +8,7 @@ use crdproof::document::{Sources, parse};
 use crdproof::input::{InputError, Texts, Trouble};
 use crdproof::report::{Outcome, Report};
 use crdproof::run::{self as engine, SUITES, Selection, Settings, load_suite};
+use crdproof::schema::scrub;
 use crdproof::subject::{Crd, Subject};
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use super::args::convert::ConvertArgs;
 use super::console::Console;
 use super::env;
 use super::exit::Exit;
-use super::run::{load, options, unreachable};
+use super::run::{load, options, remedy, unreachable};
 
 /// Converts one object.
 pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
@@ -30,7 +31,7 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
     }
     let declared = convert::declared(&subject, crd).map_err(wrong)?;
     let means = env::means(&subject, console)?;
-    let endpoint = convert::open(&subject, &means).map_err(|why| unreachable(&subject, &why))?;
+    let endpoint = convert::open(&subject, &means).map_err(|why| unreachable(&why, remedy(&subject)))?;
     let converter = Converter::of(&subject, crd, endpoint.as_deref()).map_err(wrong)?;
     let exit = match converter.convert(&object, &from, &args.to) {
         Ok(answer) => {
@@ -38,7 +39,7 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
             Exit::Success
         }
         Err(why) => {
-            console.say(&format!("✗ refused: {why}"));
+            console.say(&format!("✗ refused: {}", shown(&why, crd, &from, &object, args)));
             Exit::Findings
         }
     };
@@ -50,10 +51,24 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
     let suites = SUITES.iter().filter(|(name, _)| *name == "webhook");
     let suites: Result<Vec<_>, _> = suites.map(|(name, text)| load_suite(name, name, text)).collect();
     let suites = suites.map_err(|error| wrong(error.to_string()))?;
-    let settings =
-        Settings { selection: Selection { suites, ..Selection::default() }, exchanges, ..Settings::default() };
+    let settings = Settings {
+        selection: Selection { suites, ..Selection::default() },
+        exchanges,
+        show_secrets: args.secrets.show_secrets,
+        ..Settings::default()
+    };
     let report = engine::judge(&engine::plan(&subject, &settings), &options(None));
     Ok(if tell(&report, &crd.name, console) { exit } else { Exit::Findings })
+}
+
+/// A refusal in the converter's words, without the secrets that were sent.
+fn shown(why: &str, crd: &Crd, version: &str, object: &Value, args: &ConvertArgs) -> String {
+    let mut values = BTreeSet::new();
+    if !args.secrets.show_secrets {
+        let schema = crd.version(version).and_then(|version| version.schema.as_ref());
+        crd.secrets().collect(schema, object, &mut values);
+    }
+    scrub(why, &values)
 }
 
 /// Says one line for each wire rule; whether none is broken.

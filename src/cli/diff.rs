@@ -53,7 +53,6 @@ fn selection(args: &DiffArgs) -> SelectionArgs {
         only: args.only.clone(),
         except: args.except.clone(),
         seed: 1,
-        objects: None,
-        time: None,
+        ..SelectionArgs::default()
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::args::{InitArgs, TextFormat};
 use super::console::Console;
 use super::exit::Exit;
-use super::output::write_file;
+use super::files::{self, For};
 
 /// What lies in a folder.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
     if args.stdout {
         console.print(&text)?;
     } else {
-        write_file(&file, &text)?;
+        files::write(&file, &text, For::All)?;
     }
     let names: Vec<_> = inventory.crds.iter().map(|crd| crd.name.as_str()).collect();
     match args.format {

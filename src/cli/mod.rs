@@ -1,16 +1,20 @@
 //! The commands. The only place that prints, and the only user of clap and anyhow.
 
 mod args;
+mod cases;
 mod console;
 mod convert;
 mod diff;
 mod env;
 mod exit;
+mod files;
 mod init;
 mod journeys;
 mod list;
 mod migrate;
 mod output;
+mod record;
+mod replay;
 mod report;
 mod run;
 mod schema;
@@ -37,6 +41,8 @@ pub(crate) fn main() -> ExitCode {
     let console = Console::new(cli.color);
     let result = match cli.command {
         Command::Run(args) => run::run(&args, console),
+        Command::Judge(args) => record::judge(&args, console),
+        Command::Replay(args) => replay::replay(&args, console),
         Command::Convert(args) => convert::convert(&args, console),
         Command::Serve(args) => serve::serve(&args, console),
         Command::Migrate(args) => migrate::migrate(&args, console),

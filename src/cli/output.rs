@@ -1,27 +1,52 @@
 //! Reports to where they were asked for. A file is written whole or not at all.
 
-use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use crdproof::checks::Severity;
 use crdproof::input::{InputError, Trouble};
-use crdproof::report::{Format, FormatError, Outcome, Report, Style, render, terminal};
+use crdproof::report::{Conduct, Format, FormatError, Outcome, Report, Style, conformance, render, terminal};
+use crdproof::subject::{Implementation, Subject};
 
 use super::args::{FailOn, ReportArgs};
 use super::console::Console;
 use super::exit::Exit;
+use super::files::{self, For};
 
 /// Where a report goes: stdout without a path.
-type Request = (Format, Option<PathBuf>);
+type Request = (Kind, Option<PathBuf>);
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Report(Format),
+    /// Needs more than the report: who claims conformance, and when.
+    Conformance,
+}
 
 /// Writes all reports that were asked for and says how the command ends.
 pub(crate) fn finish(report: &Report, args: &ReportArgs, console: Console) -> Result<Exit> {
-    for (format, path) in requests(args)? {
-        let text = render(report, format);
+    finish_conduct(report, args, None, console)
+}
+
+/// The same for a run whose conduct is known.
+pub(crate) fn finish_conduct(
+    report: &Report,
+    args: &ReportArgs,
+    conduct: Option<&Conduct<'_>>,
+    console: Console,
+) -> Result<Exit> {
+    for (kind, path) in requests(args)? {
+        let text = match (kind, conduct) {
+            (Kind::Report(format), _) => render(report, format),
+            (Kind::Conformance, Some(conduct)) => conformance(report, conduct),
+            (Kind::Conformance, None) => {
+                let error = InputError::new(Trouble::Wrong, "this command writes no conformance report");
+                return Err(error.help("`crdproof run` and `crdproof judge` do").into());
+            }
+        };
         match path {
-            Some(path) => write_file(&path, &text)?,
+            Some(path) => files::write(&path, &text, For::All)?,
             None => console.print(&text)?,
         }
     }
@@ -40,16 +65,39 @@ pub(crate) fn requests(args: &ReportArgs) -> Result<Vec<Request>> {
             Some((name, path)) => (name, Some(PathBuf::from(path))),
             None => (request.as_str(), None),
         };
-        let format: Format = name
-            .parse()
-            .map_err(|error: FormatError| InputError::new(Trouble::Wrong, error.to_string()).help(error.help))?;
+        let refuse = |error: FormatError| {
+            InputError::new(Trouble::Wrong, error.to_string()).help(format!("{}, conformance", error.help))
+        };
+        let kind = match name {
+            "conformance" => Kind::Conformance,
+            _ => Kind::Report(name.parse().map_err(refuse)?),
+        };
         if path.is_none() && requests.iter().any(|(_, path)| path.is_none()) {
             let error = InputError::new(Trouble::Wrong, "two reports cannot both go to stdout");
             return Err(error.help(format!("give one of them a file: --report {name}=FILE")).into());
         }
-        requests.push((format, path));
+        requests.push((kind, path));
     }
     Ok(requests)
+}
+
+/// Who claims conformance, where a report of it is asked for. It must be known before anything runs.
+pub(crate) fn implementation<'s>(subject: &'s Subject, args: &ReportArgs) -> Result<Option<&'s Implementation>> {
+    if !requests(args)?.iter().any(|(kind, _)| *kind == Kind::Conformance) {
+        return Ok(None);
+    }
+    let given = subject.file.implementation.as_ref();
+    let missing = given.map_or_else(|| Implementation::default().missing(), Implementation::missing);
+    if missing.is_empty() {
+        return Ok(given);
+    }
+    let message = format!("a conformance report says who claims it; missing are {}", missing.join(", "));
+    let error = match subject.file_span("/implementation") {
+        Some(span) => InputError::at(&subject.sources, span, message),
+        None => InputError::new(Trouble::Wrong, message),
+    };
+    let help = "write `implementation: {organization: …, project: …, version: …, url: …, contact: [\"@team\"]}` in the subject file";
+    Err(error.help(help).into())
 }
 
 /// The width that the terminal announces, else what reads well.
@@ -76,24 +124,4 @@ pub(crate) fn verdict(report: &Report, args: &ReportArgs) -> Exit {
     } else {
         Exit::Success
     }
-}
-
-/// Writes a file beside its final name and moves it there, so that a reader never sees half of it.
-pub(crate) fn write_file(path: &Path, text: &str) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let failed = |error: std::io::Error| {
-        InputError::new(Trouble::Environment, format!("cannot write {}: {error}", path.display()))
-            .help("check that the folder can be written to")
-    };
-    fs::create_dir_all(folder).map_err(failed)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let draft = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = fs::File::create(&draft).and_then(|mut file| file.write_all(text.as_bytes()));
-    let moved = written.and_then(|()| fs::rename(&draft, path));
-    if let Err(error) = moved {
-        // The draft is of no use to anybody; the first error is the one to tell.
-        let _ = fs::remove_file(&draft);
-        return Err(failed(error).into());
-    }
-    Ok(())
 }

@@ -8,8 +8,9 @@ use anyhow::Result;
 use crdproof::convert::Opened;
 use crdproof::input::{self, InputError, Trouble};
 use crdproof::names;
-use crdproof::report::Report;
-use crdproof::run::{self as engine, Options, Plan, SUITES, Selection, Settings, Suite, load_suite};
+use crdproof::observe::SavedCase;
+use crdproof::report::{Conduct, Report};
+use crdproof::run::{self as engine, Options, Plan, Ran, Recording, SUITES, Selection, Settings, Suite, load_suite};
 use crdproof::subject::Subject;
 use serde_json::json;
 
@@ -17,37 +18,132 @@ use super::args::{PlanArgs, RunArgs, SelectionArgs, SubjectArgs, TextFormat};
 use super::console::Console;
 use super::env;
 use super::exit::Exit;
-use super::{journeys, output};
+use super::{cases, journeys, output, record};
 
 /// Judges a subject and reports.
 pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     output::requests(&args.report)?;
+    args.keep.record.as_deref().map_or(Ok(()), record::check)?;
     let subject = load(&args.subject)?;
-    let mut settings = settings(&args.selection, &subject)?;
+    let implementation = output::implementation(&subject, &args.report)?;
+    let folder = cases::folder(&args.subject).filter(|_| !args.keep.no_cases);
+    let saved = folder.as_deref().map_or(Ok(Vec::new()), cases::load)?;
+    let mut settings = Settings {
+        cases: saved.iter().map(|kept| kept.case.clone()).collect(),
+        show_secrets: args.secrets.show_secrets,
+        record: args.keep.record.is_some() || args.keep.har.is_some(),
+        ..settings(&args.selection, &subject)?
+    };
     settings.traces = journeys::make(&subject, &settings, &args.kubernetes, console)?;
     let mut plan = engine::plan(&subject, &settings);
     if plan.cases.is_empty() {
-        let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
-        return Err(error.help("`crdproof plan` shows what is skipped and why").into());
+        return Err(nothing().into());
     }
     if engine::asks(&plan) {
         plan.endpoint = Opened::with(env::means(&subject, console)?);
     }
-    engine::reach(&plan).map_err(|why| unreachable(&subject, &why))?;
-    let mut report = engine::judge(&plan, &options(args.report.jobs));
-    let sources: Vec<_> = args.subject.sources.iter().map(|source| quoted(source)).collect();
-    let file = args.subject.file.as_ref().map(|file| format!(" -f {}", quoted(&file.display().to_string())));
-    let subject = file.unwrap_or_else(|| sources.iter().map(|source| format!(" {source}")).collect());
-    add_reproduction(&mut report, &format!("crdproof run{subject}"));
-    output::finish(&report, &args.report, console)
+    engine::reach(&plan).map_err(|why| unreachable(&why, remedy(&subject)))?;
+    let options = options(args.report.jobs);
+    let started = jiff::Timestamp::now();
+    let ran = engine::conduct(&plan, &options);
+    if let Some(folder) = &args.keep.record {
+        record::write(folder, &Recording::new(&plan, &ran, options.today))?;
+    }
+    if let Some(path) = &args.keep.har {
+        record::write_har(path, &plan, &ran, started)?;
+        if ran.exchanges.is_empty() && !args.report.quiet {
+            console.say(&format!("○ nothing went over the wire, so {} has no entries", path.display()));
+        }
+    }
+    let Ran { mut report, cases, .. } = ran;
+    add_reproduction(&mut report, &command(args));
+    if let Some(folder) = &folder {
+        keep(args, folder, &cases, &mut report, console);
+    }
+    let command = conducted(args);
+    let minimum = minimum(&subject);
+    let conduct = implementation.map(|implementation| Conduct {
+        implementation,
+        minimum: minimum.as_deref(),
+        day: options.today,
+        command: &command,
+        objects: settings.generated(),
+    });
+    let exit = output::finish_conduct(&report, &args.report, conduct.as_ref(), console)?;
+    let passing = cases::passing(&saved, &report);
+    if passing > 0 && !args.report.quiet {
+        console.say(&format!("○ saved cases that nothing breaks any more: {passing}; `crdproof replay --prune`"));
+    }
+    Ok(exit)
 }
 
-/// That a converter cannot be asked, and what to do.
-pub(crate) fn unreachable(subject: &Subject, why: &str) -> InputError {
-    let process = subject.file.converter.as_ref().is_some_and(|converter| converter.process.is_some());
-    let remedy = if process { "correct `converter.process`" } else { "start it, or correct `converter`" };
-    let help = format!("{remedy} in the subject file");
+/// A selection that leaves nothing is no success.
+pub(crate) fn nothing() -> InputError {
+    let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
+    error.help("`crdproof plan` shows what is skipped and why")
+}
+
+/// Nothing is judged where nobody answers.
+pub(crate) fn unreachable(why: &str, help: &str) -> InputError {
     InputError::new(Trouble::Environment, format!("the converter cannot be asked: {why}")).help(help)
+}
+
+/// The command that does this run again, without the checks.
+fn command(args: &RunArgs) -> String {
+    let mut command = "crdproof run".to_owned();
+    let selection = &args.selection;
+    let suites = selection.suites.iter().map(|suite| ("--suite", suite.clone()));
+    let seed = (selection.seed != 1).then(|| ("--seed", selection.seed.to_string()));
+    let objects = selection.objects.map(|objects| ("--objects", objects.to_string()));
+    for (flag, value) in suites.chain(seed).chain(objects) {
+        command.push_str(&format!(" {flag} {}", quoted(&value)));
+    }
+    command.push_str(&named(&args.subject));
+    command
+}
+
+/// The command that does all of this run again.
+fn conducted(args: &RunArgs) -> String {
+    let selection = &args.selection;
+    let only = selection.only.iter().map(|check| format!(" --only {}", quoted(check)));
+    let except = selection.except.iter().map(|check| format!(" --except {}", quoted(check)));
+    command(args) + &only.chain(except).collect::<String>()
+}
+
+/// The lowest Kubernetes release that a subject claims.
+pub(crate) fn minimum(subject: &Subject) -> Option<String> {
+    let kubernetes = &subject.file.kubernetes;
+    kubernetes.minimum.or_else(|| kubernetes.versions.iter().min().copied()).map(|version| version.to_string())
+}
+
+/// The subject as it was named.
+fn named(subject: &SubjectArgs) -> String {
+    let file = subject.file.as_ref().map(|file| format!(" -f {}", quoted(&file.display().to_string())));
+    file.unwrap_or_else(|| subject.sources.iter().map(|source| format!(" {}", quoted(source))).collect())
+}
+
+/// Saves what broke something, and says how to try it again. A folder that cannot be written to is no reason to
+/// withhold the verdict.
+fn keep(args: &RunArgs, folder: &Path, cases: &[SavedCase], report: &mut Report, console: Console) {
+    if let Err(error) = cases::save(folder, cases) {
+        console.say(&format!("○ what was found is not saved for `crdproof replay`: {error}"));
+        return;
+    }
+    for case in cases {
+        for finding in report.findings.iter_mut().filter(|finding| finding.fingerprint == case.fingerprint) {
+            let path = folder.join(case.file_name());
+            let path = quoted(&path.display().to_string());
+            finding.reproduce = Some(format!("crdproof replay{} {path}", named(&args.subject)));
+        }
+    }
+}
+
+/// What to do where a subject's converter cannot be asked.
+pub(crate) fn remedy(subject: &Subject) -> &'static str {
+    match subject.file.converter.as_ref().is_some_and(|converter| converter.process.is_some()) {
+        true => "correct `converter.process` in the subject file",
+        false => "start it, or correct `converter` in the subject file",
+    }
 }
 
 /// How to judge: by this many threads, today.

@@ -30,7 +30,45 @@ pub struct SavedCase {
     pub object: Value,
 }
 
+/// A text that is no saved case.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// Not made like a case.
+    #[error("this is no case that crdproof saved: {0}")]
+    Shape(#[from] serde_json::Error),
+    /// Another kind of document, or one of another generation.
+    #[error("this is a {kind:?} of {api_version:?}, not a Case of {:?}", crate::subject::API_VERSION)]
+    Kind {
+        /// What it says of itself.
+        kind: String,
+        /// What it says of itself.
+        api_version: String,
+    },
+    /// A fingerprint that no finding has.
+    #[error("{0:?} is no fingerprint of a finding")]
+    Fingerprint(String),
+}
+
 impl SavedCase {
+    /// Reads what [`SavedCase::write`] wrote.
+    pub fn read(text: &str) -> Result<Self, CaseError> {
+        let case: Self = serde_json::from_str(text)?;
+        if case.kind != "Case" || case.api_version != crate::subject::API_VERSION {
+            return Err(CaseError::Kind { kind: case.kind, api_version: case.api_version });
+        }
+        // It names a file, so it holds nothing but digits.
+        if case.fingerprint.len() != 12 || !case.fingerprint.chars().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(CaseError::Fingerprint(case.fingerprint));
+        }
+        Ok(case)
+    }
+
+    /// As JSON for people and for [`SavedCase::read`].
+    pub fn write(&self) -> String {
+        // Our own types have string keys and serialisers that cannot fail.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
     /// The case of a finding that a trial shows.
     pub fn new(fingerprint: &str, check: &str, message: &str, trial: &Trial) -> Self {
         Self {

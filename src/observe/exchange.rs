@@ -73,6 +73,19 @@ pub enum Outcome {
     Met(Transport),
 }
 
+/// A body with the objects of its review as they may be shown, by version. `None` where it is no JSON: that may be a
+/// piece of an object, and its secrets cannot be told from the rest.
+pub fn masked_review(body: &str, mask: &dyn Fn(Option<&str>, &Value) -> Value) -> Option<Value> {
+    let mut review: Value = serde_json::from_str(body).ok()?;
+    for pointer in ["/request/objects", "/response/convertedObjects"] {
+        for object in review.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().flatten() {
+            let version = object["apiVersion"].as_str().and_then(|own| own.split_once('/')).map(|(_, version)| version);
+            *object = mask(version, object);
+        }
+    }
+    Some(mask(None, &review))
+}
+
 impl Exchange {
     /// The review that was sent; null where it was none.
     pub fn review(&self) -> Value {

@@ -6,8 +6,8 @@ mod trace;
 mod transport;
 mod trial;
 
-pub use case::SavedCase;
-pub use exchange::{Ask, Exchange, Outcome};
+pub use case::{CaseError, SavedCase};
+pub use exchange::{Ask, Exchange, Outcome, masked_review};
 pub use trace::{Call, Count, Names, Record, ReviewSeen, Seen, Snapshot, Trace, WatchEvent, WatchLog};
 pub use transport::{Certificate, Transport};
 pub use trial::{Act, Answer, Edit, Fit, Leg, Origin, Reply, Step, Trial};

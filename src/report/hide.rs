@@ -1,19 +1,33 @@
-//! Source lines as a report may show them: values of fields that look secret are replaced.
+//! Source lines as a report may show them: secrets are replaced.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::schema::is_secret;
+use crate::schema::{MASK, is_secret};
 
-const MASK: &str = "•••";
+/// What excerpts do not show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hide {
+    /// They show everything.
+    Nothing,
+    /// Values of fields that look secret, and these values wherever they stand.
+    Secrets(BTreeSet<String>),
+}
 
-/// A key and its scalar on one line, in YAML or JSON. Maps, lists, block scalars, aliases and tags
-/// are not values that stand on the line.
+impl Default for Hide {
+    fn default() -> Self {
+        Self::Secrets(BTreeSet::new())
+    }
+}
+
+/// A key and its scalar on one line, in YAML or JSON, also in JSON that is a YAML text. Maps, lists, block scalars,
+/// aliases and tags are not values that stand on the line.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r#"(?P<key>[\w./-]+)(?:["']\s*:\s*|\s*:\s+)(?P<value>"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,\[\]{}#|>&*!"'][^,\]}#]*)"#,
+        r#"(?P<key>[\w./-]+)(?:\\?["']\s*:\s*|\s*:\s+)(?P<value>\\"(?:[^"\\]|\\[^"])*(?:\\")?|"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,\[\]{}#|>&*!"'\\][^,\]}#]*)"#,
     )
     .expect("the expression is lawful")
 });
@@ -25,21 +39,43 @@ pub(super) struct Shown {
     hidden: Vec<Range<usize>>,
 }
 
-/// Replaces what looks like a secret's value.
-pub(super) fn show(line: &str) -> Shown {
+/// Replaces what must not be shown.
+pub(super) fn show(line: &str, hide: &Hide) -> Shown {
+    let mut hidden = hidden(line, hide);
+    hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
     let mut shown = Shown { text: String::with_capacity(line.len()), hidden: Vec::new() };
     let mut rest = 0;
-    for field in FIELD.captures_iter(line) {
-        if let Some(value) = field.name("value").filter(|_| is_secret(&field["key"], None)) {
-            let end = value.start() + value.as_str().trim_end().len();
-            shown.text.push_str(&line[rest..value.start()]);
+    for range in hidden {
+        // One may stand inside another.
+        if range.start >= rest {
+            shown.text.push_str(&line[rest..range.start]);
             shown.text.push_str(MASK);
-            shown.hidden.push(value.start()..end);
-            rest = end;
+            rest = range.end;
+            shown.hidden.push(range);
         }
     }
     shown.text.push_str(&line[rest..]);
     shown
+}
+
+fn hidden(line: &str, hide: &Hide) -> Vec<Range<usize>> {
+    let Hide::Secrets(values) = hide else { return Vec::new() };
+    let known = values.iter().flat_map(|value| line.match_indices(value.as_str()));
+    let mut hidden: Vec<_> = known.map(|(start, value)| start..start + value.len()).collect();
+    let mut from = 0;
+    while let Some(field) = FIELD.captures_at(line, from)
+        && let Some(value) = field.name("value")
+    {
+        let end = value.start() + value.as_str().trim_end().len();
+        let secret = is_secret(&field["key"], None);
+        if secret {
+            hidden.push(value.start()..end);
+        }
+        // A text may be a document with fields of its own.
+        let first = value.as_str().chars().next().map_or(1, char::len_utf8);
+        from = if secret { value.end() } else { value.start() + first };
+    }
+    hidden
 }
 
 impl Shown {
@@ -60,7 +96,7 @@ mod tests {
 
     #[test]
     fn values_of_secrets_are_hidden_and_nothing_else() {
-        let text = |line: &str| show(line).text;
+        let text = |line: &str| show(line, &Hide::default()).text;
         assert_eq!(text("  password: s3cret # mine"), "  password: ••• # mine");
         assert_eq!(text("- {user: a, password: 'b c', size: 1}"), "- {user: a, password: •••, size: 1}");
         assert_eq!(text(r#"{"apiKey":"x\"y","a":1}"#), r#"{"apiKey":•••,"a":1}"#);
@@ -68,13 +104,22 @@ mod tests {
         {
             assert_eq!(text(line), line);
         }
+        assert_eq!(text(r#"note: "{\"password\":\"x y\",\"a\":1}""#), r#"note: "{\"password\":•••,\"a\":1}""#);
         assert_eq!(text("url: \"http://token:8080/\""), "url: \"http://token:8080/\"");
+    }
+
+    #[test]
+    fn known_values_are_hidden_under_any_name() {
+        let hide = Hide::Secrets(["hunter2".to_owned()].into());
+        assert_eq!(show("pin: hunter2 # hunter2", &hide).text, "pin: ••• # •••");
+        assert_eq!(show("password: 'hunter2 too'", &hide).text, "password: •••");
+        assert_eq!(show("password: hunter2", &Hide::Nothing).text, "password: hunter2");
     }
 
     #[test]
     fn places_move_with_the_text() {
         let line = "{token: abcdefghijkl, size: 1}";
-        let shown = show(line);
+        let shown = show(line, &Hide::default());
         let size = line.find("size").unwrap();
         assert_eq!(&shown.text[shown.at(size)..shown.at(size) + 4], "size");
         assert_eq!(shown.at(3), 3);

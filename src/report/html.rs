@@ -8,6 +8,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
+use super::converted::Converted;
 use super::matrix::Matrix;
 use super::sections::{self, Section, aim, marked, place, plural};
 use super::{Excerpt, Finding, Location, Outcome, Problem, Report, Summary, WaiverInfo};
@@ -32,6 +33,7 @@ struct Page<'a> {
     crd_count: usize,
     matrix: Matrix,
     groups: Vec<Group>,
+    conversions: Vec<Converted>,
     reasons: Vec<Reason>,
     passed_over: &'a BTreeMap<String, usize>,
     problems: &'a [Problem],
@@ -58,6 +60,7 @@ impl<'a> Page<'a> {
             crd_count: report.crds.len(),
             matrix: Matrix::of(report, &all),
             groups,
+            conversions: report.conversions.iter().map(Converted::of).filter(|one| !one.rows.is_empty()).collect(),
             reasons: reasons(report),
             passed_over: &report.passed_over,
             problems: &report.problems,

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use super::converted::{self, Converted};
 use super::sections::{self, Section, aim, plural};
 use super::{Finding, Report};
 
@@ -22,6 +23,7 @@ pub fn markdown(report: &Report) -> String {
     for section in worst_first(report) {
         page.section(&section);
     }
+    page.conversions(report);
     page.rest(report);
     page.force(&tail(report, page.left_out));
     page.text
@@ -133,6 +135,16 @@ impl Page {
         self.list("without a verdict", "case", open.collect());
     }
 
+    /// For each CRD that has something to tell: a matrix of version pairs, what was never reached, and how long answers took; folded.
+    fn conversions(&mut self, report: &Report) {
+        for conversions in report.conversions.iter().filter(|one| converted::is_told(one)) {
+            let text = converted_crd(&Converted::of(conversions));
+            if self.fits(&text) {
+                self.force(&text);
+            }
+        }
+    }
+
     fn list(&mut self, title: &str, noun: &str, items: Vec<String>) {
         let count = plural(items.len(), noun);
         let head = format!("\n<details><summary>{count} {title}</summary>\n\n");
@@ -153,6 +165,29 @@ impl Page {
         }
         self.force("\n</details>\n");
     }
+}
+
+fn converted_crd(shown: &Converted) -> String {
+    let row = |first: &str, cells: Vec<String>| format!("| {} | {} |\n", escape(first), cells.join(" | "));
+    let all = |cells: &[String]| cells.iter().map(|cell| escape(cell)).collect::<Vec<_>>();
+    let mut text = format!("\n<details><summary>conversions of {}</summary>\n\n", escape(&shown.crd));
+    text.push_str(&row("from, to", all(&shown.versions)));
+    text.push_str(&format!("| --- |{}\n", " ---: |".repeat(shown.versions.len())));
+    for line in &shown.rows {
+        text.push_str(&row(&line.from, all(&line.cells)));
+    }
+    text.push('\n');
+    for never in &shown.never {
+        let _ = writeln!(text, "- {}", escape(never));
+    }
+    if !shown.timings.is_empty() {
+        text.push_str("\n| in a review | reviews | p50 | p90 | p99 |\n| --- | ---: | ---: | ---: | ---: |\n");
+    }
+    for took in &shown.timings {
+        let cells = [took.reviews.to_string(), took.p50.clone(), took.p90.clone(), took.p99.clone()];
+        text.push_str(&row(&took.objects, cells.to_vec()));
+    }
+    text + "\n</details>\n"
 }
 
 fn item(finding: &Finding) -> String {

@@ -1,11 +1,14 @@
 //! The fold of all events, and its writers. A report is the only input of a writer, so every format
 //! says the same, and a saved report can be rendered again later.
 
+mod conformance;
 mod conversions;
+mod converted;
 mod excerpt;
 mod format;
 mod github;
 mod guide;
+mod har;
 mod hide;
 mod html;
 mod json;
@@ -21,10 +24,13 @@ mod sections;
 mod terminal;
 mod uri;
 
+pub use conformance::{Conduct, conformance};
 pub use conversions::{Conversions, PairInfo, Reach, Timing};
 pub use format::{Format, FormatError, render};
 pub use github::github;
 pub use guide::{Between, guide};
+pub use har::{Wire, har};
+pub use hide::Hide;
 pub use html::html;
 pub use json::{ReadError, json, read, report_schema};
 pub use junit::junit;

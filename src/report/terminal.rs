@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
+use super::converted::{self, Converted};
 use super::excerpt::Excerpts;
 use super::paint::{Paint, clean, wrap};
 use super::sections::{self, Section, aim, plural};
@@ -42,6 +43,7 @@ pub fn terminal(report: &Report, style: Style) -> String {
         }
     }
     writer.quiet(&quiet);
+    writer.conversions();
     writer.not_judged();
     writer.summary();
     writer.out
@@ -152,6 +154,33 @@ impl<'a> Writer<'a> {
         let count = plural(quiet.iter().map(cases).sum(), "case");
         let tick = self.paint.held("✔");
         self.line(&format!("{tick} {who} without findings: {count} held"));
+    }
+
+    /// What was converted: one line where all is well, and a few where something was refused, missed or timed.
+    fn conversions(&mut self) {
+        let circle = self.paint.dim("○");
+        let (told, fine): (Vec<_>, Vec<_>) =
+            self.report.conversions.iter().partition(|one| self.style.verbose || converted::is_told(one));
+        for conversions in told {
+            let shown = Converted::of(conversions);
+            let line = format!("{} converted: {}", shown.crd, converted::pairs(conversions));
+            self.line(&format!("{circle} {}", one_line(&line)));
+            for never in &shown.never {
+                self.line(&format!("  {}", one_line(never)));
+            }
+            // The smallest and the largest reviews tell most of it.
+            let last = shown.timings.len().saturating_sub(1);
+            for (index, took) in shown.timings.iter().enumerate() {
+                if self.style.verbose || index == 0 || index == last {
+                    self.line(&format!("  answers to {}", took.line()));
+                }
+            }
+        }
+        let tried: usize = fine.iter().map(|conversions| converted::tried(conversions)).sum();
+        if tried > 0 {
+            let (tried, crds) = (plural(tried, "conversion"), plural(fine.len(), "CRD"));
+            self.line(&format!("{circle} {tried} of objects of {crds} tried, none refused"));
+        }
     }
 
     fn not_judged(&mut self) {

@@ -10,12 +10,13 @@ use jiff::civil::Date;
 use serde_json::Value;
 
 use super::search::{Found, Saved, Search, judge_recorded};
-use super::{Case, Plan};
+use super::{Case, Plan, Recorded};
 use crate::checks::{Change, Check, Evidence, Need, Verdict};
 use crate::convert::endpoint::Request;
 use crate::convert::{self, Converter, Declared, probe};
 use crate::observe::{Exchange, Outcome, Trial};
 use crate::report::Conversions;
+use crate::schema::Secrets;
 use crate::schema::compare::{Delta, compare};
 use crate::subject::Crd;
 
@@ -34,7 +35,7 @@ pub enum Event<'a> {
         /// Why the converter could not be asked to the end.
         stopped: Option<String>,
         /// Every trial, where the settings ask to record.
-        trials: Vec<Trial>,
+        recorded: Option<Box<Recorded>>,
     },
     /// An endpoint was asked about a CRD; only where the settings ask to record.
     Asked {
@@ -145,17 +146,24 @@ fn judge<'a>(
         crd: case.crd,
         change,
         deltas: &deltas,
-        trials: trials.map_or(&[], Vec::as_slice),
+        trials: &[],
         exchanges: recorded.unwrap_or(&exchanges),
         trace: settings.traces.iter().find(|trace| trace.crd == name && Some(trace.kubernetes) == case.server),
         today: options.today,
+        secrets: &once.secrets.of(name, || case.crd.secrets()),
         show_secrets: settings.show_secrets,
     };
     if !(needs(Need::Trials) || needs(Need::Survey)) {
         return (expected_of(case, (case.check.judge)(&evidence)), Arc::default());
     }
     let searched = once.searches.of(name, || match trials {
-        Some(_) => Ok((judge_recorded(&judges(plan, case.crd), &evidence), Arc::default())),
+        Some(recorded) => {
+            let (verdicts, shown) = judge_recorded(&judges(plan, case.crd), &evidence, recorded);
+            if let Some(conversions) = recorded.conversions.clone() {
+                emit(Event::Searched { conversions, stopped: recorded.stopped.clone(), recorded: None });
+            }
+            Ok((verdicts, Arc::new(shown)))
+        }
         None => search(plan, case.crd, &evidence, options, emit),
     });
     match &*searched {
@@ -184,6 +192,7 @@ struct Once {
     searches: ByCrd<Result<Searched, String>>,
     deltas: ByCrd<Vec<(String, Vec<Delta>)>>,
     exchanges: ByCrd<Vec<Exchange>>,
+    secrets: ByCrd<Secrets>,
 }
 
 /// Verdicts by check, and the trials that they point to.
@@ -256,8 +265,8 @@ fn search<'a>(
         deadline: settings.time.map(|time| Instant::now() + time),
         jobs: options.jobs,
     };
-    let Found { verdicts, shown, conversions, stopped, trials } = search.run(evidence, settings.record);
-    emit(Event::Searched { conversions, stopped, trials });
+    let Found { verdicts, shown, conversions, stopped, recorded } = search.run(evidence, settings.record);
+    emit(Event::Searched { conversions, stopped, recorded: recorded.map(Box::new) });
     Ok((verdicts, Arc::new(shown)))
 }
 

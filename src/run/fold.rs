@@ -5,11 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::{Case, Event, Options, Plan, run, waive};
-use crate::checks::{Breach, Verdict};
-use crate::observe::{Exchange, SavedCase, Trial};
+use super::veil::{Veil, veil, veiled};
+use super::{Case, Event, Options, Plan, Recorded, run, waive};
+use crate::checks::{Breach, Need, Verdict};
+use crate::observe::{Exchange, SavedCase};
 use crate::report::{
-    CheckInfo, CrdInfo, Finding, Location, Outcome, Problem, Related, Report, Result, Summary, VersionInfo,
+    CheckInfo, CrdInfo, Finding, Hide, Location, Outcome, Problem, Related, Report, Result, Summary, VersionInfo,
 };
 use crate::subject::{API_VERSION, Crd, Subject};
 
@@ -21,7 +22,7 @@ pub struct Ran {
     /// The objects that broke something, unmasked.
     pub cases: Vec<SavedCase>,
     /// Every conversion by CRD, where the settings ask to record; unmasked.
-    pub trials: BTreeMap<String, Vec<Trial>>,
+    pub trials: BTreeMap<String, Recorded>,
     /// Every request to an endpoint by CRD, where the settings ask to record; unmasked.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
 }
@@ -47,17 +48,17 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
     let mut problems = Vec::new();
     let mut conversions = Vec::new();
     let (mut trials, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
+    let hidden = Veil::new(plan);
     for event in events {
         let (index, case, verdict, shown) = match event {
             Event::Started { .. } => continue,
-            Event::Searched { conversions: done, stopped, trials: all } => {
+            Event::Searched { conversions: done, stopped, recorded } => {
+                let hide = hidden.of(&done.crd, None);
                 problems.extend(stopped.map(|why| Problem {
-                    message: format!("the converter of {} stopped answering: {why}", done.crd),
+                    message: veiled(&format!("the converter of {} stopped answering: {why}", done.crd), &hide),
                     help: Some("look at its log; `crdproof replay` asks again about a saved case".into()),
                 }));
-                if !all.is_empty() {
-                    trials.insert(done.crd.clone(), all);
-                }
+                trials.extend(recorded.map(|recorded| (done.crd.clone(), *recorded)));
                 conversions.push(done);
                 continue;
             }
@@ -67,14 +68,14 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
             }
             Event::Judged { index, case, verdict, shown } => (index, case, verdict, shown),
         };
-        let result = |outcome, examined, findings, reason| Result {
+        let result = |outcome, examined, findings, reason: Option<String>| Result {
             check: case.check.id.to_owned(),
             crd: case.crd.name.clone(),
             kubernetes: case.server.map(|server| server.to_string()),
             outcome,
             examined,
             findings,
-            reason,
+            reason: reason.map(|reason| veiled(&reason, &hidden.of(&case.crd.name, None))),
         };
         results.push((
             index,
@@ -85,10 +86,12 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
                 Verdict::Broken(breaches) => {
                     let count = breaches.len();
                     for breach in breaches {
+                        // What was recorded is about samples, which are at hand.
+                        let kept = !case.check.needs.contains(&Need::Recorded);
                         let trial = breach.trial.and_then(|trial| shown.get(trial));
-                        let found = finding(subject, case, breach);
+                        let found = finding(subject, case, breach, &hidden.of(&case.crd.name, trial));
                         let saved = |trial| SavedCase::new(&found.fingerprint, &found.check, &found.message, trial);
-                        cases.extend(trial.map(saved));
+                        cases.extend(trial.filter(|_| kept).map(saved));
                         findings.push(found);
                     }
                     result(Outcome::Broken, 0, count, None)
@@ -126,9 +129,9 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
     Ran { report, cases, trials, exchanges }
 }
 
-fn finding(subject: &Subject, case: Case<'_>, breach: Breach) -> Finding {
+fn finding(subject: &Subject, case: Case<'_>, breach: Breach, hide: &Hide) -> Finding {
     let check = case.check;
-    Finding {
+    let mut finding = Finding {
         check: check.id.to_owned(),
         severity: breach.severity.map_or(case.severity, |own| own.min(case.severity)),
         fingerprint: fingerprint(&[
@@ -144,15 +147,17 @@ fn finding(subject: &Subject, case: Case<'_>, breach: Breach) -> Finding {
         message: breach.message,
         evidence: breach.evidence,
         help: breach.help.unwrap_or_else(|| check.help.to_owned()),
-        location: breach.span.map(|span| Location::of(&subject.sources, span)),
+        location: breach.span.map(|span| Location::of(&subject.sources, span, hide)),
         related: breach
             .related
             .into_iter()
-            .map(|(span, message)| Related { message, location: Location::of(&subject.sources, span) })
+            .map(|(span, message)| Related { message, location: Location::of(&subject.sources, span, hide) })
             .collect(),
         reproduce: None,
         waiver: None,
-    }
+    };
+    veil(&mut finding, hide);
+    finding
 }
 
 /// Twelve hexadecimal digits that name a finding whatever moves around it.

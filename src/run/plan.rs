@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::Selection;
+use super::{Recorded, Selection};
 use crate::checks::{Check, Need, Severity};
 use crate::convert::endpoint::Stand;
 use crate::convert::{Declared, Opened, declared};
 use crate::kubernetes::KubeVersion;
-use crate::observe::{Exchange, SavedCase, Trace, Trial};
+use crate::observe::{Exchange, SavedCase, Trace};
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
 
@@ -24,7 +24,7 @@ pub struct Settings {
     /// Requests to endpoints that were recorded earlier, by CRD.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
     /// Conversions that were recorded earlier, by CRD.
-    pub trials: BTreeMap<String, Vec<Trial>>,
+    pub trials: BTreeMap<String, Recorded>,
     /// Objects to be generated for every version; else what the suites say.
     pub objects: Option<usize>,
     /// How long objects of one CRD are tried.
@@ -41,6 +41,18 @@ pub struct Settings {
     pub show_secrets: bool,
     /// Whether every observation is kept.
     pub record: bool,
+    /// Whether converters may be asked.
+    pub asking: Asking,
+}
+
+/// Whether converters may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Asking {
+    /// Where nothing was recorded.
+    #[default]
+    Allowed,
+    /// Never: what was recorded is judged, and nothing else.
+    Never,
 }
 
 impl Settings {
@@ -123,7 +135,10 @@ fn target<'a>(subject: &'a Subject, settings: &Settings, name: &str, check: &Che
         return Err("needs an API server".into());
     }
     let stands_in = settings.endpoint.is_some();
-    if (needs(Need::Trials) || needs(Need::Survey)) && !settings.trials.contains_key(name) {
+    // Judged again, a case is skipped for the reasons for which it was skipped at first.
+    let given = |recorded: bool| recorded && settings.asking == Asking::Allowed;
+    let trials = settings.trials.contains_key(name);
+    if (needs(Need::Trials) || needs(Need::Survey)) && !given(trials) {
         match declared(subject, crd) {
             Err(why) if !stands_in || crd.versions.len() < 2 => return Err(why),
             Ok(Declared::FieldMap) if needs(Need::FieldMap) && !stands_in => {
@@ -131,6 +146,7 @@ fn target<'a>(subject: &'a Subject, settings: &Settings, name: &str, check: &Che
             }
             Ok(_) | Err(_) => {}
         }
+        recorded(settings, trials)?;
     }
     if needs(Need::FieldMap) && subject.field_maps_of(crd).next().is_none() {
         return Err("no field map declares how the versions relate".into());
@@ -138,16 +154,27 @@ fn target<'a>(subject: &'a Subject, settings: &Settings, name: &str, check: &Che
     if needs(Need::Recorded) && !subject.recorded.iter().any(|recorded| recorded.is_of(crd)) {
         return Err("no converted sample is recorded".into());
     }
-    if needs(Need::BaselineConverter) && !settings.trials.contains_key(name) && settings.baseline.is_none() {
+    if needs(Need::BaselineConverter) && !given(trials) && settings.baseline.is_none() {
         let earlier = subject.file.converter.as_ref().and_then(|converter| converter.baseline.as_ref());
         earlier.ok_or("the subject names no converter of the previous release")?;
     }
-    if needs(Need::Exchanges) && !settings.exchanges.contains_key(name) && !stands_in {
+    let exchanges = settings.exchanges.contains_key(name);
+    if needs(Need::Exchanges) && !given(exchanges) && !stands_in {
         match declared(subject, crd)? {
             Declared::Webhook(_) => {}
             Declared::Exec(_) => return Err("a command has no wire".into()),
             Declared::None | Declared::FieldMap => return Err("nothing is asked over the wire".into()),
         }
+        recorded(settings, exchanges)?;
     }
     Ok(crd)
+}
+
+/// Where nobody is asked, what a check looks at must be recorded.
+fn recorded(settings: &Settings, is_there: bool) -> Result<(), String> {
+    if is_there || settings.asking == Asking::Allowed {
+        Ok(())
+    } else {
+        Err("what it looks at was not recorded".into())
+    }
 }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::Suite;
 use super::suite::matches;
 use crate::checks::{self, Check, Severity};
 
 /// Suites, further restricted by globs.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Selection {
     /// The suites; a check is selected if any of them selects it.
     pub suites: Vec<Suite>,

@@ -44,7 +44,8 @@ pub struct SuiteFile {
 }
 
 /// A suite that was read and makes sense.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Suite {
     /// Its name.
     pub name: String,

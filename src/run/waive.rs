@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::fold::fingerprint;
 use super::suite::matches;
 use crate::checks::Severity;
-use crate::report::{CheckInfo, Finding, Location, Report, WaiverInfo, WaiverState};
+use crate::report::{CheckInfo, Finding, Hide, Location, Report, WaiverInfo, WaiverState};
 use crate::subject::{Subject, Waiver};
 
 /// The id under which idle and expired waivers are reported.
@@ -97,7 +97,9 @@ fn complaint(subject: &Subject, index: usize, waiver: &Waiver, state: WaiverStat
         message,
         evidence: Some(format!("reason given: {}", waiver.reason)),
         help: help.into(),
-        location: subject.file_span(&format!("/waivers/{index}")).map(|span| Location::of(&subject.sources, span)),
+        location: subject
+            .file_span(&format!("/waivers/{index}"))
+            .map(|span| Location::of(&subject.sources, span, &Hide::default())),
         related: Vec::new(),
         fingerprint: fingerprint(&[CHECK, &names(waiver), &waiver.expires.to_string()]),
         reproduce: None,

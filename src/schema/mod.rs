@@ -38,6 +38,6 @@ pub use prune::{prune, prune_value};
 pub use rules::Expression;
 pub(crate) use rules::parse_rule;
 pub use scale::ScalePaths;
-pub use secret::{is_secret, mask};
+pub use secret::{MASK, Secrets, is_secret, scrub};
 pub(crate) use validate::keywords;
 pub use verdict::{Admission, Findings, Outcome, Reason, Undecided, Violation};

@@ -1,44 +1,163 @@
 //! Values that must not reach a report.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Schema;
 
 /// What stands for a secret.
-const MASK: &str = "•••";
+pub const MASK: &str = "•••";
 
 /// Words that make a field's name a secret's, in any case and form: `dbPassword`, `api_key`.
 const WORDS: [&str; 9] =
     ["password", "passwd", "passphrase", "secret", "token", "apikey", "privatekey", "credential", "clientkey"];
 
+/// Names that end so only say where a secret is: `secretName`, `tokenRef`.
+const REFERENCES: [&str; 5] = ["name", "ref", "refs", "namespace", "key"];
+
+/// Names that end so are secrets nevertheless.
+const KEYS: [&str; 3] = ["apikey", "privatekey", "accesskey"];
+
+/// Shorter values are not looked for in texts: they are parts of other words.
+const SHORTEST: usize = 6;
+
 /// Whether a field holds a secret, by its format or by its name.
 pub fn is_secret(name: &str, schema: Option<&Schema>) -> bool {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-    // `secretName` and `tokenRef` only say where a secret is.
-    let refers = ["name", "ref", "refs", "namespace", "key"].iter().any(|suffix| plain.ends_with(suffix));
-    let named = WORDS.iter().any(|word| plain.contains(word))
-        && (!refers || plain.ends_with("apikey") || plain.ends_with("privatekey"));
-    schema.is_some_and(|schema| schema.format.as_deref() == Some("password")) || named
+    let ends = |endings: &[&str]| endings.iter().any(|ending| plain.ends_with(ending));
+    let named = WORDS.iter().any(|word| plain.contains(word)) && (!ends(&REFERENCES) || ends(&KEYS));
+    schema.is_some_and(is_typed) || named
 }
 
-/// The object with its secrets replaced.
-pub fn mask(schema: Option<&Schema>, object: &Value) -> Value {
-    match object {
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .map(|(name, value)| {
-                    let child = schema.and_then(|schema| schema.child(name));
-                    let hidden = is_secret(name, child) && !value.is_object() && !value.is_array();
-                    (name.clone(), if hidden { MASK.into() } else { mask(child, value) })
-                })
-                .collect(),
-        ),
-        Value::Array(items) => {
-            let child = schema.and_then(|schema| schema.items.as_deref());
-            Value::Array(items.iter().map(|item| mask(child, item)).collect())
+fn is_typed(schema: &Schema) -> bool {
+    schema.format.as_deref() == Some("password")
+}
+
+/// What is secret in the objects of a CRD, in any of its versions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Secrets {
+    /// Fields that some version types as secret. They keep their names in stashes, where no schema says so.
+    names: BTreeSet<String>,
+}
+
+/// How much below a field is secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Nothing, as far as the field says.
+    Nothing,
+    /// The value itself, or the values of a list. An object may only refer to a secret: its own fields say.
+    Value,
+    /// Everything.
+    All,
+}
+
+impl Secrets {
+    /// What the schemas of all versions say.
+    pub fn new<'s>(schemas: impl IntoIterator<Item = &'s Schema>) -> Self {
+        let mut names = BTreeSet::new();
+        for schema in schemas {
+            schema.walk(&mut |_, schema| {
+                let typed = schema.properties.iter().filter(|(_, field)| {
+                    is_typed(field) || field.items.as_deref().or(field.values()).is_some_and(is_typed)
+                });
+                names.extend(typed.map(|(name, _)| name.clone()));
+            });
         }
-        other => other.clone(),
+        Self { names }
     }
+
+    /// The object with its secrets replaced. Where a part of an object is given, its schema may not be known.
+    pub fn mask(&self, schema: Option<&Schema>, value: &Value) -> Value {
+        self.walk(schema, Reach::Nothing, value, &mut |_| ())
+    }
+
+    /// Adds the texts that [`Secrets::mask`] would replace, unless they are too short to be looked for.
+    pub fn collect(&self, schema: Option<&Schema>, value: &Value, found: &mut BTreeSet<String>) {
+        self.walk(schema, Reach::Nothing, value, &mut |secret| {
+            // A text of several lines is shown line by line.
+            let lines = secret.lines().map(str::trim).filter(|line| line.chars().count() >= SHORTEST);
+            found.extend(lines.map(str::to_owned));
+        });
+    }
+
+    /// Whether the value at a JSON pointer is secret, by what stands on the way to it.
+    pub fn hides(&self, schema: Option<&Schema>, object: &Value, pointer: &str) -> bool {
+        let (mut schema, mut value) = (schema, Some(object));
+        pointer.split('/').skip(1).any(|part| {
+            let part = part.replace("~1", "/").replace("~0", "~");
+            let all = value.is_some_and(|value| reach_of_kind(value, &part) == Reach::All);
+            let items = schema.and_then(|schema| schema.items.as_deref());
+            schema = items.or_else(|| schema.and_then(|schema| schema.child(&part)));
+            value = value.and_then(|value| match value {
+                Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+                other => other.get(&part),
+            });
+            all || self.is_secret(&part, schema)
+        })
+    }
+
+    fn is_secret(&self, name: &str, schema: Option<&Schema>) -> bool {
+        is_secret(name, schema) || (schema.is_none() && self.names.contains(name))
+    }
+
+    fn walk(&self, schema: Option<&Schema>, reach: Reach, value: &Value, found: &mut dyn FnMut(&str)) -> Value {
+        match value {
+            Value::Object(map) => {
+                let below = if reach == Reach::All { Reach::All } else { Reach::Nothing };
+                let fields = map.iter().map(|(name, field)| {
+                    let child = schema.and_then(|schema| schema.child(name));
+                    let own = if self.is_secret(name, child) { Reach::Value } else { Reach::Nothing };
+                    let reach = [below, own, reach_of_kind(value, name)].into_iter().max_by_key(|reach| *reach as u8);
+                    (name.clone(), self.walk(child, reach.unwrap_or(below), field, found))
+                });
+                Value::Object(fields.collect())
+            }
+            Value::Array(items) => {
+                let child = schema.and_then(|schema| schema.items.as_deref());
+                Value::Array(items.iter().map(|item| self.walk(child, reach, item, found)).collect())
+            }
+            Value::String(text) if reach != Reach::Nothing || schema.is_some_and(is_typed) => {
+                found(text);
+                MASK.into()
+            }
+            Value::String(text) => self.document(text, found).map_or_else(|| value.clone(), Value::String),
+            Value::Number(number) if reach != Reach::Nothing => {
+                found(&number.to_string());
+                MASK.into()
+            }
+            // Whether there is a secret is none.
+            Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
+        }
+    }
+
+    /// A text that is a JSON document itself, such as a stash, without its secrets; `None` where it has none.
+    fn document(&self, text: &str, found: &mut dyn FnMut(&str)) -> Option<String> {
+        if !text.trim_start().starts_with(['{', '[']) {
+            return None;
+        }
+        let document: Value = serde_json::from_str(text).ok()?;
+        let masked = self.walk(None, Reach::Nothing, &document, found);
+        (masked != document).then(|| masked.to_string())
+    }
+}
+
+/// What the kind of an object says about one of its fields: everything that a Secret carries is secret.
+fn reach_of_kind(object: &Value, field: &str) -> Reach {
+    let carries = matches!(field, "data" | "stringData") && object.get("kind").is_some_and(|kind| kind == "Secret");
+    if carries { Reach::All } else { Reach::Nothing }
+}
+
+/// A text in which none of these values is left.
+pub fn scrub(text: &str, secrets: &BTreeSet<String>) -> String {
+    let mut text = text.to_owned();
+    // Longer ones first: a shorter one may be a part of them.
+    let mut secrets: Vec<&String> = secrets.iter().filter(|secret| text.contains(secret.as_str())).collect();
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    for secret in secrets {
+        text = text.replace(secret.as_str(), MASK);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -47,15 +166,63 @@ mod tests {
 
     use super::*;
 
+    fn mask(value: &Value) -> Value {
+        Secrets::default().mask(None, value)
+    }
+
     #[test]
     fn secrets_are_hidden_and_references_are_not() {
         let object = json!({"password": "a", "dbPasswd": 1, "secretName": "n", "tokenRef": {"name": "x"}, "api_key": "k",
-                            "list": [{"token": "t"}], "size": 1, "annotations": {"example.com/v2-password": "\"p\""}});
-        let masked = mask(None, &object);
+                            "list": [{"token": "t"}], "size": 1, "annotations": {"example.com/v2-password": "\"p\""},
+                            "tokens": ["a", "b"], "secretAccessKey": "s", "imagePullSecrets": [{"name": "n"}],
+                            "automountServiceAccountToken": true, "oldPassword": null});
         assert_eq!(
-            masked,
+            mask(&object),
             json!({"password": "•••", "dbPasswd": "•••", "secretName": "n", "tokenRef": {"name": "x"}, "api_key": "•••",
-                   "list": [{"token": "•••"}], "size": 1, "annotations": {"example.com/v2-password": "•••"}})
+                   "list": [{"token": "•••"}], "size": 1, "annotations": {"example.com/v2-password": "•••"},
+                   "tokens": ["•••", "•••"], "secretAccessKey": "•••", "imagePullSecrets": [{"name": "n"}],
+                   "automountServiceAccountToken": true, "oldPassword": null})
         );
+    }
+
+    #[test]
+    fn what_a_secret_carries_is_hidden_wherever_it_stands() {
+        let object = json!({"spec": {"items": [{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "n"},
+                            "data": {"a": "x", "b": {"c": "y"}}, "stringData": {"d": "z"}}]}, "data": {"a": "x"}});
+        let masked = mask(&object);
+        let secret = &masked["spec"]["items"][0];
+        assert_eq!(secret["data"], json!({"a": "•••", "b": {"c": "•••"}}));
+        assert_eq!((&secret["stringData"]["d"], &secret["metadata"]["name"]), (&json!("•••"), &json!("n")));
+        assert_eq!(masked["data"], json!({"a": "x"}));
+        let hides = |pointer: &str| Secrets::default().hides(None, &object, pointer);
+        assert!(hides("/spec/items/0/data/a") && !hides("/spec/items/0/metadata/name") && !hides("/data/a"));
+    }
+
+    #[test]
+    fn documents_in_texts_are_masked_inside() {
+        let inner = json!({"spec": {"password": "hunter2", "size": 1, "pin": "1234"}}).to_string();
+        let secrets = Secrets { names: BTreeSet::from(["pin".to_owned()]) };
+        let object = json!({"metadata": {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": inner,
+                            "example.com/list": "[1,2]", "example.com/brace": "{no json"}}});
+        let masked = secrets.mask(None, &object);
+        let annotations = &masked["metadata"]["annotations"];
+        let text = annotations["kubectl.kubernetes.io/last-applied-configuration"].as_str().unwrap();
+        assert_eq!(
+            serde_json::from_str::<Value>(text).unwrap(),
+            json!({"spec": {"password": "•••", "size": 1, "pin": "•••"}})
+        );
+        assert_eq!(
+            (&annotations["example.com/list"], &annotations["example.com/brace"]),
+            (&json!("[1,2]"), &json!("{no json"))
+        );
+        let mut found = BTreeSet::new();
+        secrets.collect(None, &object, &mut found);
+        assert_eq!(found, BTreeSet::from(["hunter2".to_owned()]));
+    }
+
+    #[test]
+    fn known_values_are_taken_out_of_any_text() {
+        let secrets = BTreeSet::from(["hunter2".to_owned(), "hunter2-long".to_owned()]);
+        assert_eq!(scrub("no hunter2-long, no hunter2.", &secrets), "no •••, no •••.");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::document::{Kind, Node, Span};
 use crate::generate::Context;
-use crate::schema::{ScalePaths, Schema};
+use crate::schema::{ScalePaths, Schema, Secrets};
 
 /// A CRD. Reading it is tolerant: what is missing or odd is for the checks to say.
 #[derive(Debug, Clone)]
@@ -168,6 +168,11 @@ impl Crd {
             Some(scale) => context.with_scale(scale),
             None => context,
         }
+    }
+
+    /// What is secret in its objects, as far as its versions say.
+    pub fn secrets(&self) -> Secrets {
+        Secrets::new(self.versions.iter().filter_map(|version| version.schema.as_ref()))
     }
 
     /// Whether a document says that it is a CRD of any API version.

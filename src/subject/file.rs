@@ -44,6 +44,9 @@ pub struct SubjectFile {
     /// The Kubernetes releases that the subject claims.
     #[serde(default)]
     pub kubernetes: KubernetesConfig,
+    /// Who claims conformance; `--report conformance` needs all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub implementation: Option<Implementation>,
     /// Suites to run when none is named on the command line; `quick` where empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suites: Vec<String>,
@@ -129,6 +132,45 @@ pub enum Provider {
     Kind,
     /// A cluster that exists already.
     Kubeconfig,
+}
+
+/// Who claims conformance.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Implementation {
+    /// Who makes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub organization: Option<String>,
+    /// What it is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Its release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Where it is described.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Whom to ask: addresses or handles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contact: Vec<String>,
+}
+
+impl Implementation {
+    /// The keys that a conformance report needs and that are not given.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let texts = [
+            ("organization", &self.organization),
+            ("project", &self.project),
+            ("version", &self.version),
+            ("url", &self.url),
+        ];
+        let is_empty = |text: &Option<String>| text.as_deref().is_none_or(|text| text.trim().is_empty());
+        let mut missing: Vec<_> = texts.into_iter().filter(|(_, text)| is_empty(text)).map(|(key, _)| key).collect();
+        if self.contact.is_empty() {
+            missing.push("contact");
+        }
+        missing
+    }
 }
 
 /// An accepted finding. It names a check or a fingerprint, a reason and an expiry.

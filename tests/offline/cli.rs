@@ -1,9 +1,12 @@
 //! The command line as its users meet it: the built binary, its exit codes, its words, its files.
 
 mod commands;
+mod conformance;
 mod help;
 mod inputs;
 mod outputs;
+mod record;
+mod replay;
 mod verdicts;
 mod waivers;
 
@@ -56,6 +59,10 @@ pub(crate) fn crdproof_fed(folder: &Path, arguments: &[&str], input: &str) -> En
     // What the terminal of the person who runs the tests is like does not matter.
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
         command.env_remove(name);
+    }
+    // Fixtures stay as they are.
+    if folder == repository() {
+        command.env("CRDPROOF_NO_CASES", "yes");
     }
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

@@ -52,7 +52,27 @@ fn generated_pages_are_current() {
 fn the_readme_shows_a_real_run() {
     let readme = read("README.md");
     assert!(readme.lines().count() <= 150, "the README is to be read in one go");
-    let excerpt = &blocks(&readme, "console")[0];
+    is_real(&blocks(&readme, "console")[0]);
+}
+
+#[test]
+fn the_page_about_converters_shows_a_real_run_and_stays_short() {
+    let page = read("docs/converters.md");
+    assert!(page.lines().count() <= 150, "the page is to be read in one go");
+    is_real(&blocks(&page, "console")[0]);
+    // Every command that it names has the flags that it shows.
+    for line in blocks(&page, "sh").concat().lines() {
+        let words: Vec<&str> = line.split('#').next().unwrap().split_whitespace().skip(1).collect();
+        let help = crdproof(repository(), &[words[0], "--help"]).says(0, &[]).stdout;
+        for flag in words.iter().filter(|word| word.starts_with("--")) {
+            assert!(help.contains(flag), "{line}: {} has no {flag}", words[0]);
+        }
+    }
+}
+
+/// Asserts that a run says the lines of an excerpt, in their order.
+#[track_caller]
+fn is_real(excerpt: &str) {
     let mut lines = excerpt.lines();
     let command = lines.next().unwrap().strip_prefix("$ crdproof ").unwrap();
     let arguments: Vec<&str> = command.split(' ').collect();
@@ -78,7 +98,7 @@ fn the_library_example_of_the_readme_is_the_one_that_runs() {
 #[test]
 fn subject_files_in_documents_are_lawful() {
     let mut seen = 0;
-    for path in ["README.md", "docs/subject-file.md", "docs/ci.md"] {
+    for path in ["README.md", "docs/subject-file.md", "docs/ci.md", "docs/conformance.md"] {
         for block in blocks(&read(path), "yaml") {
             // Parts of a subject file get the head that every subject file has; workflows are no subjects.
             if block.contains("script:") || block.contains("uses:") || block.contains("run:") {

@@ -213,6 +213,7 @@ fn judge_by(
 ) -> Report {
     let all = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: all\nchecks: ['*']\n";
     let selection = Selection { suites: vec![load_suite("all", "all", all).unwrap()], ..Selection::default() };
+    let trials = trials.into_iter().map(|(crd, trials)| (crd, trials.into())).collect();
     let settings = Settings { selection, seed: 1, traces, exchanges, trials, ..Settings::default() };
     let plan = plan(subject, &settings);
     let options = Options { jobs: std::num::NonZeroUsize::MIN, today: TODAY };

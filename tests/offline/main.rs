@@ -22,6 +22,7 @@ mod hostile;
 mod releases;
 mod reports;
 mod robust;
+mod secrets;
 mod service;
 mod tutorial;
 mod verdicts;

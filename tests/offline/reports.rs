@@ -44,6 +44,7 @@ fn an_empty_report_can_be_written_in_every_format() {
         skipped: Vec::new(),
         waivers: Vec::new(),
         problems: Vec::new(),
+        conversions: Vec::new(),
         ..report()
     };
     let mut empty = empty;

@@ -287,3 +287,66 @@ fn an_object_is_converted_without_a_wire() {
     assert!(ended.says(0, &["○ nothing goes over the wire"]).json()["apiVersion"].as_str().unwrap().ends_with("/v2"));
     crdproof(folder.path(), &["convert", "crds/databases.yaml", "--to", "v1"]).says(2, &["the subject has no CRD for"]);
 }
+
+#[test]
+fn a_case_is_tried_on_another_converter() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
+    let lossy = |call: Call| {
+        let body = String::from_utf8_lossy(&right(&call).body).replace("\"size\":", "\"sze\":");
+        Reply { status: 200, content_type: "application/json", body: body.into_bytes() }
+    };
+    let old = runtime.block_on(Listener::start(&access, lossy)).unwrap();
+    let new = runtime.block_on(Listener::start(&access, |call: Call| right(&call))).unwrap();
+    let folder = subject(&format!("https://{}/convert", old.address()), Some(old.authority()));
+    let run = |arguments: &[&str]| crdproof(folder.path(), arguments);
+    run(&["run", "-q", "--only", "converter/round-trip-lossless"]).says(1, &[]);
+    run(&["replay"]).says(1, &["✗ .crdproof/cases/", "converter/round-trip-lossless is still broken"]);
+    std::fs::write(folder.path().join("new.crt"), new.authority()).unwrap();
+    let url = format!("https://{}/convert", new.address());
+    run(&["replay", "--target", &url, "--ca", "new.crt"]).says(0, &["converter/round-trip-lossless holds now"]);
+    run(&["replay", "--target", &url, "--ca", "crd.yaml"]).says(2, &["the CA holds no certificate", "help:"]);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    run(&["replay", "--target", &format!("http://{free}/")])
+        .says(5, &["the converter cannot be asked", "= help: start it, or correct --target"]);
+    runtime.block_on(old.stop());
+    run(&["replay"]).says(5, &["the converter cannot be asked", "correct `converter` in the subject file"]);
+}
+
+#[test]
+fn a_recorded_webhook_is_judged_again_when_it_is_gone() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
+    // Numbers lose digits, an annotation comes from nowhere, and refusals say nothing.
+    let wrong = |call: Call| {
+        let mut reply = right(&call);
+        let Ok(mut answer) = serde_json::from_slice::<Value>(&reply.body) else { return reply };
+        for object in answer["response"]["convertedObjects"].as_array_mut().into_iter().flatten() {
+            object["metadata"]["annotations"]["example.com/seen"] = json!(object.to_string());
+            if let Some(size) = object["spec"]["size"].as_i64() {
+                object["spec"]["size"] = json!(size % 1000);
+            }
+        }
+        answer["response"]["result"]["message"] = Value::Null;
+        reply.body = answer.to_string().into_bytes();
+        reply
+    };
+    let listener = runtime.block_on(Listener::start(&access, wrong)).unwrap();
+    let folder = subject(&format!("https://{}/convert", listener.address()), Some(listener.authority()));
+    let told = |arguments: &[&str]| {
+        let mut report =
+            crdproof(folder.path(), &[arguments, &["-q", "--report", "json"]].concat()).says(1, &[]).json();
+        report["findings"].as_array_mut().unwrap().iter_mut().for_each(|finding| finding["reproduce"] = Value::Null);
+        report
+    };
+    let run = told(&["run", "--suite", "webhook", "--suite", "converter", "--objects", "60", "--record", "seen"]);
+    runtime.block_on(listener.stop());
+    let families = |family: &str| {
+        let findings = run["findings"].as_array().unwrap().iter();
+        findings.filter(|finding| finding["check"].as_str().unwrap().starts_with(family)).count()
+    };
+    assert!(families("converter/") > 3 && families("webhook/") > 0, "{run}");
+    assert!(run["conversions"][0]["timings"].as_array().is_some_and(|timings| !timings.is_empty()), "{run}");
+    assert_eq!(run, told(&["judge", "seen"]));
+    assert!(folder.path().join("seen/0.exchanges.jsonl").is_file());
+}

@@ -8,7 +8,7 @@ use crate::checks::{Breach, Evidence, Verdict};
 use crate::document::Span;
 use crate::field_map::declares_lost;
 use crate::observe::{Act, Edit, Origin, Trial};
-use crate::schema::{Schema, is_secret};
+use crate::schema::{MASK, Schema};
 
 use crate::checks::shared_difference::Difference;
 
@@ -75,7 +75,7 @@ pub(super) fn differs(
     on: &str,
 ) -> Breach {
     let schema = schema_of(evidence, &trial.version);
-    let secret = !evidence.show_secrets && holds_secret(schema, &difference.pointer);
+    let secret = !evidence.show_secrets && evidence.secrets.hides(schema, &trial.input, &difference.pointer);
     let show =
         |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), |value| brief(evidence, value, secret));
     let (was, now) = (show(difference.was), show(difference.now));
@@ -129,18 +129,9 @@ fn parts(pointer: &str) -> impl Iterator<Item = String> + '_ {
     pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"))
 }
 
-fn holds_secret(schema: Option<&Schema>, pointer: &str) -> bool {
-    let mut schema = schema;
-    parts(pointer).any(|part| {
-        let items = schema.and_then(|schema| schema.items.as_deref());
-        schema = items.or_else(|| schema.and_then(|schema| schema.child(&part)));
-        is_secret(&part, schema)
-    })
-}
-
 fn brief(evidence: &Evidence<'_>, value: &Value, secret: bool) -> String {
     if secret {
-        return "•••".into();
+        return MASK.into();
     }
     let text = evidence.mask(None, value).to_string();
     if text.chars().count() <= 60 { text } else { text.chars().take(57).collect::<String>() + "…" }
@@ -198,7 +189,7 @@ fn span(evidence: &Evidence<'_>, trial: &Trial, pointer: &str) -> Option<Span> {
     let version = evidence.crd.version(&trial.version).map(|version| version.name_span);
     let place = if pointer.is_empty() { version } else { described.map(|schema| schema.span).or(version) };
     let Origin::Sample(name) = &trial.origin else { return place };
-    if holds_secret(schema, pointer) {
+    if evidence.secrets.hides(schema, &trial.input, pointer) {
         return place;
     }
     let mut samples = evidence.subject.samples_of(evidence.crd);

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use crate::checks::{Breach, Evidence, Verdict};
-use crate::observe::{Ask, Exchange, Outcome};
-use crate::schema::mask;
+use crate::observe::{Ask, Exchange, Outcome, masked_review};
 
 /// How much of a body is worth showing.
 const SHOWN: usize = 600;
@@ -24,20 +23,13 @@ pub(super) fn shown(evidence: &Evidence<'_>, exchange: &Exchange, breach: Breach
     breach.evidence(format!("sent:     {}\nanswered: {said}", masked(evidence, &exchange.sent)))
 }
 
-/// A body as it may be shown. What is no JSON may be a piece of an object, and its secrets cannot be told from the
-/// rest.
+/// A body as it may be shown.
 fn masked(evidence: &Evidence<'_>, body: &str) -> String {
-    let Ok(mut review) = serde_json::from_str::<Value>(body) else {
-        return format!("{} bytes that are no JSON", body.len());
-    };
-    for pointer in ["/request/objects", "/response/convertedObjects"] {
-        for object in review.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().flatten() {
-            let version = object["apiVersion"].as_str().and_then(|own| own.split_once('/')).map(|(_, version)| version);
-            let version = version.and_then(|version| evidence.crd.version(version));
-            *object = mask(version.and_then(|version| version.schema.as_ref()), object);
-        }
+    match masked_review(body, &|version, object| evidence.mask(version, object)) {
+        Some(review) => cut(&review.to_string()),
+        None if evidence.show_secrets => cut(body),
+        None => format!("{} bytes that are no JSON", body.len()),
     }
-    cut(&mask(None, &review).to_string())
 }
 
 fn cut(text: &str) -> String {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::SubjectArgs;
+use super::replay::SecretArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
@@ -17,6 +18,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) to: String,
     #[command(flatten)]
     subject: NamedSubjectArgs,
+    #[command(flatten)]
+    pub(crate) secrets: SecretArgs,
 }
 
 #[derive(Debug, Args)]
@@ -42,7 +45,7 @@ pub(crate) struct ServeArgs {
 
 /// A subject that is named by flags alone.
 #[derive(Debug, Args)]
-struct NamedSubjectArgs {
+pub(crate) struct NamedSubjectArgs {
     /// The subject file [default: crdproof.yaml].
     #[arg(short, long, value_name = "FILE", conflicts_with = "crds")]
     file: Option<PathBuf>,
@@ -52,7 +55,7 @@ struct NamedSubjectArgs {
 }
 
 impl NamedSubjectArgs {
-    fn subject(&self) -> SubjectArgs {
+    pub(crate) fn subject(&self) -> SubjectArgs {
         SubjectArgs { sources: self.crds.clone(), file: self.file.clone() }
     }
 }

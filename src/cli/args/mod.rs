@@ -3,6 +3,7 @@
 pub(crate) mod convert;
 pub(crate) mod env;
 pub(crate) mod migrate;
+pub(crate) mod replay;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -33,7 +34,15 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Judge a subject and report what was found.
     #[command(after_help = "Example:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif")]
-    Run(RunArgs),
+    Run(Box<RunArgs>),
+    /// Try saved cases once more: objects that broke a guarantee in an earlier run.
+    ///
+    /// `run` saves them in .crdproof/cases beside the subject file. Exit code 1 says that one is still broken.
+    #[command(after_help = "Example:\n  crdproof replay --prune")]
+    Replay(Box<replay::ReplayArgs>),
+    /// Judge a recorded run again, without asking anybody; the exit code is that of the findings.
+    #[command(after_help = "Example:\n  crdproof judge recording --report html=crdproof.html")]
+    Judge(Box<replay::JudgeArgs>),
     /// Print what `run` would do, and what it would skip and why; changes nothing.
     #[command(after_help = "Example:\n  crdproof plan -f crdproof.yaml")]
     Plan(PlanArgs),
@@ -97,7 +106,7 @@ pub(crate) struct SubjectArgs {
 }
 
 /// Which checks.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct SelectionArgs {
     /// Suite to run, by name or file; repeatable [default: those of the subject file, else quick].
     #[arg(short, long = "suite", value_name = "SUITE")]
@@ -123,7 +132,7 @@ pub(crate) struct SelectionArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// Write a report: FORMAT or FORMAT=PATH; repeatable. Without a path it goes to stdout.
-    /// Formats: terminal, json, junit, sarif, html, markdown, github.
+    /// Formats: terminal, json, junit, sarif, html, markdown, github, conformance.
     #[arg(long = "report", value_name = "FORMAT[=PATH]")]
     pub(crate) reports: Vec<String>,
     /// The least severity that makes the exit code 1.
@@ -152,6 +161,10 @@ pub(crate) struct RunArgs {
     /// Kubernetes releases to make journeys on, such as 1.36; repeatable [default: those of the subject file].
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) kubernetes: Vec<String>,
+    #[command(flatten)]
+    pub(crate) keep: replay::KeepArgs,
+    #[command(flatten)]
+    pub(crate) secrets: replay::SecretArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 }

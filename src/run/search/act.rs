@@ -184,6 +184,7 @@ fn pick(places: &[String], wanted: Edits) -> &[String] {
     match wanted {
         Edits::One(number) if !places.is_empty() => std::slice::from_ref(&places[number % places.len()]),
         Edits::Many => &places[..places.len().min(MANY)],
+        Edits::All => places,
         Edits::One(_) | Edits::Nowhere => &[],
     }
 }

@@ -27,6 +27,8 @@ pub(super) enum Edits {
     One(usize),
     /// At many places.
     Many,
+    /// At every place.
+    All,
 }
 
 /// All inputs of one version.
@@ -98,13 +100,21 @@ impl Inputs<'_> {
         Some(Input { origin, fit, object, again: index.is_multiple_of(8), edits })
     }
 
-    /// An input that the author gave or that was saved.
-    pub(super) fn given(schema: Option<&Schema>, origin: Origin, fit: Fit, mut object: Value, number: usize) -> Input {
+    /// An input that the author gave.
+    pub(super) fn sample(schema: Option<&Schema>, origin: Origin, fit: Fit, mut object: Value, number: usize) -> Input {
         if fit.is_valid() && object.is_object() {
             dress(&mut object, number);
         }
         as_held(schema, &mut object);
         let edits = if fit.is_valid() { Edits::Many } else { Edits::Nowhere };
+        Input { origin, fit, object, again: true, edits }
+    }
+
+    /// An input that was saved. What it lacks may be what breaks it, so nothing is added; and where it was changed is
+    /// not known any more, so it is changed everywhere.
+    pub(super) fn saved(schema: Option<&Schema>, origin: Origin, fit: Fit, mut object: Value) -> Input {
+        as_held(schema, &mut object);
+        let edits = if fit.is_valid() { Edits::All } else { Edits::Nowhere };
         Input { origin, fit, object, again: true, edits }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::{Breach, Check, Verdict};
+use crate::checks::{Breach, Check, Evidence, Verdict};
 use crate::observe::Trial;
+use crate::run::ShownTrial;
 
 /// More findings of one check on one CRD are only counted.
 const MOST: usize = 40;
@@ -39,6 +40,25 @@ pub(super) struct Shown {
     order: (usize, usize),
 }
 
+impl Shown {
+    /// Takes another trial that shows the same, if it does. Whether it did.
+    pub(super) fn retell(&mut self, evidence: &Evidence<'_>, trial: &Trial) -> bool {
+        let Some(found) = self.in_trial(evidence, trial) else { return false };
+        self.breach = found;
+        self.trial = Some(trial.clone());
+        true
+    }
+
+    /// The breach of the same kind that a trial shows by itself.
+    pub(super) fn in_trial(&self, evidence: &Evidence<'_>, trial: &Trial) -> Option<Breach> {
+        let evidence = Evidence { trials: std::slice::from_ref(trial), ..*evidence };
+        match (self.check.judge)(&evidence) {
+            Verdict::Broken(breaches) => breaches.into_iter().find(|breach| breach.key == self.breach.key),
+            Verdict::Held { .. } | Verdict::ServerFact(_) | Verdict::Undecided(_) => None,
+        }
+    }
+}
+
 impl Kept {
     /// Takes in the verdict on a batch.
     pub(super) fn add(&mut self, check: &'static Check, verdict: Verdict, trials: &[Trial], order: usize) {
@@ -65,6 +85,15 @@ impl Kept {
     /// Everything that is broken, to be made smaller; no more than will be shown.
     pub(super) fn shown(&mut self) -> impl Iterator<Item = &mut Shown> {
         self.by_check.values_mut().flat_map(|kept| kept.breaches.values_mut().take(MOST))
+    }
+
+    /// The trials that show something by themselves.
+    pub(super) fn trials(&mut self) -> Vec<ShownTrial> {
+        let shown = self.shown().filter_map(|shown| {
+            let trial = shown.trial.clone()?;
+            Some(ShownTrial { check: shown.check.id.to_owned(), key: shown.breach.key.clone(), trial })
+        });
+        shown.collect()
     }
 
     /// What each check says in the end, and the trials that its breaches point to.

@@ -25,6 +25,7 @@ use crate::subject::{Crd, Scale, Subject, Version};
 use self::act::Actor;
 use self::input::{Input, Inputs};
 use self::keep::Kept;
+use super::Recorded;
 
 /// After so many objects of a version nothing new is seen, and looking costs time.
 const COVERED: u64 = 2000;
@@ -72,8 +73,8 @@ pub(super) struct Found {
     pub(super) conversions: Conversions,
     /// Why the converter could not be asked to the end.
     pub(super) stopped: Option<String>,
-    /// Every trial, where they are recorded.
-    pub(super) trials: Vec<Trial>,
+    /// Everything, where it is recorded.
+    pub(super) recorded: Option<Recorded>,
 }
 
 /// What a search counts while it runs.
@@ -81,7 +82,7 @@ struct Tally<'a> {
     kept: Kept,
     pairs: BTreeMap<(String, String), PairInfo>,
     coverage: BTreeMap<&'a str, Coverage>,
-    trials: Vec<Trial>,
+    batches: Option<BTreeMap<usize, Vec<Trial>>>,
 }
 
 impl<'a> Search<'a> {
@@ -101,7 +102,7 @@ impl<'a> Search<'a> {
             kept: Kept::default(),
             pairs: BTreeMap::new(),
             coverage: coverage.collect(),
-            trials: Vec::new(),
+            batches: record.then(BTreeMap::new),
         });
         // The first batch of each version also says which pairs convert at all.
         let survey: Vec<Trial> =
@@ -109,21 +110,28 @@ impl<'a> Search<'a> {
         actor.dead = dead_pairs(&survey);
         let trials = Evidence { trials: &survey, ..*evidence };
         self.judge(&tally, &trials, 0, &|_| true);
-        Self::count(&tally, survey, record);
-        self.try_all(&actor, &tally, evidence, record);
+        Self::count(&tally, survey, 0);
+        self.try_all(&actor, &tally, evidence);
 
         let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let stopped = self.converter.stopped().map(str::to_owned);
-        if stopped.is_none() {
+        // A saved case is as small as it got already.
+        if stopped.is_none() && self.samples {
             shrink::smaller(&mut tally.kept, &actor, evidence, self.deadline);
         }
-        let (verdicts, shown) = tally.kept.verdicts(&self.checks, stopped.as_deref());
         let conversions = self.conversions(tally.pairs, &tally.coverage);
-        Found { verdicts, shown, conversions, stopped, trials: tally.trials }
+        let recorded = tally.batches.map(|batches| Recorded {
+            batches,
+            shown: tally.kept.trials(),
+            conversions: Some(conversions.clone()),
+            stopped: stopped.clone(),
+        });
+        let (verdicts, shown) = tally.kept.verdicts(&self.checks, stopped.as_deref());
+        Found { verdicts, shown, conversions, stopped, recorded }
     }
 
     /// Everything after the first batches, by several threads.
-    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally<'a>>, evidence: &Evidence<'_>, record: bool) {
+    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally<'a>>, evidence: &Evidence<'_>) {
         let batches = actor
             .versions
             .iter()
@@ -146,7 +154,7 @@ impl<'a> Search<'a> {
                         let batch = Evidence { trials: &trials, ..*evidence };
                         let order = number * actor.versions.len() + version;
                         self.judge(tally, &batch, order, &|check| check.needs.contains(&Need::Trials));
-                        Self::count(tally, trials, record);
+                        Self::count(tally, trials, order);
                     }
                 });
             }
@@ -167,7 +175,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn count(tally: &Mutex<Tally<'_>>, trials: Vec<Trial>, record: bool) {
+    fn count(tally: &Mutex<Tally<'_>>, trials: Vec<Trial>, order: usize) {
         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
         let tally = &mut *tally;
         for trial in &trials {
@@ -184,22 +192,17 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        if record {
-            tally.trials.extend(trials);
+        if let Some(batches) = &mut tally.batches {
+            batches.insert(order, trials);
         }
     }
 
     fn inputs(&self, version: &'a Version) -> Inputs<'a> {
         let schema = version.schema.as_ref();
-        let generator = schema.filter(|_| self.objects > 0).and_then(|schema| {
-            // What keeps a schema from having objects is for the checks of the manifest to say.
-            Generator::new(schema, KubeVersion::NEWEST, &self.crd.context(version), Options::default()).ok()
-        });
+        let cases = || self.cases.iter().filter(|saved| saved.version == version.name);
+        // Edits of saved cases must leave them valid, too.
+        let generator = if self.objects > 0 || cases().next().is_some() { generator(self.crd, version) } else { None };
         let mut given = Vec::new();
-        for saved in self.cases.iter().filter(|saved| saved.version == version.name) {
-            let origin = Origin::Case(saved.name.clone());
-            given.push(Inputs::given(schema, origin, saved.fit.clone(), saved.object.clone(), given.len()));
-        }
         let validator = schema.map(|schema| Validator::new(schema, KubeVersion::NEWEST));
         let samples = self.subject.samples_of(self.crd).filter(|sample| sample.group_version().1 == version.name);
         for sample in samples.filter(|_| self.samples) {
@@ -207,7 +210,12 @@ impl<'a> Search<'a> {
             // A sample that is refused is for another check to say; it converts all the same.
             let fit = if fits { Fit::Valid } else { Fit::Invalid("sample".into()) };
             let origin = Origin::Sample(sample.name().to_owned());
-            given.push(Inputs::given(schema, origin, fit, sample.object.clone(), given.len()));
+            given.push(Inputs::sample(schema, origin, fit, sample.object.clone(), given.len()));
+        }
+        // Samples come first: what they show has a place in a file of the author.
+        for saved in cases() {
+            let origin = Origin::Case(saved.name.clone());
+            given.push(Inputs::saved(schema, origin, saved.fit.clone(), saved.object.clone()));
         }
         Inputs { version: &version.name, schema, generator, given, generated: self.objects, seed: self.seed }
     }
@@ -231,20 +239,44 @@ impl<'a> Search<'a> {
         pairs: BTreeMap<(String, String), PairInfo>,
         coverage: &BTreeMap<&str, Coverage>,
     ) -> Conversions {
-        let reach = coverage.iter().map(|(version, coverage)| Reach::new(version, coverage)).collect();
+        // Samples and saved cases alone are not meant to reach everything.
+        let reach = coverage
+            .iter()
+            .filter(|_| self.objects > 0)
+            .map(|(version, coverage)| Reach::new(version, coverage))
+            .collect();
         let timings =
             self.converter.times().into_iter().map(|(objects, micros)| Timing::new(objects, micros)).collect();
         Conversions { crd: self.crd.name.clone(), pairs: pairs.into_values().collect(), reach, timings }
     }
 }
 
-/// What checks say about trials that were recorded, all at once.
-pub(super) fn judge_recorded(checks: &[&'static Check], evidence: &Evidence<'_>) -> BTreeMap<&'static str, Verdict> {
+/// What checks say about trials that were recorded, in the order in which they were judged at first; and the trials
+/// that they point to.
+pub(super) fn judge_recorded(
+    checks: &[&'static Check],
+    evidence: &Evidence<'_>,
+    recorded: &Recorded,
+) -> (BTreeMap<&'static str, Verdict>, Vec<Trial>) {
     let mut kept = Kept::default();
-    for check in checks {
-        kept.add(check, (check.judge)(evidence), evidence.trials, 0);
+    for (order, trials) in &recorded.batches {
+        let batch = Evidence { trials, ..*evidence };
+        for check in checks.iter().filter(|check| *order == 0 || check.needs.contains(&Need::Trials)) {
+            kept.add(check, (check.judge)(&batch), trials, *order);
+        }
     }
-    kept.verdicts(checks, None).0
+    for shown in kept.shown() {
+        let smaller = recorded.shown.iter().find(|one| one.check == shown.check.id && one.key == shown.breach.key);
+        if let Some(smaller) = smaller {
+            shown.retell(evidence, &smaller.trial);
+        }
+    }
+    kept.verdicts(checks, recorded.stopped.as_deref())
+}
+
+/// What makes objects of a version. What keeps a schema from having any is for the checks of the manifest to say.
+fn generator<'c>(crd: &'c Crd, version: &'c Version) -> Option<Generator<'c>> {
+    Generator::new(version.schema.as_ref()?, KubeVersion::NEWEST, &crd.context(version), Options::default()).ok()
 }
 
 fn batch<'i>(inputs: &'i Inputs<'_>, number: usize) -> impl Iterator<Item = Input> + 'i {

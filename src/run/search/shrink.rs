@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::act::Actor;
 use super::input::{Edits, Input};
 use super::keep::{Kept, Shown};
-use crate::checks::{Breach, Evidence, Need, Verdict};
+use crate::checks::{Evidence, Need};
 use crate::generate::shrink::{Budget, search_among};
 use crate::observe::{Fit, Trial};
 use crate::schema::as_held;
@@ -33,17 +33,23 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
     let Some(trial) = shown.trial.take().filter(|_| shown.check.needs.contains(&Need::Trials)) else { return };
     let inputs = actor.versions.iter().find(|inputs| inputs.version == trial.version);
     let Some(inputs) = inputs else { return };
-    let mut best = trial;
-    let key = shown.breach.key.clone();
+    let best = trial;
     let mut again = |objects: &[Value]| -> Vec<bool> {
         if Instant::now() >= end || actor.converter.stopped().is_some() {
             return vec![false; objects.len()];
         }
         let trials = actor.act(inputs.version, objects.iter().map(|object| like(&best, object)).collect());
-        trials.iter().map(|trial| breach(shown, evidence, trial, &key).is_some()).collect()
+        trials.iter().map(|trial| shown.in_trial(evidence, trial).is_some()).collect()
     };
+    // Where nothing was generated, what the schema admits is asked all the same.
+    let own = if inputs.generator.is_none() {
+        actor.crd.version(inputs.version).and_then(|version| super::generator(actor.crd, version))
+    } else {
+        None
+    };
+    let generator = inputs.generator.as_ref().or(own.as_ref());
     let valid = |object: &Value| {
-        let admitted = inputs.generator.as_ref().is_none_or(|generator| generator.admits(object));
+        let admitted = generator.is_none_or(|generator| generator.admits(object));
         // Removing may only bring parts back that the schema fills in; those are not smaller.
         let mut held = object.clone();
         as_held(inputs.schema, &mut held);
@@ -54,13 +60,9 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
         Fit::Partial(_) | Fit::Invalid(_) => search_among(&best.input, BUDGET, &|_| true, &mut again).object,
     };
     let confirmed = actor.act(inputs.version, vec![like(&best, &object)]).pop();
-    if let Some(confirmed) = confirmed
-        && let Some(found) = breach(shown, evidence, &confirmed, &key)
-    {
-        shown.breach = found;
-        best = confirmed;
+    if !confirmed.is_some_and(|confirmed| shown.retell(evidence, &confirmed)) {
+        shown.trial = Some(best);
     }
-    shown.trial = Some(best);
 }
 
 /// An input like that of a trial, with another object.
@@ -71,14 +73,5 @@ fn like(trial: &Trial, object: &Value) -> Input {
         object: object.clone(),
         again: true,
         edits: Edits::Many,
-    }
-}
-
-/// The breach of the same kind that a trial shows by itself.
-fn breach(shown: &Shown, evidence: &Evidence<'_>, trial: &Trial, key: &str) -> Option<Breach> {
-    let evidence = Evidence { trials: std::slice::from_ref(trial), ..*evidence };
-    match (shown.check.judge)(&evidence) {
-        Verdict::Broken(breaches) => breaches.into_iter().find(|breach| breach.key == key),
-        Verdict::Held { .. } | Verdict::ServerFact(_) | Verdict::Undecided(_) => None,
     }
 }

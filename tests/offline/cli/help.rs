@@ -44,6 +44,7 @@ fn workplace() -> tempfile::TempDir {
     for name in ["crdproof.json", "a.json", "b.json"] {
         crdproof(folder.path(), &["run", "-q", "--report", &format!("json={name}")]).says(0, &[]);
     }
+    crdproof(folder.path(), &["run", "-q", "--record", "recording"]).says(0, &[]);
     commit_all(folder.path());
     git(folder.path(), &["tag", "v1.4.0"]);
     folder
@@ -69,7 +70,7 @@ fn every_example_of_the_help_runs() {
         for example in examples {
             assert!(example.contains("crdproof "), "{example}");
             let named = command.first().map(String::as_str);
-            if named == Some("serve") || (named == Some("env") && !example.contains(" list")) {
+            if matches!(named, Some("serve" | "migrate")) || (named == Some("env") && !example.contains(" list")) {
                 names_a_command(&example, command.len());
                 continue;
             }

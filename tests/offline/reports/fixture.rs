@@ -2,8 +2,8 @@
 
 use crdproof::checks::Severity;
 use crdproof::report::{
-    CheckInfo, CrdInfo, Excerpt, Finding, Location, Outcome, Problem, Related, Report, Result, Skipped, Summary,
-    VersionInfo, WaiverInfo, WaiverState,
+    CheckInfo, Conversions, CrdInfo, Excerpt, Finding, Location, Outcome, PairInfo, Problem, Reach, Related, Report,
+    Result, Skipped, Summary, Timing, VersionInfo, WaiverInfo, WaiverState,
 };
 
 pub(crate) const DATABASES: &str = "databases.example.com";
@@ -32,7 +32,7 @@ pub(crate) fn report() -> Report {
             waiver("upgrade/served-version-kept caches.example.com", WaiverState::Used),
             waiver("manifest/* gone.example.com", WaiverState::Unused),
         ],
-        conversions: Vec::new(),
+        conversions: conversions(),
         problems: vec![Problem {
             message: "the converter at https://127.0.0.1:9443/convert did not answer".into(),
             help: Some("start it, or give --timeout".into()),
@@ -41,6 +41,21 @@ pub(crate) fn report() -> Report {
     };
     report.summarise();
     report
+}
+
+fn conversions() -> Vec<Conversions> {
+    let pair = |from: &str, to: &str, refused| PairInfo { objects: 120, refused, ..PairInfo::new(from, to) };
+    let never = vec![".spec.<b>backup</b>".to_owned(), ".spec.tier".to_owned()];
+    let timing = |objects, reviews| Timing { objects, reviews, p50: 900, p90: 2_400, p99: 1_100_000 };
+    vec![
+        Conversions { crd: CACHES.into(), pairs: vec![pair("v1", "v2", 0), pair("v2", "v1", 0)], ..Default::default() },
+        Conversions {
+            crd: DATABASES.into(),
+            pairs: vec![pair("v1", "v1alpha1", 0), pair("v1alpha1", "v1", 3)],
+            reach: vec![Reach { version: "v1".into(), leaves: 9, seen: 7, never }],
+            timings: vec![timing(1, 40), timing(12, 2), timing(64, 4)],
+        },
+    ]
 }
 
 fn crd(name: &str, kind: &str, versions: &[&str]) -> CrdInfo {

@@ -1,0 +1,87 @@
+//! The arguments of `replay` and `judge`, and what `run` keeps for them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::FalseyValueParser;
+
+use super::convert::NamedSubjectArgs;
+use super::{ReportArgs, SubjectArgs};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// Saved cases [default: all that stand beside the subject file].
+    #[arg(value_name = "CASE")]
+    pub(crate) cases: Vec<PathBuf>,
+    /// The subject file [default: crdproof.yaml].
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// A webhook to ask instead of the subject's converter.
+    #[arg(long, value_name = "URL")]
+    pub(crate) target: Option<String>,
+    /// The CA that signed its certificate, in PEM [default: those of the machine].
+    #[arg(long, value_name = "FILE", requires = "target")]
+    pub(crate) ca: Option<PathBuf>,
+    /// Remove the cases that pass.
+    #[arg(long)]
+    pub(crate) prune: bool,
+    #[command(flatten)]
+    pub(crate) secrets: SecretArgs,
+}
+
+impl ReplayArgs {
+    pub(crate) fn subject(&self) -> SubjectArgs {
+        SubjectArgs { sources: Vec::new(), file: self.file.clone() }
+    }
+}
+
+/// What may be shown.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct SecretArgs {
+    /// Show values of fields that look secret, instead of •••.
+    #[arg(long)]
+    pub(crate) show_secrets: bool,
+}
+
+/// What a run keeps.
+#[derive(Debug, Args)]
+pub(crate) struct KeepArgs {
+    /// Save no objects that break something beside the subject file.
+    #[arg(long, env = "CRDPROOF_NO_CASES", value_parser = FalseyValueParser::new())]
+    pub(crate) no_cases: bool,
+    /// Record everything that was seen into a folder, for `judge`; unmasked, and for nobody else to read.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) record: Option<PathBuf>,
+    /// Write what went over the wire as an HTTP archive, for nobody else to read.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) har: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArgs {
+    /// The folder that `run --record` wrote.
+    #[arg(value_name = "RECORDING")]
+    pub(crate) recording: PathBuf,
+    #[command(flatten)]
+    pub(crate) subject: NamedSubjectArgs,
+    /// Suite to judge by, by name or file; repeatable [default: those of the recorded run].
+    #[arg(short, long = "suite", value_name = "SUITE")]
+    pub(crate) suites: Vec<String>,
+    /// Only these checks: a family, an id, or a glob such as 'converter/*'; repeatable.
+    #[arg(long, value_name = "CHECK")]
+    pub(crate) only: Vec<String>,
+    /// All but these checks; repeatable.
+    #[arg(long, value_name = "CHECK")]
+    pub(crate) except: Vec<String>,
+    #[command(flatten)]
+    pub(crate) secrets: SecretArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+impl JudgeArgs {
+    /// Whether anything else is to be judged than what was.
+    pub(crate) fn chooses(&self) -> bool {
+        !(self.suites.is_empty() && self.only.is_empty() && self.except.is_empty())
+    }
+}

@@ -1,0 +1,85 @@
+//! Saved cases: objects that broke something, in a folder beside the subject file.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use crdproof::input::{InputError, Trouble};
+use crdproof::observe::SavedCase;
+use crdproof::report::{Outcome, Report};
+
+use super::args::SubjectArgs;
+use super::files::{self, For};
+
+/// A case and the file that it is kept in.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) path: PathBuf,
+    pub(crate) case: SavedCase,
+}
+
+/// The folder of the subject's cases; none where there is no subject file, or one that is no file.
+pub(crate) fn folder(args: &SubjectArgs) -> Option<PathBuf> {
+    let file = args.file.as_deref().unwrap_or(Path::new("crdproof.yaml"));
+    (args.sources.is_empty() && file.is_file()).then(|| file.with_file_name(".crdproof").join("cases"))
+}
+
+/// All cases of a folder, by name; none where the folder is not there.
+pub(crate) fn load(folder: &Path) -> Result<Vec<Kept>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Vec::new()),
+        Err(error) => return Err(files::cannot("read", folder, &error).into()),
+    };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    paths.retain(|path| !is_hidden(path) && path.extension().is_some_and(|ending| ending == "json"));
+    paths.sort();
+    paths.iter().map(|path| read(path)).collect()
+}
+
+/// One case.
+pub(crate) fn read(path: &Path) -> Result<Kept> {
+    let wrong = |what: String| {
+        InputError::new(Trouble::Wrong, format!("{}: {what}", path.display()))
+            .help("remove the file; the next `crdproof run` saves what is still broken")
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("this case cannot be read: {error}")))?;
+    let case = SavedCase::read(&text).map_err(|error| wrong(error.to_string()))?;
+    Ok(Kept { path: path.to_owned(), case })
+}
+
+/// Saves cases, each to a file of its own that nobody else may read. An older one of the same finding is replaced.
+pub(crate) fn save(folder: &Path, cases: &[SavedCase]) -> Result<()> {
+    if cases.is_empty() {
+        return Ok(());
+    }
+    let above = folder.parent().unwrap_or(folder);
+    let fresh = !above.exists();
+    files::private_folder(folder)?;
+    if fresh {
+        // Cases hold objects as they are, so none gets into a repository by accident.
+        files::write(&above.join(".gitignore"), "*\n", For::All)?;
+    }
+    for case in cases {
+        files::write(&folder.join(case.file_name()), &case.write(), For::User)?;
+    }
+    Ok(())
+}
+
+/// How many cases the report says nothing bad of any more, though their checks were judged.
+pub(crate) fn passing(cases: &[Kept], report: &Report) -> usize {
+    let judged = |case: &SavedCase| {
+        report.results.iter().any(|result| {
+            result.check == case.check
+                && result.crd == case.crd
+                && matches!(result.outcome, Outcome::Held | Outcome::Broken)
+        })
+    };
+    let broken = |case: &SavedCase| report.findings.iter().any(|finding| finding.fingerprint == case.fingerprint);
+    let is_there = |case: &SavedCase| {
+        let crd = report.crds.iter().find(|crd| crd.name == case.crd);
+        crd.is_some_and(|crd| crd.versions.iter().any(|version| version.name == case.version))
+    };
+    cases.iter().filter(|kept| is_there(&kept.case) && judged(&kept.case) && !broken(&kept.case)).count()
+}

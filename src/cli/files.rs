@@ -1,0 +1,60 @@
+//! Files, written whole or not at all.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+use crdproof::input::{InputError, Trouble};
+
+/// Who may read what is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    /// Whoever may read other files of the user.
+    All,
+    /// The user alone: it may hold secrets.
+    User,
+}
+
+/// Writes a file beside its final name and moves it there, so that a reader never sees half of it.
+pub(crate) fn write(path: &Path, text: &str, readers: For) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let failed = |error: std::io::Error| cannot("write", path, &error);
+    fs::create_dir_all(folder).map_err(failed)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let draft = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = create(&draft, readers).and_then(|mut file| file.write_all(text.as_bytes()));
+    let moved = written.and_then(|()| fs::rename(&draft, path));
+    if let Err(error) = moved {
+        // The draft is of no use to anybody; the first error is the one to tell.
+        let _ = fs::remove_file(&draft);
+        return Err(failed(error).into());
+    }
+    Ok(())
+}
+
+/// A new file, or an old one made empty.
+pub(crate) fn create(path: &Path, readers: For) -> std::io::Result<fs::File> {
+    let mut options = fs::File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    if readers == For::User {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    options.open(path)
+}
+
+/// Makes a folder that nobody else may look into, with those above it. One that is there stays as it is.
+pub(crate) fn private_folder(path: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    Ok(builder.create(path).map_err(|error| cannot("make", path, &error))?)
+}
+
+/// What is said where a file or a folder cannot be had.
+pub(crate) fn cannot(what: &str, path: &Path, error: &std::io::Error) -> InputError {
+    InputError::new(Trouble::Environment, format!("cannot {what} {}: {error}", path.display()))
+        .help("check that the folder can be written to")
+}

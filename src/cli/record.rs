@@ -1,0 +1,131 @@
+//! Recordings: whole runs in folders that nobody else may look into, and `judge`, which judges them again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use crdproof::input::{InputError, Trouble};
+use crdproof::report::{Conduct, Wire, har};
+use crdproof::run::{self as engine, Asking, HEADER, Header, Options, Plan, Ran, Recording, Settings};
+
+use super::args::SelectionArgs;
+use super::args::replay::JudgeArgs;
+use super::console::Console;
+use super::exit::Exit;
+use super::files::{self, For};
+use super::output;
+use super::run::{add_reproduction, load, minimum, nothing, options, quoted, settings};
+
+/// Refuses a folder that holds something else than a recording, before anything runs.
+pub(crate) fn check(folder: &Path) -> Result<()> {
+    let wrong = |what: &str| {
+        let error = InputError::new(Trouble::Wrong, format!("{} {what}", folder.display()));
+        error.help("name a new folder; nothing but a recording is replaced")
+    };
+    let mut entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(wrong(&format!("cannot be used: {error}")).into()),
+    };
+    let is_recording = || fs::read_to_string(folder.join(HEADER)).is_ok_and(|text| Header::read(&text).is_ok());
+    if entries.next().is_some() && !is_recording() {
+        return Err(wrong("is not empty and no recording").into());
+    }
+    Ok(())
+}
+
+/// Writes a recording beside its final place and moves it there. One that is there is replaced.
+pub(crate) fn write(folder: &Path, recording: &Recording) -> Result<()> {
+    // The same name with and without a slash at its end is the same folder.
+    let folder: PathBuf = folder.components().collect();
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let beside = |word: &str| folder.with_file_name(format!(".{name}.{word}.{}", std::process::id()));
+    let (draft, old) = (beside("new"), beside("old"));
+    let written = write_files(&draft, recording).and_then(|()| {
+        let failed = |error| files::cannot("write", &folder, &error);
+        if folder.exists() {
+            fs::rename(&folder, &old).map_err(failed)?;
+        }
+        fs::rename(&draft, &folder).map_err(|error| {
+            // What was there is better than nothing.
+            let _ = fs::rename(&old, &folder);
+            failed(error).into()
+        })
+    });
+    for rest in [draft, old] {
+        // Where they are gone already, that is what is wanted.
+        let _ = fs::remove_dir_all(rest);
+    }
+    written
+}
+
+fn write_files(folder: &Path, recording: &Recording) -> Result<()> {
+    files::private_folder(folder)?;
+    recording.files().try_for_each(|(name, text)| files::write(&folder.join(name), &text, For::User))
+}
+
+/// Writes what went over the wire as an HTTP archive.
+pub(crate) fn write_har(path: &Path, plan: &Plan<'_>, ran: &Ran, started: jiff::Timestamp) -> Result<()> {
+    let crds = plan.subject.crds.iter();
+    let wires = crds.filter_map(|crd| ran.exchanges.get(&crd.name).map(|exchanges| Wire { crd, exchanges }));
+    let wires: Vec<_> = wires.collect();
+    let webhook = plan.subject.file.converter.as_ref().and_then(|converter| converter.webhook.as_ref());
+    let url = webhook.and_then(|webhook| webhook.url.as_deref()).unwrap_or_default();
+    files::write(path, &har(&wires, url, started, plan.settings.show_secrets), For::User)
+}
+
+/// Judges a recording again. Nobody is asked.
+pub(crate) fn judge(args: &JudgeArgs, console: Console) -> Result<Exit> {
+    output::requests(&args.report)?;
+    let recording = Recording::read(|name| fs::read_to_string(args.recording.join(name))).map_err(|error| {
+        InputError::new(Trouble::Wrong, format!("{}/{error}", args.recording.display()))
+            .help("name a folder that `crdproof run --record FOLDER` wrote")
+    })?;
+    let subject = load(&args.subject.subject())?;
+    let implementation = output::implementation(&subject, &args.report)?;
+    for change in recording.changes(&subject) {
+        console.say(&format!("○ {change}"));
+    }
+    let mut selection = recording.header.selection.clone();
+    if args.chooses() {
+        let chosen = SelectionArgs {
+            suites: args.suites.clone(),
+            only: args.only.clone(),
+            except: args.except.clone(),
+            ..SelectionArgs::default()
+        };
+        let chosen = settings(&chosen, &subject)?.selection;
+        let suites = if args.suites.is_empty() { selection.suites } else { chosen.suites };
+        selection = engine::Selection { suites, ..chosen };
+    }
+    let settings = Settings {
+        selection,
+        seed: recording.header.seed,
+        trials: recording.trials,
+        exchanges: recording.exchanges,
+        asking: Asking::Never,
+        show_secrets: args.secrets.show_secrets,
+        ..Settings::default()
+    };
+    let plan = engine::plan(&subject, &settings);
+    if plan.cases.is_empty() {
+        return Err(nothing().into());
+    }
+    let options = Options { today: recording.header.day, ..options(args.report.jobs) };
+    let mut report = engine::judge(&plan, &options);
+    let folder = quoted(&args.recording.display().to_string());
+    let named = args.subject.subject();
+    let named = named.sources.iter().map(|source| format!(" --crd {}", quoted(source))).collect::<String>()
+        + &named.file.map_or(String::new(), |file| format!(" -f {}", quoted(&file.display().to_string())));
+    let command = format!("crdproof judge{named} {folder}");
+    add_reproduction(&mut report, &command);
+    let minimum = minimum(&subject);
+    let conduct = implementation.map(|implementation| Conduct {
+        implementation,
+        minimum: minimum.as_deref(),
+        day: recording.header.day,
+        command: &command,
+        objects: recording.header.objects,
+    });
+    output::finish_conduct(&report, &args.report, conduct.as_ref(), console)
+}

@@ -1,0 +1,179 @@
+//! `replay`: saved cases once more.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+use crdproof::checks;
+use crdproof::convert::Opened;
+use crdproof::convert::endpoint::{Endpoint as _, Request, Stand};
+use crdproof::convert::webhook::Webhook;
+use crdproof::input::{InputError, Trouble};
+use crdproof::observe;
+use crdproof::report::{Finding, Outcome, Report};
+use crdproof::run::{self as engine, Plan, Settings, Suite, SuiteFile};
+use crdproof::subject::{API_VERSION, Subject};
+
+use super::args::SelectionArgs;
+use super::args::replay::ReplayArgs;
+use super::cases::{self, Kept};
+use super::console::Console;
+use super::env;
+use super::exit::Exit;
+use super::files;
+use super::run::{load, options, remedy, settings, unreachable};
+
+/// What became of a case.
+enum Verdict {
+    /// The check holds on it.
+    Passes,
+    /// It still breaks the check.
+    Broken(Vec<Finding>),
+    /// It does, and a waiver accepts that.
+    Waived(String),
+    /// It could not be tried, and why.
+    Untried(String),
+    /// Nobody answered.
+    Unreachable(String),
+}
+
+/// Tries saved cases, each with the check that it broke.
+pub(crate) fn replay(args: &ReplayArgs, console: Console) -> Result<Exit> {
+    let subject = load(&args.subject())?;
+    let kept = match args.cases.as_slice() {
+        [] => cases::folder(&args.subject()).map_or(Ok(Vec::new()), |folder| cases::load(&folder))?,
+        named => named.iter().map(|path| cases::read(path)).collect::<Result<_>>()?,
+    };
+    if kept.is_empty() {
+        console.say("✔ no case is saved, so none is broken");
+        return Ok(Exit::Success);
+    }
+    let endpoint = args.target.as_deref().map(|url| target(url, args.ca.as_deref())).transpose()?;
+    // A process of the subject is started once for all cases.
+    let opened = Opened::with(env::means(&subject, console)?);
+    let (mut broken, mut unreachable) = (false, false);
+    for kept in &kept {
+        let verdict = judge(kept, &subject, endpoint.clone(), &opened, args)?;
+        tell(kept, &verdict, console);
+        match verdict {
+            Verdict::Passes if args.prune => {
+                std::fs::remove_file(&kept.path).map_err(|error| files::cannot("remove", &kept.path, &error))?;
+                console.say(&format!("○ {} is removed", kept.path.display()));
+            }
+            Verdict::Passes | Verdict::Waived(_) | Verdict::Untried(_) => {}
+            Verdict::Broken(_) => broken = true,
+            Verdict::Unreachable(_) => unreachable = true,
+        }
+    }
+    Ok(match (broken, unreachable) {
+        (true, _) => Exit::Findings,
+        (false, true) => Exit::Environment,
+        (false, false) => Exit::Success,
+    })
+}
+
+/// A webhook that stands in for the subject's converter. It must answer something.
+fn target(url: &str, ca: Option<&Path>) -> Result<Stand> {
+    let wrong = |why: String| InputError::new(Trouble::Wrong, why).help("write https://HOST:PORT/PATH, and --ca FILE");
+    let read =
+        |path: &Path| std::fs::read(path).map_err(|error| wrong(format!("{} cannot be read: {error}", path.display())));
+    let authorities = ca.map(read).transpose()?;
+    let webhook = Webhook::new(url, authorities.as_deref()).map_err(wrong)?;
+    match webhook.send(&Request { method: "GET", body: Vec::new() }).0 {
+        observe::Outcome::Failed(why) => Err(unreachable(&why, "start it, or correct --target").into()),
+        observe::Outcome::Answered { .. } | observe::Outcome::Met(_) => Ok(Stand(Arc::new(webhook))),
+    }
+}
+
+fn judge(
+    kept: &Kept,
+    subject: &Subject,
+    endpoint: Option<Stand>,
+    opened: &Opened,
+    args: &ReplayArgs,
+) -> Result<Verdict> {
+    let case = &kept.case;
+    let Some(crd) = subject.crd(&case.crd) else {
+        return Ok(Verdict::Untried(format!("the subject has no CRD {} any more", case.crd)));
+    };
+    if crd.version(&case.version).is_none() {
+        return Ok(Verdict::Untried(format!("{} has no version {} any more", crd.name, case.version)));
+    }
+    if checks::find(&case.check).is_none() {
+        return Ok(Verdict::Untried(format!("this crdproof has no check {}", case.check)));
+    }
+    let selection = SelectionArgs { only: vec![case.check.clone()], seed: 1, ..SelectionArgs::default() };
+    let mut settings = Settings {
+        cases: vec![case.clone()],
+        only_cases: true,
+        endpoint,
+        show_secrets: args.secrets.show_secrets,
+        ..settings(&selection, subject)?
+    };
+    // The check is asked whatever suite it was found by; severities are still those of the subject's suites.
+    settings.selection.suites.insert(0, alone(&case.check));
+    let plan = Plan { endpoint: opened.clone(), ..engine::plan(subject, &settings) };
+    if !plan.cases.iter().any(|planned| planned.crd.name == crd.name) {
+        let skipped = plan.skipped.iter().find(|skipped| skipped.crd == crd.name);
+        return Ok(Verdict::Untried(skipped.map_or_else(|| "it is skipped".into(), |skipped| skipped.reason.clone())));
+    }
+    if let Err(why) = engine::reach(&plan) {
+        return Err(unreachable(&why, remedy(subject)).into());
+    }
+    Ok(verdict(engine::judge(&plan, &options(None)), kept))
+}
+
+fn alone(check: &str) -> Suite {
+    let file = SuiteFile {
+        api_version: API_VERSION.into(),
+        kind: "Suite".into(),
+        description: "one check".into(),
+        checks: vec![check.to_owned()],
+        objects: None,
+        severity: std::collections::BTreeMap::default(),
+    };
+    Suite { name: "replay".into(), file }
+}
+
+fn verdict(report: Report, kept: &Kept) -> Verdict {
+    let case = &kept.case;
+    let own = |finding: &Finding| finding.check == case.check && finding.crd == case.crd;
+    let (waivers, results, problems) = (report.waivers, report.results, report.problems);
+    let findings: Vec<Finding> = report.findings.into_iter().filter(own).collect();
+    let (waived, counting): (Vec<Finding>, Vec<Finding>) =
+        findings.into_iter().partition(|finding| finding.waiver.is_some());
+    if !counting.is_empty() {
+        return Verdict::Broken(counting);
+    }
+    if let Some(problem) = problems.into_iter().next() {
+        return Verdict::Unreachable(problem.message);
+    }
+    if let Some(index) = waived.first().and_then(|finding| finding.waiver) {
+        return Verdict::Waived(waivers.get(index).map_or_else(String::new, |waiver| waiver.reason.clone()));
+    }
+    match results.into_iter().find(|result| result.check == case.check && result.crd == case.crd) {
+        Some(result) if result.outcome == Outcome::Held => Verdict::Passes,
+        Some(result) => Verdict::Untried(result.reason.unwrap_or_else(|| "it was not decided".into())),
+        None => Verdict::Untried("it was not judged".into()),
+    }
+}
+
+fn tell(kept: &Kept, verdict: &Verdict, console: Console) {
+    let (path, check) = (kept.path.display(), &kept.case.check);
+    match verdict {
+        Verdict::Passes => console.say(&format!("✔ {path}: {check} holds now")),
+        Verdict::Waived(reason) => console.say(&format!("○ {path}: {check} is still broken, and waived: {reason}")),
+        Verdict::Untried(reason) => console.say(&format!("○ {path}: {check} was not tried: {reason}")),
+        Verdict::Unreachable(why) => console.say(&format!("✗ {path}: {check} could not be judged: {why}")),
+        Verdict::Broken(findings) => {
+            console.say(&format!("✗ {path}: {check} is still broken"));
+            for finding in findings {
+                console.say(&format!("  {}[{check}]: {}", finding.severity.as_str(), finding.message));
+                for line in finding.evidence.iter().flat_map(|evidence| evidence.lines()) {
+                    console.say(&format!("    {line}"));
+                }
+                console.say(&format!("  = help: {}", finding.help));
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What was converted, in words and tables that several writers use.
+
+use serde::Serialize;
+
+use super::sections::plural;
+use super::{Conversions, PairInfo, Reach, Timing};
+
+/// So many leaves that were never seen are named; the rest is counted.
+const NAMED: usize = 6;
+
+/// What was converted of one CRD, as a table and as lines.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Converted {
+    pub(super) crd: String,
+    /// The versions, as columns.
+    pub(super) versions: Vec<String>,
+    /// A row for each version: objects of it, by the version that they were converted to.
+    pub(super) rows: Vec<Row>,
+    /// What converted objects never reached.
+    pub(super) never: Vec<String>,
+    /// How long answers took.
+    pub(super) timings: Vec<Took>,
+    /// Whether there is something to look at.
+    pub(super) odd: bool,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Row {
+    pub(super) from: String,
+    pub(super) cells: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Took {
+    pub(super) objects: String,
+    pub(super) reviews: usize,
+    pub(super) p50: String,
+    pub(super) p90: String,
+    pub(super) p99: String,
+}
+
+impl Converted {
+    pub(super) fn of(conversions: &Conversions) -> Self {
+        let mut versions: Vec<String> = Vec::new();
+        for name in conversions.pairs.iter().flat_map(|pair| [&pair.from, &pair.to]) {
+            if !versions.contains(name) {
+                versions.push(name.clone());
+            }
+        }
+        let cell = |from: &str, to: &str| {
+            let pair = conversions.pairs.iter().find(|pair| pair.from == from && pair.to == to);
+            pair.map_or_else(|| "–".to_owned(), count)
+        };
+        let row = |from: &String| Row { from: from.clone(), cells: versions.iter().map(|to| cell(from, to)).collect() };
+        Self {
+            crd: conversions.crd.clone(),
+            rows: versions.iter().map(row).collect(),
+            never: conversions.reach.iter().filter_map(never).collect(),
+            timings: conversions.timings.iter().map(Took::of).collect(),
+            odd: is_odd(conversions),
+            versions,
+        }
+    }
+}
+
+impl Took {
+    fn of(timing: &Timing) -> Self {
+        Self {
+            objects: plural(timing.objects, "object"),
+            reviews: timing.reviews,
+            p50: time(timing.p50),
+            p90: time(timing.p90),
+            p99: time(timing.p99),
+        }
+    }
+
+    /// Such as `1 object: p50 1.2 ms, p90 2.0 ms, p99 4.1 ms`.
+    pub(super) fn line(&self) -> String {
+        format!("{}: p50 {}, p90 {}, p99 {}", self.objects, self.p50, self.p90, self.p99)
+    }
+}
+
+/// Whether there is something to tell: something was refused, never reached, or timed.
+pub(super) fn is_told(conversions: &Conversions) -> bool {
+    is_odd(conversions) || !conversions.timings.is_empty()
+}
+
+/// Whether something was refused or never reached.
+fn is_odd(conversions: &Conversions) -> bool {
+    conversions.pairs.iter().any(|pair| pair.refused > 0)
+        || conversions.reach.iter().any(|reach| never(reach).is_some())
+}
+
+/// How many conversions were tried, over all pairs of versions.
+pub(super) fn tried(conversions: &Conversions) -> usize {
+    conversions.pairs.iter().map(|pair| pair.objects).sum()
+}
+
+/// Such as `v1→v2 20, v2→v1 21 (3 refused)`.
+pub(super) fn pairs(conversions: &Conversions) -> String {
+    let pairs = conversions.pairs.iter().map(|pair| format!("{}→{} {}", pair.from, pair.to, count(pair)));
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
+fn count(pair: &PairInfo) -> String {
+    match pair.refused {
+        0 => pair.objects.to_string(),
+        refused => format!("{} ({refused} refused)", pair.objects),
+    }
+}
+
+/// The leaves that converted objects of a version never had, but for their defaults.
+fn never(reach: &Reach) -> Option<String> {
+    let missing = reach.leaves.saturating_sub(reach.seen);
+    if missing == 0 || reach.never.is_empty() {
+        return None;
+    }
+    let named: Vec<&str> = reach.never.iter().take(NAMED).map(String::as_str).collect();
+    let more = match missing.saturating_sub(named.len()) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!("never seen non-default at {}: {}{more}", reach.version, named.join(", ")))
+}
+
+/// Microseconds for people.
+fn time(micros: u64) -> String {
+    match micros {
+        ..1_000 => format!("{micros} µs"),
+        1_000..1_000_000 => format!("{}.{} ms", micros / 1_000, micros % 1_000 / 100),
+        _ => format!("{}.{} s", micros / 1_000_000, micros % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_a_table_and_a_line() {
+        let pair = |from: &str, to: &str, refused| PairInfo { objects: 20, refused, ..PairInfo::new(from, to) };
+        let never: Vec<String> = (0..8).map(|number| format!(".spec.f{number}")).collect();
+        let reach = vec![Reach { version: "v2".into(), leaves: 12, seen: 3, never }];
+        let timings = vec![Timing { objects: 1, reviews: 9, p50: 840, p90: 1_250, p99: 2_040_000 }];
+        let pairs_tried = vec![pair("v1", "v2", 0), pair("v2", "v1", 3)];
+        let conversions = Conversions { crd: "a".into(), pairs: pairs_tried, reach, timings };
+        assert_eq!(pairs(&conversions), "v1→v2 20, v2→v1 20 (3 refused)");
+        let shown = Converted::of(&conversions);
+        assert_eq!(shown.versions, ["v1", "v2"]);
+        assert_eq!(shown.rows[1], Row { from: "v2".into(), cells: vec!["20 (3 refused)".into(), "–".into()] });
+        let fields = ".spec.f0, .spec.f1, .spec.f2, .spec.f3, .spec.f4, .spec.f5";
+        assert_eq!(shown.never, [format!("never seen non-default at v2: {fields} and 3 more")]);
+        assert_eq!(shown.timings[0].line(), "1 object: p50 840 µs, p90 1.2 ms, p99 2.0 s");
+        assert!(shown.odd);
+    }
+}

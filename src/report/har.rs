@@ -1,0 +1,134 @@
+//! Requests to an endpoint as an HTTP archive, HAR 1.2, which browsers and proxies read.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::observe::{Ask, Exchange, Outcome, masked_review};
+use crate::schema::{Schema, Secrets, scrub};
+use crate::subject::Crd;
+
+/// What went over the wire about one CRD.
+#[derive(Debug, Clone, Copy)]
+pub struct Wire<'a> {
+    /// The CRD.
+    pub crd: &'a Crd,
+    /// Requests and answers, in order.
+    pub exchanges: &'a [Exchange],
+}
+
+/// Writes an archive. Exchanges do not say when they began, so each begins when those before it took their time. Bodies
+/// are masked unless secrets may be shown; then those that are no JSON are shown, too.
+pub fn har(wires: &[Wire<'_>], url: &str, started: Timestamp, show_secrets: bool) -> String {
+    let mut now = started;
+    let mut entries = Vec::new();
+    for wire in wires {
+        let bodies = Bodies { crd: wire.crd, hidden: (!show_secrets).then(|| Hidden::of(wire)) };
+        for exchange in wire.exchanges {
+            entries.push(entry(&bodies, exchange, url, now));
+            now = now.checked_add(Duration::from_micros(exchange.micros)).unwrap_or(now);
+        }
+    }
+    let creator = json!({"name": "crdproof", "version": env!("CARGO_PKG_VERSION")});
+    let log = json!({"version": "1.2", "creator": creator, "pages": [], "entries": entries,
+        "comment": "Requests of the webhook family. Each begins when those before it took their time."});
+    format!("{:#}\n", json!({ "log": log }))
+}
+
+/// How bodies are shown.
+struct Bodies<'a> {
+    crd: &'a Crd,
+    /// What is masked; nothing where secrets may be shown.
+    hidden: Option<Hidden>,
+}
+
+/// What is secret in the exchanges about a CRD.
+struct Hidden {
+    secrets: Secrets,
+    /// Secrets that were sent; an endpoint may repeat them in its own words.
+    values: BTreeSet<String>,
+}
+
+impl Hidden {
+    fn of(wire: &Wire<'_>) -> Self {
+        let (secrets, mut values) = (wire.crd.secrets(), BTreeSet::new());
+        for exchange in wire.exchanges {
+            for object in exchange.review()["request"]["objects"].as_array().into_iter().flatten() {
+                let version = object["apiVersion"].as_str().and_then(|own| own.split_once('/'));
+                secrets.collect(schema(wire.crd, version.map(|(_, version)| version)), object, &mut values);
+            }
+        }
+        Self { secrets, values }
+    }
+}
+
+fn schema<'c>(crd: &'c Crd, version: Option<&str>) -> Option<&'c Schema> {
+    crd.version(version?)?.schema.as_ref()
+}
+
+impl Bodies<'_> {
+    /// A body as it may be shown, and a word where it is not.
+    fn text(&self, body: &str) -> (String, &'static str) {
+        let Some(Hidden { secrets, values }) = &self.hidden else { return (body.to_owned(), "") };
+        match masked_review(body, &|version, object| secrets.mask(schema(self.crd, version), object)) {
+            Some(review) => (scrub(&review.to_string(), values), ""),
+            None if body.is_empty() => (String::new(), ""),
+            None => (String::new(), "no JSON, so its secrets cannot be told from the rest"),
+        }
+    }
+}
+
+fn entry(bodies: &Bodies<'_>, exchange: &Exchange, url: &str, begun: Timestamp) -> Value {
+    #[expect(clippy::cast_precision_loss, reason = "nobody waits for longer than a double counts exactly")]
+    let millis = exchange.micros as f64 / 1000.0;
+    let (sent, comment) = bodies.text(&exchange.sent);
+    let mut request = json!({"method": exchange.method, "url": url, "httpVersion": "HTTP/1.1", "cookies": [],
+        "headers": [{"name": "Content-Type", "value": "application/json"}, {"name": "Accept", "value": "application/json, */*"}],
+        "queryString": [], "headersSize": -1, "bodySize": exchange.sent.len()});
+    if !exchange.sent.is_empty() {
+        request["postData"] = json!({"mimeType": "application/json", "text": sent, "comment": comment});
+    }
+    json!({"startedDateTime": begun.to_string(), "time": millis, "request": request, "response": response(bodies, exchange),
+        "cache": {}, "timings": {"send": 0, "wait": millis, "receive": 0},
+        "comment": format!("{}: {}", bodies.crd.name, asked(&exchange.ask))})
+}
+
+fn response(bodies: &Bodies<'_>, exchange: &Exchange) -> Value {
+    let response = |status: u16, headers: Value, content: Value, size: i64, comment: &str| {
+        json!({"status": status, "statusText": "", "httpVersion": "HTTP/1.1", "cookies": [], "headers": headers,
+            "content": content, "redirectURL": "", "headersSize": -1, "bodySize": size, "comment": comment})
+    };
+    match &exchange.outcome {
+        // As browsers write a request that nobody answered.
+        Outcome::Met(_) => response(0, json!([]), json!({"size": 0, "mimeType": "x-unknown"}), -1, "a handshake"),
+        Outcome::Failed(why) => response(0, json!([]), json!({"size": 0, "mimeType": "x-unknown"}), -1, why),
+        Outcome::Answered { status, content_type, body } => {
+            let (text, comment) = bodies.text(body);
+            let kind = content_type.as_deref();
+            let headers: Vec<Value> = kind.iter().map(|kind| json!({"name": "Content-Type", "value": kind})).collect();
+            let content = json!({"size": body.len(), "mimeType": kind.unwrap_or("x-unknown"), "text": text});
+            response(*status, json!(headers), content, i64::try_from(body.len()).unwrap_or(-1), comment)
+        }
+    }
+}
+
+/// What a request was to find out, in words.
+fn asked(ask: &Ask) -> String {
+    match ask {
+        Ask::Conversion => "a conversion".into(),
+        Ask::Concurrent(_) => "a conversion among others".into(),
+        Ask::EmptyBatch => "no objects".into(),
+        Ask::MixedBatch => "objects of every version".into(),
+        Ask::LargeBatch => "a page of objects".into(),
+        Ask::SameVersion => "an object that has the desired version".into(),
+        Ask::ReviewVersion(version) => format!("a review of {version}"),
+        Ask::NewerReview => "a review of a newer server".into(),
+        Ask::UnknownVersion => "a version that does not exist".into(),
+        Ask::Malformed(what) => format!("malformed: {what}"),
+        Ask::Afterwards => "a conversion after what was malformed".into(),
+        Ask::Method => "another method".into(),
+        Ask::Certificate => "the certificate".into(),
+    }
+}

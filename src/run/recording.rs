@@ -1,0 +1,256 @@
+//! A whole run as plain data, to be judged again without asking anybody.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::{Plan, Ran, Selection};
+use crate::observe::{Exchange, Trial};
+use crate::report::Conversions;
+use crate::subject::{API_VERSION, Crd, Subject};
+
+/// The file that makes a folder a recording.
+pub const HEADER: &str = "recording.json";
+
+/// What a search observed of one CRD.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recorded {
+    /// The trials that were judged together, by the number of their batch. Number 0 is the survey.
+    pub batches: BTreeMap<usize, Vec<Trial>>,
+    /// The trials that findings show, made smaller.
+    pub shown: Vec<ShownTrial>,
+    /// What was done.
+    pub conversions: Option<Conversions>,
+    /// Why the converter could not be asked to the end.
+    pub stopped: Option<String>,
+}
+
+/// A trial that shows a breach by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ShownTrial {
+    /// The check.
+    pub check: String,
+    /// What tells the breach from others of the check.
+    pub key: String,
+    /// The trial.
+    pub trial: Trial,
+}
+
+impl From<Vec<Trial>> for Recorded {
+    fn from(trials: Vec<Trial>) -> Self {
+        Self { batches: BTreeMap::from([(0, trials)]), ..Self::default() }
+    }
+}
+
+/// A run that can be judged again. It holds objects as they are, secrets included.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    /// What the run was about.
+    pub header: Header,
+    /// Conversions by CRD.
+    pub trials: BTreeMap<String, Recorded>,
+    /// Requests to endpoints by CRD.
+    pub exchanges: BTreeMap<String, Vec<Exchange>>,
+}
+
+/// What a recorded run was about.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Header {
+    /// Always `crdproof/v1alpha1`.
+    pub api_version: String,
+    /// Always `Recording`.
+    pub kind: String,
+    /// The version of crdproof that recorded.
+    pub tool_version: String,
+    /// The subject's name.
+    pub subject: String,
+    /// The seed.
+    pub seed: u64,
+    /// How many objects were generated for every version.
+    pub objects: usize,
+    /// The day; expiries are judged by it.
+    pub day: Date,
+    /// What was judged.
+    pub selection: Selection,
+    /// What was recorded, by CRD. The n-th one's lines are in `n.trials.jsonl` and `n.exchanges.jsonl`.
+    pub crds: Vec<RecordedCrd>,
+}
+
+/// What was recorded of a CRD.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RecordedCrd {
+    /// Its name.
+    pub name: String,
+    /// A digest of its document, to tell whether it has changed.
+    pub digest: String,
+    /// How many lines of trials there are; absent where nothing was converted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<usize>,
+    /// How many exchanges there are; absent where nothing was asked over the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<usize>,
+    /// What was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversions: Option<Conversions>,
+    /// Why the converter could not be asked to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+}
+
+/// One line of trials.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+enum Line {
+    Trial { batch: usize, trial: Trial },
+    Shown(ShownTrial),
+}
+
+/// A folder that is no recording.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {message}")]
+pub struct RecordingError {
+    /// The file that cannot be used.
+    pub file: String,
+    /// Why.
+    pub message: String,
+}
+
+impl Recording {
+    /// What a run left behind, where it was asked to record.
+    pub fn new(plan: &Plan<'_>, ran: &Ran, day: Date) -> Self {
+        let crds = plan.subject.crds.iter().filter_map(|crd| {
+            let (trials, exchanges) = (ran.trials.get(&crd.name), ran.exchanges.get(&crd.name));
+            (trials.is_some() || exchanges.is_some()).then(|| RecordedCrd {
+                name: crd.name.clone(),
+                digest: digest(crd),
+                trials: trials.map(Recorded::count),
+                exchanges: exchanges.map(Vec::len),
+                conversions: trials.and_then(|trials| trials.conversions.clone()),
+                stopped: trials.and_then(|trials| trials.stopped.clone()),
+            })
+        });
+        let header = Header {
+            api_version: API_VERSION.into(),
+            kind: "Recording".into(),
+            tool_version: env!("CARGO_PKG_VERSION").into(),
+            subject: plan.subject.name.clone(),
+            seed: plan.settings.seed,
+            objects: plan.settings.generated(),
+            day,
+            selection: plan.settings.selection.clone(),
+            crds: crds.collect(),
+        };
+        Self { header, trials: ran.trials.clone(), exchanges: ran.exchanges.clone() }
+    }
+
+    /// The files of the recording: names and texts. The header comes last: with it the recording is whole.
+    pub fn files(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        let lines = self.header.crds.iter().enumerate().flat_map(|(index, crd)| {
+            let trials = self.trials.get(&crd.name).map(|trials| (trials_file(index), text(trials.lines())));
+            let exchanges = self.exchanges.get(&crd.name);
+            let exchanges = exchanges.map(|exchanges| (exchanges_file(index), text(exchanges.iter())));
+            trials.into_iter().chain(exchanges)
+        });
+        let header = serde_json::to_string_pretty(&self.header).unwrap_or_default() + "\n";
+        lines.chain([(HEADER.to_owned(), header)])
+    }
+
+    /// Reads a recording by the names of its files.
+    pub fn read(read: impl Fn(&str) -> std::io::Result<String>) -> Result<Self, RecordingError> {
+        let error = |file: &str, message: String| RecordingError { file: file.to_owned(), message };
+        let load = |file: &str| read(file).map_err(|cause| error(file, format!("it cannot be read: {cause}")));
+        let header = Header::read(&load(HEADER)?).map_err(|message| error(HEADER, message))?;
+        let (mut trials, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
+        for (index, crd) in header.crds.iter().enumerate() {
+            if let Some(count) = crd.trials {
+                let file = trials_file(index);
+                let lines = parse(&load(&file)?, count).map_err(|message| error(&file, message))?;
+                let (conversions, stopped) = (crd.conversions.clone(), crd.stopped.clone());
+                let recorded = Recorded { conversions, stopped, ..Recorded::of(lines) };
+                trials.insert(crd.name.clone(), recorded);
+            }
+            if let Some(count) = crd.exchanges {
+                let file = exchanges_file(index);
+                let all = parse(&load(&file)?, count).map_err(|message| error(&file, message))?;
+                exchanges.insert(crd.name.clone(), all);
+            }
+        }
+        Ok(Self { header, trials, exchanges })
+    }
+
+    /// What has changed in the subject since, in words.
+    pub fn changes(&self, subject: &Subject) -> Vec<String> {
+        let changes = self.header.crds.iter().filter_map(|recorded| match subject.crd(&recorded.name) {
+            None => Some(format!("{} was recorded, and the subject has it no more", recorded.name)),
+            Some(crd) if digest(crd) != recorded.digest => Some(format!("{} has changed since", recorded.name)),
+            Some(_) => None,
+        });
+        changes.collect()
+    }
+}
+
+impl Header {
+    /// Reads a header. `Err` says what the text is instead.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let header: Self = serde_json::from_str(text).map_err(|error| format!("this is no recording: {error}"))?;
+        if header.kind != "Recording" || header.api_version != API_VERSION {
+            return Err(format!("this is a {:?} of {:?}, not a Recording", header.kind, header.api_version));
+        }
+        Ok(header)
+    }
+}
+
+impl Recorded {
+    fn count(&self) -> usize {
+        self.batches.values().map(Vec::len).sum::<usize>() + self.shown.len()
+    }
+
+    fn lines(&self) -> impl Iterator<Item = Line> + '_ {
+        let trials = self
+            .batches
+            .iter()
+            .flat_map(|(batch, trials)| trials.iter().map(|trial| Line::Trial { batch: *batch, trial: trial.clone() }));
+        trials.chain(self.shown.iter().cloned().map(Line::Shown))
+    }
+
+    fn of(lines: Vec<Line>) -> Self {
+        // Where no object was at hand there is a survey nevertheless: an empty one.
+        let mut recorded = Self::from(Vec::new());
+        for line in lines {
+            match line {
+                Line::Trial { batch, trial } => recorded.batches.entry(batch).or_default().push(trial),
+                Line::Shown(shown) => recorded.shown.push(shown),
+            }
+        }
+        recorded
+    }
+}
+
+fn trials_file(index: usize) -> String {
+    format!("{index}.trials.jsonl")
+}
+
+fn exchanges_file(index: usize) -> String {
+    format!("{index}.exchanges.jsonl")
+}
+
+fn text<T: Serialize>(lines: impl Iterator<Item = T>) -> String {
+    lines.map(|line| serde_json::to_string(&line).unwrap_or_default() + "\n").collect()
+}
+
+fn parse<T: DeserializeOwned>(text: &str, count: usize) -> Result<Vec<T>, String> {
+    let line = |(index, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1));
+    let lines = text.lines().enumerate().map(line).collect::<Result<Vec<T>, String>>()?;
+    if lines.len() == count { Ok(lines) } else { Err(format!("it has {} lines, not {count}", lines.len())) }
+}
+
+fn digest(crd: &Crd) -> String {
+    let hash = Sha256::digest(crd.node.to_value().to_string());
+    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
