@@ -54,12 +54,11 @@ pub(crate) fn save(folder: &Path, cases: &[SavedCase]) -> Result<()> {
     if cases.is_empty() {
         return Ok(());
     }
-    let above = folder.parent().unwrap_or(folder);
-    let fresh = !above.exists();
+    let fresh = !folder.exists();
     files::private_folder(folder)?;
     if fresh {
         // Cases hold objects as they are, so none gets into a repository by accident.
-        files::write(&above.join(".gitignore"), "*\n", For::All)?;
+        files::write(&folder.join(".gitignore"), "*\n", For::All)?;
     }
     for case in cases {
         files::write(&folder.join(case.file_name()), &case.write(), For::User)?;

@@ -11,6 +11,7 @@ fn cases(folder: &Path) -> Vec<PathBuf> {
         return Vec::new();
     }
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
     paths.sort();
     paths
 }
@@ -52,7 +53,7 @@ fn what_breaks_a_law_is_saved_and_named_in_the_finding() {
         assert_eq!(mode(&folder.path().join(&path)), 0o600);
         assert_eq!(mode(&folder.path().join(".crdproof/cases")), 0o700);
     }
-    assert_eq!(std::fs::read_to_string(folder.path().join(".crdproof/.gitignore")).unwrap(), "*\n");
+    assert_eq!(std::fs::read_to_string(folder.path().join(".crdproof/cases/.gitignore")).unwrap(), "*\n");
 
     // The next run finds the same, in the same words and at the same place, and leaves one file.
     let again = lost(&crdproof(folder.path(), &["run", "--report", "json"]).says(1, &[]));
