@@ -19,5 +19,6 @@ mod registry;
 mod hostile;
 mod releases;
 mod reports;
+mod typed_webhook;
 mod verdicts;
 mod webhook;
