@@ -56,7 +56,8 @@ pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Excha
     exchanges
 }
 
-/// Converts every object to every other version, and returns objects of as many versions as there are.
+/// Converts every object to every other version, and returns objects of as many versions as there are. Those that came
+/// about here are converted, too: each has an answer that it got alone.
 fn every_version(
     endpoint: &dyn Endpoint,
     versions: &[String],
@@ -64,7 +65,9 @@ fn every_version(
     exchanges: &mut Vec<Exchange>,
 ) -> Vec<Value> {
     let mut known: Vec<Value> = objects.iter().map(identified).collect();
-    for object in known.clone() {
+    let mut next = 0;
+    while let Some(object) = known.get(next).cloned() {
+        next += 1;
         for version in versions.iter().filter(|version| object["apiVersion"] != version.as_str()) {
             let review = review("v1", version, std::slice::from_ref(&object));
             let exchange = exchange(endpoint, Ask::Conversion, &Request::post(review.to_string()));
