@@ -15,6 +15,7 @@ mod fixture;
 mod generate;
 mod house;
 mod loaders;
+mod mutants;
 mod registry;
 mod hostile;
 mod releases;
