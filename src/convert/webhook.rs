@@ -46,11 +46,15 @@ impl Webhook {
         let authorities = authorities.map(|pem| Authorities::read("the CA of `caFile`", pem)).transpose()?;
         let config = greeting::client_config()?;
         let tls = Arc::new(config.clone());
+        let mut http = HttpConnector::new();
+        http.enforce_http(false);
+        // The end of a body must not wait for the acknowledgement of its start.
+        http.set_nodelay(true);
         let connector = hyper_rustls::HttpsConnectorBuilder::new()
             .with_tls_config(config)
             .https_or_http()
             .enable_all_versions()
-            .build();
+            .wrap_connector(http);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let client = Client::builder(TokioExecutor::new()).build(connector);

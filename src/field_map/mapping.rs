@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::codec::Side;
-use super::operator::{Operator, take_annotation};
+use super::operator::{Operator, Write};
 use super::path::{Emptied, FieldPath};
+use super::stash::take_annotation;
 use super::{Refusal, difference};
 use crate::schema::{self, Schema};
 
@@ -93,7 +94,7 @@ impl Mapping<'_> {
         for operator in operators {
             writes.extend(operator.take(from, source, &mut object)?);
         }
-        writes.sort_by_key(|write| write.path.depth());
+        writes.sort_by_key(Write::rank);
         for write in writes {
             write.carry_out(&mut object)?;
         }

@@ -24,6 +24,7 @@ mod named;
 mod operator;
 mod path;
 mod relation;
+mod stash;
 
 pub use compile::Problem;
 pub use inverse::{InverseGap, inverse_gaps};

@@ -6,6 +6,7 @@ use super::Refusal;
 use super::codec::{Codec, Gap, Side, write_text};
 use super::model::Otherwise;
 use super::path::{Emptied, FieldPath, Key};
+use super::stash::{Kept, annotate, bundle, resolved, take_annotation, unbundle};
 use crate::schema::Expression;
 
 /// Said instead of a reason that would tell a secret.
@@ -22,17 +23,23 @@ pub(super) struct Write {
 }
 
 impl Write {
-    fn new(path: &FieldPath, keys: Vec<Key>, value: Value) -> Self {
+    pub(super) fn new(path: &FieldPath, keys: Vec<Key>, value: Value) -> Self {
         Self { path: path.clone(), keys, value, from_stash: false }
+    }
+
+    /// What is put first. Items are found by their keys, so these must be there.
+    pub(super) fn rank(&self) -> (usize, bool) {
+        (self.path.depth(), self.keys.iter().any(|key| matches!(key, Key::Item(_))))
     }
 
     /// Puts the value into an object.
     pub(super) fn carry_out(self, object: &mut Value) -> Result<(), Refusal> {
-        if self.from_stash && !self.path.has_item(object, &self.keys) {
+        let keys = resolved(&self.path, self.keys, object);
+        let Some(keys) = keys.filter(|keys| !self.from_stash || self.path.has_item(object, keys)) else {
             return Ok(());
-        }
-        let refused = |why| Refusal::new(self.path.at(&self.keys), why);
-        self.path.put(object, &self.keys, self.value).map_err(refused)
+        };
+        let refused = |why| Refusal::new(self.path.at(&keys), why);
+        self.path.put(object, &keys, self.value).map_err(refused)
     }
 }
 
@@ -42,7 +49,7 @@ pub(super) enum Operator {
     Transfer(Box<Transfer>),
     Gather(Gathered),
     Compute(Box<[(FieldPath, Expression); 2]>),
-    Stash { side: Side, path: FieldPath, annotation: String },
+    Stash(Kept),
     Lost { side: Side, path: FieldPath },
     Constant { side: Side, path: FieldPath, value: Value },
 }
@@ -91,7 +98,8 @@ impl Operator {
             }
             Self::Gather(gathered) => gathered.into.depth(),
             Self::Compute(sides) => sides[from.index()].0.depth(),
-            Self::Stash { path, .. } | Self::Lost { path, .. } | Self::Constant { path, .. } => path.depth(),
+            Self::Stash(kept) => kept.path.depth(),
+            Self::Lost { path, .. } | Self::Constant { path, .. } => path.depth(),
         }
     }
 
@@ -101,15 +109,7 @@ impl Operator {
             Self::Transfer(transfer) => transfer.take(from, object),
             Self::Gather(gathered) => gathered.take(from, object),
             Self::Compute(sides) => compute(sides, from, source, object),
-            Self::Stash { side, path, annotation } if *side == from => {
-                let taken = path.take(object, Emptied::Stay);
-                let stashed = bundle(path, taken);
-                Ok(stashed.map(|value| annotate(annotation, &value)).into_iter().collect())
-            }
-            Self::Stash { path, annotation, .. } => {
-                let Some(stashed) = take_annotation(object, annotation) else { return Ok(Vec::new()) };
-                Ok(unbundle(path, stashed))
-            }
+            Self::Stash(kept) => Ok(kept.take(from, source, object)),
             Self::Lost { side, path } => {
                 if *side == from {
                     path.take(object, Emptied::Stay);
@@ -317,59 +317,4 @@ fn leave_off_constant(path: &FieldPath, value: &Value, object: &mut Value) -> Re
     });
     let shown = |message| if path.is_secret() { UNSHOWN.to_owned() } else { message };
     refusal.map_or(Ok(()), |message| Err(Refusal::new(path.to_string(), shown(message))))
-}
-
-/// What an annotation holds for the values of a path: the value itself, or, where the path has `[*]`, a list of
-/// values each with its items.
-fn bundle(path: &FieldPath, mut taken: Vec<(Vec<Key>, Value)>) -> Option<Value> {
-    if taken.is_empty() {
-        return None;
-    }
-    if path.each_count() == 0 {
-        return taken.pop().map(|(_, value)| value);
-    }
-    let key = |key: Key| match key {
-        Key::Index(index) => Value::from(index),
-        Key::Name(name) => Value::String(name),
-    };
-    let entries = taken
-        .into_iter()
-        .map(|(keys, value)| Value::Array(vec![keys.into_iter().map(key).collect::<Vec<_>>().into(), value]));
-    Some(Value::Array(entries.collect()))
-}
-
-/// The values that an annotation holds for a path.
-fn unbundle(path: &FieldPath, stashed: Value) -> Vec<Write> {
-    let write = |keys, value| Write { from_stash: true, ..Write::new(path, keys, value) };
-    if path.each_count() == 0 {
-        return vec![write(Vec::new(), stashed)];
-    }
-    let key = |key: &Value| match key {
-        Value::String(name) => Some(Key::Name(name.clone())),
-        other => other.as_u64().and_then(|index| usize::try_from(index).ok()).map(Key::Index),
-    };
-    let Value::Array(entries) = stashed else { return Vec::new() };
-    let read = entries.into_iter().filter_map(|mut entry| {
-        let keys: Vec<Key> = entry.get(0)?.as_array()?.iter().map(key).collect::<Option<_>>()?;
-        (keys.len() == path.each_count()).then(|| write(keys, entry.get_mut(1).map_or(Value::Null, Value::take)))
-    });
-    read.collect()
-}
-
-fn annotate(annotation: &str, value: &Value) -> Write {
-    Write::new(&FieldPath::annotation(annotation), Vec::new(), Value::String(write_text(value)))
-}
-
-/// Takes the value out of an annotation. One that was written by hand and holds no JSON stays as it is.
-pub(super) fn take_annotation(object: &mut Value, annotation: &str) -> Option<Value> {
-    let annotations = object.pointer_mut("/metadata/annotations")?.as_object_mut()?;
-    let value = serde_json::from_str(annotations.get(annotation)?.as_str()?).ok()?;
-    annotations.remove(annotation);
-    // Annotations that the stash itself brought go with it.
-    if annotations.is_empty()
-        && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
-    {
-        metadata.remove("annotations");
-    }
-    Some(value)
 }

@@ -20,6 +20,8 @@ pub(crate) enum Step {
 pub(super) enum Key {
     Index(usize),
     Name(String),
+    /// An item of a keyed list, wherever it stands: its keys, as JSON.
+    Item(String),
 }
 
 /// A path from the root of an object.
@@ -100,6 +102,7 @@ impl FieldPath {
             Step::Each => match keys.next() {
                 Some(Key::Index(index)) => format!("[{index}]"),
                 Some(Key::Name(name)) => field(name),
+                Some(Key::Item(name)) => format!("[{name}]"),
                 None => "[*]".to_owned(),
             },
         });

@@ -34,6 +34,9 @@ pub struct Shrunk {
     pub is_minimal: bool,
 }
 
+/// Objects in the first batch of a round; each further one has twice as many, up to the budget's.
+const FIRST: usize = 6;
+
 const META: [&str; 2] = ["apiVersion", "kind"];
 
 /// Smaller objects, the most promising first: without whole optional parts, with shorter lists, with
@@ -227,9 +230,12 @@ pub fn search_among(
     let mut shrunk = Shrunk { object: object.clone(), asked: 0, is_minimal: false };
     'rounds: loop {
         let mut ways = smaller(&shrunk.object).filter(|smaller| allowed(smaller));
+        // The first ways are the most promising, and what comes after the one that is taken was asked in vain.
+        let mut size = FIRST;
         loop {
             let left = budget.objects.saturating_sub(shrunk.asked);
-            let batch: Vec<Value> = ways.by_ref().take(budget.batch.min(left)).collect();
+            let batch: Vec<Value> = ways.by_ref().take(size.min(budget.batch).min(left)).collect();
+            size *= 2;
             if batch.is_empty() {
                 let is_minimal = left > 0;
                 drop(ways);

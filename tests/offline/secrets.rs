@@ -167,7 +167,8 @@ fn no_command_and_no_format_lets_the_canary_sing() {
 fn secrets_are_shown_to_those_who_ask() {
     let (_runtime, _listener, folder) = workplace();
     crdproof(folder.path(), &[&RUN[..], &["-q", "--record", "seen"]].concat()).says(1, &[]);
-    for command in [&RUN[..], &["judge", "seen"], &["replay"], &["convert", "refused.yaml", "--to", "v2"]] {
+    // A saved case has been made smaller, and its secrets with it.
+    for command in [&RUN[..], &["judge", "seen"], &["convert", "refused.yaml", "--to", "v2"]] {
         let texts = said(folder.path(), &[command, &["--show-secrets"]].concat());
         assert!(texts.iter().any(|(_, text)| text.contains("canary-pi")), "{command:?}: {texts:?}");
     }

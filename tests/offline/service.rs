@@ -56,9 +56,13 @@ fn a_webhook_in_a_cluster_is_asked_through_its_service() {
         results.filter(|result| result["outcome"] == outcome).map(|result| result["check"].clone()).collect::<Vec<_>>()
     };
     assert!(of("held").len() >= 17, "{}", ended.stderr);
-    // The API server is what we speak TLS with, and the kind has no keyed lists and no stash.
-    let nothing_there =
-        ["converter/birth-version-irrelevant", "converter/list-keys-kept", "webhook/certificate-trusted"];
+    // The API server is what we speak TLS with, the kind has no keyed lists and no stash, and two versions make no mixture.
+    let nothing_there = [
+        "converter/birth-version-irrelevant",
+        "converter/list-keys-kept",
+        "webhook/certificate-trusted",
+        "webhook/mixed-batch-converted",
+    ];
     assert_eq!(of("undecided"), nothing_there);
 }
 

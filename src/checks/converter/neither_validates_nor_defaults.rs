@@ -2,6 +2,7 @@
 
 use super::shared::{about, differs, each, schema_of};
 use super::shared_invented::invented;
+use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::{Fit, Reply};
 
@@ -39,6 +40,17 @@ const HARMLESS: [&str; 11] = [
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     each(evidence, |tell, trial| {
+        for (_, back) in trial.round_trips().filter(|_| trial.fit.is_valid()) {
+            let Some(served) = back.leg.served() else { continue };
+            tell.examined();
+            let schema = schema_of(evidence, &trial.version);
+            for difference in differences(&trial.input, served) {
+                if difference.kind() == Kind::Invented && difference.is_default(schema) {
+                    let on = format!("on the way {} and is the default", trial.route(back.number));
+                    tell.breach(differs(evidence, trial, back.number, &difference, &on));
+                }
+            }
+        }
         for step in trial.first_conversions() {
             if let Fit::Invalid(keyword) = &trial.fit
                 && HARMLESS.contains(&keyword.as_str())

@@ -28,9 +28,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         for (_, back) in trial.round_trips().filter(|_| trial.fit.is_valid()) {
             let Some(served) = back.leg.served() else { continue };
             tell.examined();
+            let schema = schema_of(evidence, &trial.version);
             for difference in differences(&trial.input, served) {
                 let label = difference.pointer.starts_with("/metadata/labels");
-                if difference.kind() == Kind::Invented && (difference.is_content() || label) {
+                let concerned = (difference.is_content() || label) && !difference.is_default(schema);
+                if difference.kind() == Kind::Invented && concerned {
                     let on = format!("on the way {}", trial.route(back.number));
                     tell.breach(weighed(evidence, trial, &back, &difference, &on));
                 }

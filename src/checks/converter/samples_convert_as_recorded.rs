@@ -1,10 +1,10 @@
 //! Samples convert today as they did when they were recorded.
 
-use super::shared::{about, each};
-use super::shared::{generic, schema_of};
-use crate::checks::Breach;
+use serde_json::Value;
+
+use super::shared::{about, each, generic, schema_of};
 use crate::checks::shared_difference::differences;
-use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
 use crate::observe::Origin;
 use crate::schema::as_held;
 
@@ -45,7 +45,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(served) = step.leg.served() else { continue };
             let mut meant = recorded.object.clone();
             as_held(schema_of(evidence, to), &mut meant);
-            for difference in differences(&meant, served) {
+            let sample = evidence.subject.samples_of(evidence.crd).find(|sample| {
+                sample.name() == name
+                    && sample.group_version().1 == trial.version
+                    && sample.object["metadata"]["namespace"] == *namespace
+            });
+            let served = undressed(sample.map(|sample| &sample.object), &trial.input, served);
+            for difference in differences(&meant, &served) {
                 if ["/metadata/uid", "/metadata/generation", "/metadata/resourceVersion", "/metadata/creationTimestamp"]
                     .contains(&difference.pointer.as_str())
                 {
@@ -64,4 +70,24 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
+}
+
+/// A converted sample without the metadata that was given to the sample for its trial.
+fn undressed(sample: Option<&Value>, input: &Value, served: &Value) -> Value {
+    let mut served = served.clone();
+    let own = |name: &str| sample.is_none_or(|sample| sample["metadata"].get(name).is_some());
+    let Some(metadata) = served.get_mut("metadata").and_then(Value::as_object_mut) else { return served };
+    for (name, given) in input["metadata"].as_object().into_iter().flatten().filter(|(name, _)| !own(name)) {
+        match (given, metadata.get_mut(name)) {
+            (Value::Object(given), Some(Value::Object(entries))) => {
+                // The converter may have added some of its own.
+                entries.retain(|key, _| !given.contains_key(key));
+                if entries.is_empty() {
+                    metadata.remove(name);
+                }
+            }
+            _ => drop(metadata.remove(name)),
+        }
+    }
+    served
 }

@@ -1,12 +1,14 @@
 //! One request may hold objects of several versions.
 
-use super::shared;
+use serde_json::Value;
+
+use super::shared::{self, breach};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Ask;
+use crate::observe::{Ask, Exchange};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/mixed-batch-converted",
-    title: "a request with objects of several versions is converted whole",
+    title: "a request with objects of several versions is converted whole, each object as if it were alone",
     why: "Lists of objects that were stored at different versions come in one request; while storage migration runs that is the rule.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
@@ -21,5 +23,42 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::all_convert(evidence, |ask| *ask == Ask::MixedBatch)
+    let mixed = |exchange: &Exchange| exchange.ask == Ask::MixedBatch;
+    match shared::all_convert(evidence, |ask| *ask == Ask::MixedBatch) {
+        Verdict::Held { .. } => shared::each(evidence, mixed, |exchange| {
+            let request = exchange.review()["request"].take();
+            let sent = request["objects"].as_array()?.iter();
+            let answered = exchange.converted().ok()?;
+            let differs = |(object, answer): &(&Value, &Value)| {
+                alone(evidence, object, &request["desiredAPIVersion"]).is_some_and(|alone| alone != nameless(answer))
+            };
+            let (object, _) = sent.zip(&answered).find(differs)?;
+            let message =
+                format!("an object of {} is converted otherwise among others than alone", object["apiVersion"]);
+            Some(breach(message, "alone"))
+        }),
+        decided => decided,
+    }
+}
+
+/// What became of the same object in a request of its own.
+fn alone(evidence: &Evidence<'_>, object: &Value, desired: &Value) -> Option<Value> {
+    let object = nameless(object);
+    let same = |exchange: &&Exchange| {
+        let request = exchange.review()["request"].take();
+        exchange.ask == Ask::Conversion
+            && request["desiredAPIVersion"] == *desired
+            && request["objects"].get(0).is_some_and(|sent| nameless(sent) == object)
+    };
+    let exchange = evidence.exchanges.iter().find(same)?;
+    exchange.converted().ok()?.first().map(nameless)
+}
+
+/// An object without what tells copies of it apart.
+fn nameless(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.retain(|name, _| !matches!(name.as_str(), "name" | "uid"));
+    }
+    object
 }

@@ -7,11 +7,12 @@ use super::super::mapping::{Mapping, Set, WholeStash};
 use super::super::model::{Computed, FieldMap, Fixed, Gather, Move, Otherwise, Split, UnitChange, ValueTable};
 use super::super::operator::{Gathered, List, Operator, Place, Transfer};
 use super::super::path::FieldPath;
+use super::super::stash::Kept;
 use super::Problem;
 use crate::schema::{Expression, Schema};
 
 pub(super) fn build<'a>(map: &'a FieldMap, schemas: [Option<&'a Schema>; 2]) -> Result<Mapping<'a>, Problem> {
-    let builder = Builder { map };
+    let builder = Builder { map, schemas };
     let [first, second] = &map.between;
     Ok(Mapping {
         between: [first, second],
@@ -24,6 +25,7 @@ pub(super) fn build<'a>(map: &'a FieldMap, schemas: [Option<&'a Schema>; 2]) -> 
 
 struct Builder<'a> {
     map: &'a FieldMap,
+    schemas: [Option<&'a Schema>; 2],
 }
 
 impl Builder<'_> {
@@ -75,7 +77,8 @@ impl Builder<'_> {
         for (index, stash) in map.stash.iter().enumerate().filter(|(_, stash)| !stash.is_whole()) {
             let pointer = format!("/stash/{index}");
             let (side, path) = (self.side(&pointer, &stash.from)?, path(&pointer, &stash.path)?);
-            built.push(Operator::Stash { side, path, annotation: stash.annotation.clone() });
+            let schema = self.schemas[side.index()];
+            built.push(Operator::Stash(Kept::new(side, path, stash.annotation.clone(), schema)));
         }
         for (index, loss) in map.lost.iter().enumerate() {
             let pointer = format!("/lost/{index}");

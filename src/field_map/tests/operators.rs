@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::{both_ways, convert, there_and_back};
+use super::{Relation, both_ways, convert, there_and_back};
+use crate::document::{Sources, parse};
+use crate::schema::Schema;
 
 #[test]
 fn fields_are_renamed_swapped_and_moved_with_parts_of_them() {
@@ -202,6 +204,51 @@ fn items_that_are_gone_are_not_brought_back_by_their_stash() {
     poor["spec"]["l"].as_array_mut().unwrap().truncate(2);
     let back = convert(&stash, &poor, "v1", "v2").unwrap();
     assert_eq!(back["spec"]["l"], json!([{"a": 1, "x": 1}, {"a": 2}]));
+}
+
+#[test]
+fn a_stash_finds_the_items_of_a_keyed_list_wherever_they_stand() {
+    let mut sources = Sources::default();
+    let id = sources.add(
+        "schema",
+        "type: object
+properties:
+  spec:
+    type: object
+    properties:
+      ends:
+        type: array
+        x-kubernetes-list-type: map
+        x-kubernetes-list-map-keys: [label]
+        items: {type: object, properties: {label: {type: string}, port: {type: integer}, deep: {type: integer}}}
+",
+    );
+    let schema = Schema::read(&parse(&sources, id).unwrap()[0]);
+    let map = super::map(&json!({
+        "rename": [{"v1": ".spec.ports", "v2": ".spec.ends"}, {"v1": ".spec.ports[*].name", "v2": ".spec.ends[*].label"}],
+        "stash": [{"from": "v2", "to": "v1", "path": ".spec.ends[*].deep", "annotation": "a/deep"}],
+    }));
+    let relation = Relation::new([&map], |version| (version == "v2").then_some(&schema)).unwrap();
+    let rich = json!({"metadata": {}, "spec": {"ends": [
+        {"label": "x", "deep": 1}, {"label": "y"}, {"label": "z", "deep": 3}]}});
+    let mut poor = relation.convert(&rich, "v2", "v1").unwrap();
+    assert_eq!(poor["metadata"]["annotations"]["a/deep"], r#"[[[{"label":"x"}],1],[[{"label":"z"}],3]]"#);
+    assert_eq!(relation.convert(&poor, "v1", "v2").unwrap(), rich);
+    poor["spec"]["ports"] = json!([{"name": "z"}, {"name": "new"}, {"name": "y"}]);
+    let back = relation.convert(&poor, "v1", "v2").unwrap();
+    assert_eq!(back["spec"]["ends"], json!([{"label": "z", "deep": 3}, {"label": "new"}, {"label": "y"}]));
+    // Items with one key are no keyed list; then their places tell them apart.
+    let twins = json!({"metadata": {}, "spec": {"ends": [{"label": "x", "deep": 1}, {"label": "x", "deep": 2}]}});
+    let poor = relation.convert(&twins, "v2", "v1").unwrap();
+    assert_eq!(relation.convert(&poor, "v1", "v2").unwrap(), twins);
+}
+
+#[test]
+fn an_annotation_that_came_along_is_not_taken_for_the_field() {
+    let operators = json!({"stash": [{"from": "v2", "to": "v1", "path": ".spec.p", "annotation": "a/p"}]});
+    let stale = json!({"metadata": {"annotations": {"a/p": "1"}}, "spec": {}});
+    assert_eq!(convert(&operators, &stale, "v2", "v1").unwrap(), json!({"metadata": {}, "spec": {}}));
+    assert_eq!(convert(&operators, &stale, "v1", "v2").unwrap(), json!({"metadata": {}, "spec": {"p": 1}}));
 }
 
 #[test]

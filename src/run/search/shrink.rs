@@ -34,11 +34,17 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
     let inputs = actor.versions.iter().find(|inputs| inputs.version == trial.version);
     let Some(inputs) = inputs else { return };
     let best = trial;
+    let breaks = |input: Input| {
+        let trial = actor.act(inputs.version, vec![input]).pop();
+        trial.is_some_and(|trial| shown.in_trial(evidence, &trial).is_some())
+    };
+    // Most breaches show without edits and second questions, which take most of the time.
+    let whole = !breaks(like(&best, &best.input, false));
     let mut again = |objects: &[Value]| -> Vec<bool> {
         if Instant::now() >= end || actor.converter.stopped().is_some() {
             return vec![false; objects.len()];
         }
-        let trials = actor.act(inputs.version, objects.iter().map(|object| like(&best, object)).collect());
+        let trials = actor.act(inputs.version, objects.iter().map(|object| like(&best, object, whole)).collect());
         trials.iter().map(|trial| shown.in_trial(evidence, trial).is_some()).collect()
     };
     // Where nothing was generated, what the schema admits is asked all the same.
@@ -59,19 +65,19 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
         Fit::Valid => search_among(&best.input, BUDGET, &valid, &mut again).object,
         Fit::Partial(_) | Fit::Invalid(_) => search_among(&best.input, BUDGET, &|_| true, &mut again).object,
     };
-    let confirmed = actor.act(inputs.version, vec![like(&best, &object)]).pop();
+    let confirmed = actor.act(inputs.version, vec![like(&best, &object, whole)]).pop();
     if !confirmed.is_some_and(|confirmed| shown.retell(evidence, &confirmed)) {
         shown.trial = Some(best);
     }
 }
 
-/// An input like that of a trial, with another object.
-fn like(trial: &Trial, object: &Value) -> Input {
+/// An input like that of a trial, with another object; with edits and second questions where it is tried as a whole.
+fn like(trial: &Trial, object: &Value, whole: bool) -> Input {
     Input {
         origin: trial.origin.clone(),
         fit: trial.fit.clone(),
         object: object.clone(),
-        again: true,
-        edits: Edits::Many,
+        again: whole,
+        edits: if whole { Edits::Many } else { Edits::Nowhere },
     }
 }

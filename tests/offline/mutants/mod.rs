@@ -1,0 +1,193 @@
+//! Converters with known defects: each must be found by the check that names its defect, and converters without one by
+//! none.
+
+mod change;
+mod endpoint;
+mod model;
+mod place;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crdproof::convert::endpoint::Stand;
+use crdproof::document::{Sources, decode, parse};
+use crdproof::report::{Outcome, Report};
+use crdproof::run::{Options, SUITES, Selection, Settings, load_suite, plan};
+use crdproof::subject::Subject;
+use serde_json::{Value, json};
+
+use self::endpoint::Faulty;
+use self::model::{Fault, Mutant};
+use crate::fixture::{TODAY, load, name, root};
+
+/// How many objects of each version a mutant gets to see: more, where it was not found among fewer.
+const OBJECTS: [usize; 3] = [60, 300, 1500];
+
+fn folder() -> PathBuf {
+    root().join("mutants")
+}
+
+/// All mutants, by name.
+fn mutants() -> Vec<Mutant> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder()).unwrap().flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    paths.sort();
+    let read = |path: PathBuf| {
+        let mut sources = Sources::default();
+        let id = sources.add(path.display().to_string(), std::fs::read_to_string(&path).unwrap());
+        let documents = parse(&sources, id).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
+        let mutant: Mutant = decode(&documents[0])
+            .unwrap_or_else(|error| panic!("{}: {error}", sources.place(error.span.unwrap_or(documents[0].span))));
+        assert_eq!(format!("{}.yaml", mutant.name), name(&path), "a file has the name of its mutant");
+        mutant
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Subjects by name. They live as long as the tests: endpoints hold on to them.
+fn subjects() -> BTreeMap<String, &'static Subject> {
+    let folders = crate::fixture::folders(&folder().join("subjects"));
+    folders.iter().map(|folder| (name(folder), &*Box::leak(Box::new(load(folder))))).collect()
+}
+
+/// Puts a converter on trial by the checks of converter and wire.
+fn judged(subject: &'static Subject, mutant: &Mutant, objects: usize, seed: u64) -> Report {
+    let suite = |wanted: &str| {
+        let (name, text) = SUITES.iter().find(|(name, _)| *name == wanted).unwrap();
+        load_suite(name, name, text).unwrap()
+    };
+    let stand = |faults: &[Fault]| Stand(Arc::new(Faulty::new(subject, faults.to_vec())));
+    let settings = Settings {
+        selection: Selection { suites: vec![suite("converter"), suite("webhook")], ..Selection::default() },
+        seed,
+        objects: Some(objects),
+        endpoint: Some(stand(&mutant.faults)),
+        baseline: (!mutant.baseline.is_empty()).then(|| stand(&mutant.baseline)),
+        ..Settings::default()
+    };
+    let plan = plan(subject, &settings);
+    let today = mutant.today.unwrap_or(TODAY);
+    crdproof::run::judge(&plan, &Options { jobs: NonZeroUsize::MIN, today })
+}
+
+/// The checks that are broken, in order.
+fn broken(report: &Report) -> Vec<&str> {
+    let broken = report.results.iter().filter(|result| result.outcome == Outcome::Broken);
+    broken.map(|result| result.check.as_str()).collect()
+}
+
+/// Calls for each, on as many threads as there are cores, and gives the answers in order.
+fn on_all_cores<T: Sync, R: Send>(all: &[T], call: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let answers = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, NonZeroUsize::get) {
+            scope.spawn(|| {
+                while let Some(one) = all.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    let index = all.iter().position(|other| std::ptr::eq(other, one));
+                    let answer = call(one);
+                    answers.lock().unwrap().push((index, answer));
+                }
+            });
+        }
+    });
+    let mut answers = answers.into_inner().unwrap();
+    answers.sort_by_key(|(index, _)| *index);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+#[test]
+fn mutants_are_well_described() {
+    let mutants = mutants();
+    assert!(mutants.len() >= 44, "only {} mutants", mutants.len());
+    let subjects = subjects();
+    for mutant in &mutants {
+        let Mutant { name, hazard, what, killed_by, subject, faults, baseline, today } = mutant;
+        assert!(crdproof::checks::find(killed_by).is_some(), "{name}: there is no check {killed_by}");
+        assert!(subjects.contains_key(subject), "{name}: there is no subject {subject}");
+        assert!(what.ends_with('.') && !hazard.is_empty(), "{name} says too little");
+        assert!(!faults.is_empty() || !baseline.is_empty() || today.is_some(), "{name} has no faults");
+    }
+    let named: Vec<&str> = mutants.iter().map(|mutant| mutant.killed_by.as_str()).collect();
+    let nobody = crdproof::checks::ALL.iter().filter(|check| matches!(check.family(), "converter" | "webhook"));
+    let nobody: Vec<&str> = nobody.map(|check| check.id).filter(|id| !named.contains(id)).collect();
+    // The one needs no converter, the other no converter but TLS.
+    let elsewhere = ["converter/stored-version-keeps-all", "webhook/certificate-trusted"];
+    assert_eq!(nobody, elsewhere, "checks that no mutant is named for");
+}
+
+#[test]
+fn every_mutant_is_found_by_the_check_that_names_it() {
+    let (mutants, subjects) = (mutants(), subjects());
+    let found = on_all_cores(&mutants, |mutant| {
+        let mut found = Vec::new();
+        for objects in OBJECTS {
+            let report = judged(subjects[&mutant.subject], mutant, objects, 1);
+            found = broken(&report).iter().map(|check| (*check).to_owned()).collect();
+            if found.contains(&mutant.killed_by) {
+                break;
+            }
+        }
+        found
+    });
+    let mut survivors = Vec::new();
+    let mut matrix = String::new();
+    for (mutant, found) in mutants.iter().zip(&found) {
+        let others: Vec<&str> = found.iter().map(String::as_str).filter(|check| *check != mutant.killed_by).collect();
+        let killed = found.contains(&mutant.killed_by);
+        let mark = if killed { "✔" } else { "✘" };
+        matrix.push_str(&format!("{mark} {:<32} {:<42} {}\n", mutant.name, mutant.killed_by, others.join(" ")));
+        if !killed {
+            survivors.push(format!("{} ({}): found by {found:?}", mutant.name, mutant.what));
+        }
+    }
+    println!("{matrix}{} of {} mutants found by name", mutants.len() - survivors.len(), mutants.len());
+    assert!(survivors.is_empty(), "{matrix}\nnot found:\n{}", survivors.join("\n"));
+}
+
+#[test]
+fn right_converters_are_accused_by_no_check() {
+    let subjects = subjects();
+    // At first with the same converter as its own predecessor: releases agree, too.
+    let right = |subject: &str, seed: u64| -> Mutant {
+        let baseline = if seed == 1 { json!([{"do": {"slow": 0}}]) } else { json!([]) };
+        let mutant = json!({"name": "right", "hazard": [], "what": "", "killedBy": "", "subject": subject,
+            "faults": [], "baseline": baseline});
+        serde_json::from_value(mutant).unwrap()
+    };
+    let trials: Vec<(Mutant, u64)> =
+        subjects.keys().flat_map(|name| (1..=10).map(move |seed| (right(name, seed), seed))).collect();
+    let accused = on_all_cores(&trials, |(right, seed)| {
+        let name = &right.subject;
+        let report = judged(subjects[name], right, 2000, *seed);
+        let told = report
+            .findings
+            .iter()
+            .map(|finding| format!("{name}, seed {seed}: {}: {}", finding.check, finding.message));
+        let told: Vec<String> = told.collect();
+        let held = report.results.iter().filter(|result| result.outcome == Outcome::Held).count();
+        assert!(!told.is_empty() || held > 30, "{name}: only {held} checks held");
+        told
+    });
+    let accused: Vec<String> = accused.into_iter().flatten().collect();
+    assert!(accused.is_empty(), "{} accusations:\n{}", accused.len(), accused.join("\n"));
+}
+
+/// What is left of the input of a finding, by its evidence.
+fn smallest(report: &Report, check: &str) -> Value {
+    let finding = report.findings.iter().find(|finding| finding.check == check).expect("nothing was found");
+    let evidence = finding.evidence.as_deref().unwrap();
+    let (_, input) = evidence.lines().next().unwrap().split_once(" in: ").unwrap();
+    serde_json::from_str(input).unwrap_or_else(|error| panic!("{error}: {evidence}"))
+}
+
+#[test]
+fn a_defect_of_two_fields_is_found_and_told_with_these_two() {
+    let mutant = mutants().into_iter().find(|mutant| mutant.name == "two-fields-at-once").unwrap();
+    let report = judged(subjects()[&mutant.subject], &mutant, 1000, 1);
+    // A thousand objects of each of the two versions; the host is required.
+    let input = smallest(&report, "converter/round-trip-lossless");
+    assert_eq!(input["spec"], json!({"host": "", "ratio": 0, "window": {"until": ""}}), "{input}");
+}
