@@ -103,6 +103,7 @@ pub(crate) fn judge(args: &JudgeArgs, console: Console) -> Result<Exit> {
         seed: recording.header.seed,
         trials: recording.trials,
         exchanges: recording.exchanges,
+        traces: recording.traces,
         asking: Asking::Never,
         show_secrets: args.secrets.show_secrets,
         ..Settings::default()

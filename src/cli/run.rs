@@ -140,9 +140,10 @@ fn keep(args: &RunArgs, folder: &Path, cases: &[SavedCase], report: &mut Report,
 
 /// What to do where a subject's converter cannot be asked.
 pub(crate) fn remedy(subject: &Subject) -> &'static str {
-    match subject.file.converter.as_ref().is_some_and(|converter| converter.process.is_some()) {
-        true => "correct `converter.process` in the subject file",
-        false => "start it, or correct `converter` in the subject file",
+    if subject.file.converter.as_ref().is_some_and(|converter| converter.process.is_some()) {
+        "correct `converter.process` in the subject file"
+    } else {
+        "start it, or correct `converter` in the subject file"
     }
 }
 

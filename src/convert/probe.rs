@@ -67,7 +67,7 @@ fn meeting(endpoint: &dyn Endpoint, crd: &Crd) -> Option<Exchange> {
     let bundle = bundle.and_then(|(text, _)| STANDARD.decode(text.split_whitespace().collect::<String>()).ok());
     let transport = endpoint.transport(bundle.as_deref())?;
     let nothing = Request { method: "", body: Vec::new() };
-    Some(recorded(Ask::Certificate, &nothing, Outcome::Met(transport), Duration::ZERO))
+    Some(recorded(Ask::Certificate, &nothing, Outcome::Met(Box::new(transport)), Duration::ZERO))
 }
 
 /// Converts every object to every other version, and returns objects of as many versions as there are. Those that came

@@ -70,7 +70,7 @@ pub enum Outcome {
     /// No answer, and why.
     Failed(String),
     /// No answer was asked for; this is how the endpoint was met.
-    Met(Transport),
+    Met(Box<Transport>),
 }
 
 /// A body with the objects of its review as they may be shown, by version. `None` where it is no JSON: that may be a

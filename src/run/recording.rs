@@ -8,12 +8,15 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{Plan, Ran, Selection};
-use crate::observe::{Exchange, Trial};
+use crate::observe::{Exchange, Trace, Trial};
 use crate::report::Conversions;
 use crate::subject::{API_VERSION, Crd, Subject};
 
 /// The file that makes a folder a recording.
 pub const HEADER: &str = "recording.json";
+
+/// The file of what was seen on API servers.
+const TRACES: &str = "traces.jsonl";
 
 /// What a search observed of one CRD.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,6 +58,8 @@ pub struct Recording {
     pub trials: BTreeMap<String, Recorded>,
     /// Requests to endpoints by CRD.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
+    /// What was seen on API servers.
+    pub traces: Vec<Trace>,
 }
 
 /// What a recorded run was about.
@@ -79,6 +84,9 @@ pub struct Header {
     pub selection: Selection,
     /// What was recorded, by CRD. The n-th one's lines are in `n.trials.jsonl` and `n.exchanges.jsonl`.
     pub crds: Vec<RecordedCrd>,
+    /// How many journeys there are, each a line of `traces.jsonl`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traces: Option<usize>,
 }
 
 /// What was recorded of a CRD.
@@ -145,8 +153,10 @@ impl Recording {
             day,
             selection: plan.settings.selection.clone(),
             crds: crds.collect(),
+            traces: Some(plan.settings.traces.len()).filter(|count| *count > 0),
         };
-        Self { header, trials: ran.trials.clone(), exchanges: ran.exchanges.clone() }
+        let traces = plan.settings.traces.clone();
+        Self { header, trials: ran.trials.clone(), exchanges: ran.exchanges.clone(), traces }
     }
 
     /// The files of the recording: names and texts. The header comes last: with it the recording is whole.
@@ -158,7 +168,8 @@ impl Recording {
             trials.into_iter().chain(exchanges)
         });
         let header = serde_json::to_string_pretty(&self.header).unwrap_or_default() + "\n";
-        lines.chain([(HEADER.to_owned(), header)])
+        let traces = self.header.traces.map(|_| (TRACES.to_owned(), text(self.traces.iter())));
+        lines.chain(traces).chain([(HEADER.to_owned(), header)])
     }
 
     /// Reads a recording by the names of its files.
@@ -181,7 +192,11 @@ impl Recording {
                 exchanges.insert(crd.name.clone(), all);
             }
         }
-        Ok(Self { header, trials, exchanges })
+        let traces = match header.traces {
+            Some(count) => parse(&load(TRACES)?, count).map_err(|message| error(TRACES, message))?,
+            None => Vec::new(),
+        };
+        Ok(Self { header, trials, exchanges, traces })
     }
 
     /// What has changed in the subject since, in words.

@@ -34,7 +34,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     for exchange in evidence.exchanges.iter().filter(|exchange| exchange.ask == Ask::Certificate) {
         let Outcome::Met(transport) = &exchange.outcome else { continue };
         examined += 1;
-        match transport {
+        match &**transport {
             Transport::Plain => {
                 let message = "the endpoint speaks plain HTTP, without TLS; API servers ask over HTTPS only";
                 breaches.push(breach(message, "plain").help("serve HTTPS, with a certificate and its key"));
