@@ -51,7 +51,8 @@ fn needed(settings: &Settings) -> Vec<Journey> {
 fn of(check: &Check) -> Vec<Journey> {
     match (check.family(), check.name()) {
         ("serving", _) | ("apply", "dry-run-changes-nothing") => vec![Journey::Serve],
-        ("storage", _) | ("apply", "ownership-survives-flip" | "ownership-survives-migration") => {
+        ("apply", "ownership-survives-flip" | "ownership-survives-migration" | "retired-version-blocks-nobody")
+        | ("storage", _) => {
             vec![Journey::Storage]
         }
         _ => vec![Journey::Apply],

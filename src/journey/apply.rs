@@ -6,6 +6,7 @@ use super::objects::Planned;
 use super::stage::{Ask, Stage};
 use crate::cluster::ClusterError;
 use crate::cluster::api::{PatchKind, Query};
+use crate::observe::Seen;
 use crate::schema::Schema;
 
 /// The journey.
@@ -46,7 +47,55 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     }
     stage.step("owners");
     stage.snapshot(&served, &Query::new()).await?;
-    withdraw(stage, &objects).await
+    subresources(stage, &objects).await?;
+    withdraw(stage, &objects).await?;
+    // Withdrawing makes the server convert parts of objects, which is when converters see what is no object of anybody.
+    stage.step("reviews");
+    if let Some(tap) = &stage.tap {
+        let seen = tap.since(0);
+        stage.see(Seen::Reviews(seen));
+    }
+    Ok(())
+}
+
+/// Status and scale are written through another version than the one that alice applied at.
+async fn subresources(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
+    let served = stage.served();
+    for planned in objects {
+        let name = planned.name.as_str();
+        let path = stage.path(&planned.version, name);
+        let writer = |manager: &str| Query::new().manager(manager);
+        for version in stage.crd.versions.iter().filter(|version| served.contains(&version.name.as_str())) {
+            let ask = |what| Ask::new(what, &version.name, name);
+            if let (Some(status), true) = (&planned.status, version.status.is_some() && version.name != planned.version)
+            {
+                stage.step("status-owners");
+                stage.get(Ask::new("before", &planned.version, name)).await?;
+                // As a client writes that sends back all that it read.
+                let mut whole = bare(&stage.api.get(&stage.path(&version.name, name)).await?.json());
+                whole["status"] = status.clone();
+                let part = writer("controller").on(stage.kind.at(&version.name).part_of(name, "status"));
+                let answer = stage.api.patch(&part, PatchKind::Merge, &whole).await?;
+                stage.note(&ask("status"), Value::Null, &answer, Value::Null);
+                stage.get(Ask::new("after", &planned.version, name)).await?;
+            }
+            if version.scale.is_some() {
+                stage.step("scale-owners");
+                let part = stage.kind.at(&version.name).part_of(name, "scale");
+                let read = stage.api.get(&part).await?;
+                if !read.is_success() {
+                    continue;
+                }
+                let mut scale = read.json();
+                scale["spec"]["replicas"] = json!(if scale["spec"]["replicas"] == 4 { 5 } else { 4 });
+                let answer = stage.api.put(&writer("scaler").on(&part), &scale).await?;
+                stage.note(&ask("scale"), scale, &answer, Value::Null);
+                let answer = stage.api.get(&path).await?;
+                stage.note(&ask("scaled"), Value::Null, &answer, answer.json());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What was applied at one version is withdrawn at another, field by field.

@@ -44,6 +44,16 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     });
     stage.redefine("remove while stored", &without).await?;
 
+    // Somebody applied at the old version, and will be remembered by it.
+    stage.step("entries");
+    if let Some(planned) = objects.iter().find(|planned| planned.version == old) {
+        let alice = Query::new().manager("alice").force();
+        let ask = Ask::new("apply", &old, &planned.name);
+        stage.patch(ask, PatchKind::Apply, &alice, &planned.object).await?;
+    }
+    stage.step("ready");
+    look(stage).await?;
+
     stage.step("migrate");
     let first = run(stage, &new).await?;
     tell(stage, "first", &first);
@@ -53,6 +63,13 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     tell(stage, "second", &second);
     look(stage).await?;
 
+    // Once more from the beginning, while others write.
+    stage.step("busy");
+    stage.redefine("flip back", &before).await?;
+    settle(stage, &objects, &old).await?;
+    stage.redefine("flip", &after).await?;
+    settle(stage, &objects, &new).await?;
+    busy(stage, &objects, &old, &new).await?;
     stage.step("trim");
     trim(stage, &new).await?;
     stage.step("retire");
@@ -60,6 +77,7 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     let path = stage.kind.at(&old).path();
     let (_, gone) = stage.until(&path, |answer| answer.status == 404).await?;
     stage.note(&Ask::new("list removed", &old, ""), Value::Null, &gone, Value::Null);
+    retired(stage, &objects, &old, &new).await?;
     let left: Vec<&str> = stage.served().into_iter().filter(|version| *version != old).collect();
     stage.snapshot(&left, &Query::new()).await?;
 
@@ -69,6 +87,25 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     stage.api.until_served(std::slice::from_ref(&before)).await?;
     settle(stage, &objects, &old).await?;
     look(stage).await
+}
+
+/// An object with an entry of a version that is gone: who applies to it now, and what helps.
+async fn retired(stage: &mut Stage<'_>, objects: &[Planned], old: &str, new: &str) -> Result<(), ClusterError> {
+    let Some(planned) = objects.iter().find(|planned| planned.version == old) else { return Ok(()) };
+    stage.step("retired-entries");
+    let read = stage.get(Ask::new("read", new, &planned.name)).await?.json();
+    let mut wish = json!({"apiVersion": read["apiVersion"], "kind": read["kind"], "metadata": {"name": planned.name}});
+    wish["metadata"]["labels"] = json!({"crdproof.dev/applied": "yes"});
+    let bob = Query::new().manager("bob");
+    stage.patch(Ask::new("apply", new, &planned.name), PatchKind::Apply, &bob, &wish).await?;
+    let remedy = json!({"metadata": {"managedFields": [{}]}});
+    stage.patch(Ask::new("remedy", new, &planned.name), PatchKind::Merge, &Query::new(), &remedy).await?;
+    stage.patch(Ask::new("apply after the remedy", new, &planned.name), PatchKind::Apply, &bob, &wish).await?;
+    // The object is compared later, so bob takes his label back.
+    wish["metadata"]["labels"] = json!({});
+    stage.patch(Ask::new("withdraw after the remedy", new, &planned.name), PatchKind::Apply, &bob, &wish).await?;
+    stage.step("retire");
+    Ok(())
 }
 
 /// Everything that can be seen without changing anything: objects at every version, and what is stored.
@@ -148,6 +185,52 @@ async fn settle(stage: &mut Stage<'_>, objects: &[Planned], wanted: &str) -> Res
     stage.count("writes at the new version in a row", row);
     Ok(())
 }
+
+/// Migrates while others create, change and delete objects through both versions.
+async fn busy(stage: &mut Stage<'_>, objects: &[Planned], old: &str, new: &str) -> Result<(), ClusterError> {
+    let Some(planned) = objects.iter().find(|planned| planned.version == old) else { return Ok(()) };
+    let kind = Resource::cluster_wide(&stage.crd.group, new, &stage.crd.names.plural);
+    let (api, objects_at) = (stage.api.clone(), stage.kind.clone());
+    let label = |number: usize| json!({"metadata": {"labels": {"crdproof.dev/busy": number.to_string()}}});
+    let writers = async {
+        let mut refused = 0;
+        for number in 0..WRITES {
+            let name = format!("busy-{number}");
+            let mut object = planned.object.clone();
+            object["metadata"]["name"] = json!(name);
+            let at = |version: &str| objects_at.at(version);
+            let made = api.post(&at(old).path(), &object).await?;
+            let changed = api.patch(&at(new).path_of(&name), PatchKind::Merge, &label(number)).await?;
+            let known = api.patch(&at(new).path_of(&planned.name), PatchKind::Merge, &label(number)).await?;
+            refused += [&made, &changed, &known].into_iter().filter(|answer| !answer.is_success()).count();
+            if number % 2 == 0 {
+                refused += usize::from(!api.delete(&at(old).path_of(&name)).await?.is_success());
+            }
+        }
+        Ok::<usize, ClusterError>(refused)
+    };
+    let mut silent = |_: &Migrated| {};
+    let migrating = migrate(&stage.api, &kind, Pace::default(), &mut silent);
+    let (migrated, refused) = futures::future::join(migrating, writers).await;
+    let (migrated, refused) = (migrated?, refused?);
+    tell(stage, "busy", &migrated);
+    stage.count("busy: writes of others that were refused", refused);
+    // A pass without disturbance, for what was written at the old version's last moment.
+    let last = run(stage, new).await?;
+    tell(stage, "last", &last);
+    stage.get(Ask::new("written by others", new, &planned.name)).await?;
+    let stored = stored(stage).await?;
+    stage.see(Seen::Stored(stored));
+    for number in (0..WRITES).filter(|number| number % 2 == 1) {
+        stage.api.delete(&stage.path(new, &format!("busy-{number}"))).await?;
+    }
+    let tidy = json!({"metadata": {"labels": {"crdproof.dev/busy": null}}});
+    stage.api.patch(&stage.path(new, &planned.name), PatchKind::Merge, &tidy).await?;
+    Ok(())
+}
+
+/// How often others write during a migration.
+const WRITES: usize = 20;
 
 /// The built-in migration, through a served version.
 async fn run(stage: &mut Stage<'_>, version: &str) -> Result<Migrated, ClusterError> {

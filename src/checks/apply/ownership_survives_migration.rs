@@ -18,6 +18,6 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        same_owners(trace, ("storage/mixed", "storage/migrate"), "by migration", found);
+        same_owners(trace, ("storage/ready", "storage/migrate"), "by migration", found);
     })
 }

@@ -21,6 +21,6 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        alike(evidence, trace, ("storage/mixed", "storage/migrate"), "after migration", found);
+        alike(evidence, trace, ("storage/ready", "storage/migrate"), "after migration", found);
     })
 }

@@ -7,6 +7,7 @@ pub(super) mod flip_takes_effect;
 pub(super) mod migration_keeps_content;
 pub(super) mod migration_repeats_as_no_op;
 pub(super) mod migration_rewrites_all;
+pub(super) mod migration_survives_writers;
 pub(super) mod mixed_storage_reads_alike;
 pub(super) mod old_version_removable;
 pub(super) mod removal_refused_while_stored;

@@ -1,0 +1,34 @@
+//! Server-side apply converts parts of objects.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Seen;
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/pruned-objects-convert",
+    title: "the converter answers for parts of objects that the server sends",
+    why: "To withdraw a field the server removes all others and converts what is left. A converter that \
+          refuses that makes the apply fail.",
+    source: &["https://github.com/kubernetes/kubernetes/issues/117260", "H31", "H32"],
+    severity: Severity::Error,
+    since: None,
+    help: "treat every field as optional, metadata included",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for seen in trace.of("apply/reviews") {
+            let Seen::Reviews(reviews) = seen else { continue };
+            for review in reviews.iter().filter(|review| !review.metadata || !review.spec) {
+                found.examined += 1;
+                if !review.answered {
+                    let lacking = if review.metadata { "a spec" } else { "metadata" };
+                    let message = format!("a review to {} of an object without {lacking} was not answered", review.to);
+                    found.breach(&review.to, message, lacking.to_owned());
+                }
+            }
+        }
+    })
+}

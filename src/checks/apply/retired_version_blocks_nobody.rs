@@ -1,0 +1,40 @@
+//! Entries of a version that is gone stay in managedFields.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/retired-version-blocks-nobody",
+    title: "after a version is removed everybody can still apply",
+    why: "API servers convert field ownership to the version of each entry. Where that version is gone, every \
+          apply to the object fails until the entries are cleared.",
+    source: &["https://github.com/kubernetes/kubernetes/issues/111937", "A-06", "A-08", "H33"],
+    severity: Severity::Error,
+    since: None,
+    help: "before a version is removed, clear its entries: patch `metadata.managedFields` to `[{}]`, and apply again",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let mut blocked = None;
+    let verdict = judged(evidence, |trace, found: &mut Found| {
+        for call in trace.calls("storage/retired-entries") {
+            found.examined += 1;
+            if !call.is_success() && call.what != "apply" {
+                let message = format!("{} failed: {}", call.what, call.message());
+                found.breach(&call.version, message, call.what.clone());
+            }
+        }
+    });
+    if let Some(trace) = evidence.trace {
+        blocked = trace.calls("storage/retired-entries").find(|call| call.what == "apply" && !call.is_success());
+    }
+    match (verdict, blocked) {
+        (Verdict::Held { .. }, Some(call)) => Verdict::ServerFact(format!(
+            "after its version was removed an entry in managedFields blocks every apply: {}; clearing managedFields helped",
+            call.message()
+        )),
+        (verdict, _) => verdict,
+    }
+}

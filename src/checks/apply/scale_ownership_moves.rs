@@ -1,0 +1,48 @@
+//! Who scales owns the replicas.
+
+use crate::checks::shared_trace::{Found, judged, owned};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/scale-ownership-moves",
+    title: "whoever scales an object owns its replicas, at any version",
+    why: "An autoscaler and a manager that applies replicas fight for ever, unless the server tells the \
+          manager that the field is no longer its own.",
+    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-11"],
+    severity: Severity::Error,
+    since: Some(22),
+    help: "check the paths of `subresources.scale` in every version",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let calls: Vec<_> = trace.calls("apply/scale-owners").collect();
+        for steps in calls.windows(2) {
+            let [scale, scaled] = steps else { continue };
+            if scale.what != "scale" || scaled.what != "scaled" || !scale.is_success() {
+                continue;
+            }
+            found.examined += 1;
+            let owners = owned(&scaled.answered);
+            let scaler = owners.iter().find(|(manager, ..)| manager == "scaler");
+            let Some((_, _, path)) = owners.iter().find(|(manager, _, path)| manager == "scaler" && path.len() > 1)
+            else {
+                let message =
+                    format!("scaler does not own the replicas of {} after scaling at {}", scale.name, scale.version);
+                found.breach(&scale.version, message, format!("owner {}", scaler.is_some()));
+                continue;
+            };
+            if owners.iter().any(|(manager, _, other)| manager == "alice" && other == path) {
+                let message = format!(
+                    "alice still owns .{} of {} after it was scaled at {}",
+                    path.join("."),
+                    scale.name,
+                    scale.version
+                );
+                found.breach(&scale.version, message, "two owners".to_owned());
+            }
+        }
+    })
+}

@@ -1,0 +1,39 @@
+//! Who writes status takes nothing from those who apply the rest.
+
+use crate::checks::shared_trace::{Found, judged, owned};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/status-writes-keep-spec-owners",
+    title: "a write of status through another version leaves the owners of the rest as they are",
+    why: "Controllers write status at the version that they were built for. Where that takes fields from their \
+          owners, the next apply conflicts or loses them.",
+    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-10", "H35"],
+    severity: Severity::Error,
+    since: Some(35),
+    help: "write status without the rest of the object",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let calls: Vec<_> = trace.calls("apply/status-owners").collect();
+        for steps in calls.windows(3) {
+            let [before, status, after] = steps else { continue };
+            if (before.what.as_str(), status.what.as_str(), after.what.as_str()) != ("before", "status", "after") {
+                continue;
+            }
+            found.examined += 1;
+            let of_alice = |call: &crate::observe::Call| {
+                let owned = owned(&call.answered).into_iter().filter(|(manager, ..)| manager == "alice");
+                owned.map(|(_, _, path)| path.join(".")).collect::<std::collections::BTreeSet<_>>()
+            };
+            if let Some(lost) = of_alice(before).difference(&of_alice(after)).next() {
+                let message =
+                    format!("alice loses .{lost} of {} by a write of status at {}", before.name, status.version);
+                found.breach(&status.version, message, lost.clone());
+            }
+        }
+    })
+}
