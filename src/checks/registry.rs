@@ -63,6 +63,7 @@ pub static ALL: &[&Check] = &[
     &manifest::subresources_agree::CHECK,
     &manifest::version_names_ordered::CHECK,
     &serving::cached_and_fresh_agree::CHECK,
+    &serving::crd_accepted::CHECK,
     &serving::crud_at_every_version::CHECK,
     &serving::deprecation_warned::CHECK,
     &serving::discovery_truthful::CHECK,

@@ -6,36 +6,44 @@ use std::time::Instant;
 
 use anyhow::Result;
 use crdproof::checks::{Check, Need};
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::cluster::{ClusterError, Server, runtime};
+use crdproof::cluster::runtime;
 use crdproof::convert::endpoint::Endpoint;
 use crdproof::convert::{self, Declared, Maps};
 use crdproof::input::{InputError, Trouble};
 use crdproof::journey::{self, Journey};
 use crdproof::observe::Trace;
 use crdproof::run::Settings;
-use crdproof::subject::{Crd, Subject};
+use crdproof::subject::{self, Crd, Subject};
 
-use super::args::env::EnvSourceArgs;
+use super::args::RunArgs;
+use super::args::env::{Provider, ServerArgs};
 use super::console::Console;
 use super::env;
+use super::env::run::{Wanted, shown, told};
 
 /// Makes the journeys that the selected checks need, on every release that is asked for.
-pub(crate) fn make(
-    subject: &Subject,
-    settings: &Settings,
-    releases: &[String],
-    console: Console,
-) -> Result<Vec<Trace>> {
+pub(crate) fn make(subject: &Subject, settings: &Settings, args: &RunArgs, console: Console) -> Result<Vec<Trace>> {
     let journeys = needed(settings);
     let claimed: Vec<String> = subject.file.kubernetes.versions.iter().map(ToString::to_string).collect();
-    let releases = if releases.is_empty() { &claimed } else { releases };
-    if journeys.is_empty() {
+    let releases = if args.kubernetes.is_empty() { &claimed } else { &args.kubernetes };
+    if journeys.is_empty() || releases.is_empty() {
         return Ok(Vec::new());
     }
+    let provider = args.server.provider.unwrap_or(match subject.file.kubernetes.provider {
+        subject::Provider::Local => Provider::Local,
+        subject::Provider::K3s => Provider::K3s,
+        subject::Provider::Kind => Provider::Kind,
+        subject::Provider::Kubeconfig => Provider::Kubeconfig,
+    });
+    if provider == Provider::Kubeconfig {
+        let error =
+            InputError::new(Trouble::Wrong, "journeys change CRDs, so they are made on servers of our own only");
+        return Err(error.help("take --provider local, k3s or kind").into());
+    }
+    let server = ServerArgs { provider: Some(provider), ..args.server.clone() };
     let mut traces = Vec::new();
     for release in releases {
-        traces.extend(on_release(subject, settings, release, &journeys, console)?);
+        traces.extend(on_release(subject, settings, release, &server, &journeys, console)?);
     }
     Ok(traces)
 }
@@ -63,16 +71,16 @@ fn on_release(
     subject: &Subject,
     settings: &Settings,
     release: &str,
+    server: &ServerArgs,
     journeys: &[Journey],
     console: Console,
 ) -> Result<Vec<Trace>> {
-    let assets = env::first_of(&env::store()?, release, &EnvSourceArgs::default(), console)?;
+    let wanted = Wanted::of(&env::store()?, release, server, false, console)?;
     runtime::block_on(async {
         let started = Instant::now();
-        let builder = Local::builder(Binaries::from(assets));
-        let Some(local) = runtime::unless_interrupted(builder.start()).await else { return Err(interrupted()) };
-        let server = Server::Local(Box::new(local.map_err(|error| told(&error))?));
-        console.say(&format!("► Kubernetes {} after {:.1} s", server.version(), started.elapsed().as_secs_f64()));
+        let Some(server) = runtime::unless_interrupted(wanted.start()).await else { return Err(interrupted()) };
+        let server = server.map_err(told)?;
+        console.say(&format!("► {} after {:.1} s", shown(&server), started.elapsed().as_secs_f64()));
         let mut traces = Vec::new();
         let mut result = Ok(());
         for crd in &subject.crds {
@@ -80,18 +88,18 @@ fn on_release(
             let travelled = journey::travel(&server, subject, crd, converter, journeys, settings.seed);
             match runtime::unless_interrupted(travelled).await {
                 None => result = Err(interrupted()),
-                Some(Err(error)) => result = Err(told(&error)),
+                Some(Err(error)) => result = Err(told(error).into()),
                 Some(Ok(trace)) => traces.push(trace),
             }
             if result.is_err() {
                 break;
             }
         }
-        server.stop().await.map_err(|error| told(&error))?;
+        server.stop().await.map_err(told)?;
         console.say(&format!("✔ journeys on {release} after {:.1} s", started.elapsed().as_secs_f64()));
         result.map(|()| traces)
     })
-    .map_err(|error| told(&error))?
+    .map_err(told)?
 }
 
 /// What answers the reviews of a CRD; nothing where the server converts by itself.
@@ -107,9 +115,4 @@ fn converter(subject: &Subject, crd: &Crd, console: Console) -> Result<Option<Ar
 
 fn interrupted() -> anyhow::Error {
     InputError::new(Trouble::Environment, "interrupted").help("nothing is left behind").into()
-}
-
-fn told(error: &ClusterError) -> anyhow::Error {
-    let help = error.help().to_owned();
-    InputError::new(Trouble::Environment, error.to_string()).help(help).into()
 }

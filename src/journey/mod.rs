@@ -62,6 +62,8 @@ pub async fn travel(
             Journey::Apply => apply::travel(&mut stage).await,
         };
         let cleaned = stage.clear().await;
+        // That a server refuses the CRD is something that was seen, and no trouble of ours.
+        let made = if stage.refused { Ok(()) } else { made };
         result = result.and(made).and(cleaned);
         if result.is_err() {
             break;

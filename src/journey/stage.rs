@@ -31,6 +31,8 @@ pub struct Stage<'a> {
     trace: Trace,
     journey: Journey,
     step: String,
+    /// Whether the server refused the CRD.
+    pub(super) refused: bool,
 }
 
 /// One question to the server.
@@ -78,7 +80,7 @@ impl<'a> Stage<'a> {
             records: Vec::new(),
         };
         let (journey, step) = (Journey::Serve, String::new());
-        Ok(Self { server, api, crd, tap, kind, namespace, subject, seed, trace, journey, step })
+        Ok(Self { server, api, crd, tap, kind, namespace, subject, seed, trace, journey, step, refused: false })
     }
 
     /// What was seen.
@@ -137,7 +139,13 @@ impl<'a> Stage<'a> {
 
     /// Installs the CRD, and waits until it answers.
     pub(super) async fn install(&mut self, definition: &Value) -> Result<(), ClusterError> {
-        self.api.install_crds(std::slice::from_ref(definition)).await?;
+        let answer = self.api.post(&definitions().path(), definition).await?;
+        let answered = if answer.is_success() { Value::Null } else { answer.json() };
+        self.note(&Ask::new("install", "", ""), Value::Null, &answer, answered);
+        // The server's words are in the record; there is nowhere to go from here.
+        self.refused = !answer.is_success();
+        answer.ok()?;
+        self.api.until_served(std::slice::from_ref(definition)).await?;
         self.look_at_definition().await
     }
 

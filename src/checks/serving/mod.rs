@@ -1,6 +1,7 @@
 //! What clients of every version see on an API server.
 
 pub(super) mod cached_and_fresh_agree;
+pub(super) mod crd_accepted;
 pub(super) mod crud_at_every_version;
 pub(super) mod deprecation_warned;
 pub(super) mod discovery_truthful;

@@ -65,7 +65,7 @@ pub(crate) struct EnvUseArgs {
 }
 
 /// Where binaries may come from.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct EnvSourceArgs {
     /// A folder with etcd and kube-apiserver, to be used where it is such a release [default: `$KUBEBUILDER_ASSETS`].
     #[arg(long, value_name = "DIR")]
@@ -145,17 +145,12 @@ pub(crate) enum Provider {
     Kubeconfig,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct EnvRunArgs {
-    /// 1.36, 1.36.4, ~1.31 or latest; with its patch for k3s and kind.
-    #[arg(value_name = "SELECTOR", default_value = DEFAULT_RELEASE)]
-    pub(crate) selector: String,
-    /// How the server is had.
-    #[arg(long, value_enum, default_value = "local")]
-    pub(crate) provider: Provider,
-    /// CRDs to install before the command: files or folders.
-    #[arg(long = "crd", value_name = "PATH")]
-    pub(crate) crds: Vec<String>,
+/// How an API server is had.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServerArgs {
+    /// How the server is had [default: local, or what the subject file says].
+    #[arg(long, value_enum)]
+    pub(crate) provider: Option<Provider>,
     /// A feature gate, for the provider local.
     #[arg(long = "feature-gate", value_name = "NAME=BOOL", value_parser = switch)]
     pub(crate) feature_gates: Vec<(String, bool)>,
@@ -179,18 +174,30 @@ pub(crate) struct EnvRunArgs {
     pub(crate) logs: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cluster: ClusterArgs,
+    #[command(flatten)]
+    pub(crate) sources: EnvSourceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvRunArgs {
+    /// 1.36, 1.36.4, ~1.31 or latest; with its patch for k3s and kind.
+    #[arg(value_name = "SELECTOR", default_value = DEFAULT_RELEASE)]
+    pub(crate) selector: String,
+    /// CRDs to install before the command: files or folders.
+    #[arg(long = "crd", value_name = "PATH")]
+    pub(crate) crds: Vec<String>,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
     /// Nothing is stored in the cluster and the command is not run; what would be made is listed.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    #[command(flatten)]
-    pub(crate) sources: EnvSourceArgs,
     /// The command.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<std::ffi::OsString>,
 }
 
 /// A cluster that is there already.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ClusterArgs {
     /// The kubeconfig [default: `$KUBECONFIG`, then ~/.kube/config].
     #[arg(long, value_name = "FILE")]
@@ -223,4 +230,11 @@ fn switch(text: &str) -> Result<(String, bool), String> {
     let (name, value) = text.split_once('=').ok_or("write it like Name=true")?;
     let value = value.parse().map_err(|_| format!("{value:?} is neither true nor false"))?;
     Ok((name.to_owned(), value))
+}
+
+impl ServerArgs {
+    /// How the server is had.
+    pub(crate) fn provider(&self) -> Provider {
+        self.provider.unwrap_or(Provider::Local)
+    }
 }

@@ -162,6 +162,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) kubernetes: Vec<String>,
     #[command(flatten)]
+    pub(crate) server: env::ServerArgs,
+    #[command(flatten)]
     pub(crate) keep: replay::KeepArgs,
     #[command(flatten)]
     pub(crate) secrets: replay::SecretArgs,

@@ -15,7 +15,7 @@ use crdproof::input::{InputError, Trouble, from_paths};
 use serde_json::Value;
 
 use super::{exact, first_of};
-use crate::cli::args::env::{ClusterArgs, EnvRunArgs, EnvSweepArgs, Provider};
+use crate::cli::args::env::{ClusterArgs, EnvRunArgs, EnvSweepArgs, Provider, ServerArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 
@@ -25,11 +25,11 @@ pub(super) fn run(store: &Store, args: &EnvRunArgs, console: Console) -> Result<
         [] => Vec::new(),
         paths => from_paths(paths.to_vec())?.crds.iter().map(|crd| crd.node.to_value()).collect(),
     };
-    if args.dry_run && args.provider != Provider::Kubeconfig {
+    if args.dry_run && args.server.provider() != Provider::Kubeconfig {
         let error = InputError::new(Trouble::Wrong, "--dry-run is about a cluster that is there already");
         return Err(error.help("add --provider kubeconfig, or leave --dry-run out").into());
     }
-    let wanted = Wanted::of(store, args, console)?;
+    let wanted = Wanted::of(store, &args.selector, &args.server, args.dry_run, console)?;
     runtime::block_on(async {
         let started = Instant::now();
         let Some(server) = runtime::unless_interrupted(wanted.start()).await else {
@@ -62,7 +62,7 @@ fn interrupted(console: Console) -> Exit {
     Exit::Incomplete
 }
 
-fn shown(server: &Server) -> String {
+pub(crate) fn shown(server: &Server) -> String {
     let version = server.version();
     match server {
         Server::Local(_) => format!("Kubernetes {version} runs"),
@@ -87,7 +87,7 @@ async fn work(server: &Server, crds: &[Value], args: &EnvRunArgs, console: Conso
     }
     if let Some(kubeconfig) = server.kubeconfig() {
         environment.push(("KUBECONFIG", kubeconfig.into()));
-    } else if let Some(kubeconfig) = &args.cluster.kubeconfig {
+    } else if let Some(kubeconfig) = &args.server.cluster.kubeconfig {
         environment.push(("KUBECONFIG", kubeconfig.into()));
     }
     environment.push(("CRDPROOF_NAMESPACE", namespace.into()));
@@ -96,7 +96,7 @@ async fn work(server: &Server, crds: &[Value], args: &EnvRunArgs, console: Conso
 }
 
 /// A server that is wanted, with everything that can be known before it is started.
-enum Wanted {
+pub(crate) enum Wanted {
     Local(Box<crdproof::cluster::local::Builder>),
     K3s(crdproof::cluster::k3s::Builder),
     Kind(kind::Builder),
@@ -104,10 +104,16 @@ enum Wanted {
 }
 
 impl Wanted {
-    fn of(store: &Store, args: &EnvRunArgs, console: Console) -> Result<Self> {
-        match args.provider {
+    pub(crate) fn of(
+        store: &Store,
+        selector: &str,
+        args: &ServerArgs,
+        dry_run: bool,
+        console: Console,
+    ) -> Result<Self> {
+        match args.provider() {
             Provider::Local => {
-                let assets = first_of(store, &args.selector, &args.sources, console)?;
+                let assets = first_of(store, selector, &args.sources, console)?;
                 let mut builder = Local::builder(Binaries::from(assets)).controllers(args.controllers.clone());
                 for (name, enabled) in &args.feature_gates {
                     builder = builder.feature_gate(name, *enabled);
@@ -118,11 +124,11 @@ impl Wanted {
                 Ok(Self::Local(Box::new(builder)))
             }
             Provider::K3s => {
-                let builder = K3s::builder(exact(&args.selector)?);
+                let builder = K3s::builder(exact(selector)?);
                 Ok(Self::K3s(args.image.iter().fold(builder, |builder, image| builder.image(image))))
             }
             Provider::Kind => {
-                let mut builder = Kind::builder(exact(&args.selector)?);
+                let mut builder = Kind::builder(exact(selector)?);
                 builder = args.image.iter().fold(builder, kind::Builder::image);
                 builder = args.kind.iter().fold(builder, kind::Builder::program);
                 builder = args.logs.iter().fold(builder, kind::Builder::logs);
@@ -131,11 +137,11 @@ impl Wanted {
                 }
                 Ok(Self::Kind(builder))
             }
-            Provider::Kubeconfig => Ok(Self::Existing(access(&args.cluster, args.dry_run)?)),
+            Provider::Kubeconfig => Ok(Self::Existing(access(&args.cluster, dry_run)?)),
         }
     }
 
-    async fn start(self) -> Result<Server, ClusterError> {
+    pub(crate) async fn start(self) -> Result<Server, ClusterError> {
         Ok(match self {
             Self::Local(builder) => Server::Local(Box::new(builder.start().await?)),
             Self::K3s(builder) => Server::K3s(Box::new(builder.start().await?)),

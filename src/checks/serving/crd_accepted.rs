@@ -1,0 +1,32 @@
+//! The server must take the CRD.
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/crd-accepted",
+    title: "the API server accepts the CRD",
+    why: "A CRD that is refused serves nobody, and an upgrade that brings it stops half way.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
+        "V-12",
+        "V-13",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "correct what the server names; the checks of the manifest family say where it stands",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let steps = ["serve/install", "storage/install", "apply/install"];
+        for call in steps.iter().flat_map(|step| trace.calls(step)).filter(|call| call.what == "install") {
+            found.examined += 1;
+            if !call.is_success() {
+                found.breach("", format!("the server refuses the CRD: {}", call.message()), "refused".to_owned());
+            }
+        }
+    })
+}
