@@ -9,12 +9,14 @@ use crdproof::cluster::k3s::{Datastore, K3s};
 use crdproof::cluster::kind::Kind;
 use crdproof::cluster::{ClusterError, Server};
 use crdproof::convert::review;
+use crdproof::journey::Journey;
 use crdproof::kubernetes::KubeVersion;
 use crdproof::tap::{Call, Listener, Reply};
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
 
 use crate::endings;
+use crate::journeys::hold_on;
 use crate::support::{block, check, crd, describe, widget};
 
 /// The release whose images are looked for.
@@ -80,6 +82,7 @@ fn kind_converts() -> Result<Completion, Failed> {
         check(migrates, format!("no storage migration: {:?}", identity.groups))?;
         let server = Server::Kind(Box::new(kind));
         converts(&server).await?;
+        hold_on(&server, &[Journey::Storage, Journey::Apply], 20).await?;
         server.stop().await.map_err(|error| describe(&error))?;
         Ok::<_, Failed>(name)
     })?;
@@ -98,6 +101,7 @@ fn k3s_converts() -> Result<Completion, Failed> {
         let server = Server::K3s(Box::new(builder.start().await.map_err(|error| describe(&error))?));
         check(server.version() == release(), format!("it says {}", server.version()))?;
         converts(&server).await?;
+        hold_on(&server, &[Journey::Serve], 18).await?;
         server.stop().await.map_err(|error| describe(&error))
     })?;
     Ok(Completion::Completed)

@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
+use crdproof::cluster::HostAccess;
 use crdproof::cluster::api::{PatchKind, Resource, definitions};
 use crdproof::cluster::local::{Binaries, Local};
+use crdproof::convert::endpoint::{Function, Request};
+use crdproof::convert::review;
 use crdproof::journey::in_tree::{CONTROLLERS, Ended, migrate_in_tree, offered, switches};
 use crdproof::kubernetes::KubeVersion;
+use crdproof::tap::{Fault, Tap};
 use libtest_mimic::{Completion, Failed};
 use serde_json::{Value, json};
 
@@ -129,6 +133,59 @@ pub(crate) fn a_failed_migration_and_stored_versions(binaries: &Binaries) -> Res
         check(ended.state == "Failed", format!("{ended:?}"))?;
         check(left.contains(&"example.com/v1".to_owned()), "the object was moved after all")?;
         check(trimmed == json!(["v2"]), format!("the server has become careful: storedVersions is {trimmed}"))?;
+        Ok(Completion::Completed)
+    })
+}
+
+/// M-09: what the start of a second migration does to `storedVersions`, while nothing can be migrated yet.
+#[expect(clippy::print_stdout, reason = "a fact about a server that may change")]
+pub(crate) fn a_second_migration_and_stored_versions(binaries: &Binaries) -> Result<Completion, Failed> {
+    let version = Local::builder(binaries.clone()).version().map_err(|error| describe(&error))?;
+    if !version.at_least(36) {
+        return Ok(Completion::ignored_with("storedVersions is not trimmed before 1.36"));
+    }
+    block(async {
+        let server = start(binaries).await?;
+        let rename = Function(|request: &Request| {
+            let review: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+            let answer = review::answer(&review, |object, to| {
+                let mut object = object.clone();
+                object["apiVersion"] = json!(to);
+                Ok(object)
+            });
+            (200, answer.unwrap_or_default().to_string().into_bytes())
+        });
+        let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
+        let tap = Tap::start(&access, std::sync::Arc::new(rename)).await.map_err(|error| describe(&error))?;
+        server.install_crds(&[tap.redirect(&crd())]).await.map_err(|error| describe(&error))?;
+        let api = server.api();
+        let kind = Resource::namespaced("example.com", "v1", "widgets", "default");
+        for number in 0..4 {
+            api.post(&kind.path(), &widget("v1", &format!("w-{number}"), number)).await?.ok()?;
+        }
+        flip(&server, 1).await?;
+        let first = run(&server, "v2").await?;
+        check(first.state == "Succeeded", format!("{first:?}"))?;
+        flip(&server, 0).await?;
+        let before = stored_versions(&server).await?;
+        // Nothing can be written at v1 now, so the second migration runs and gets nowhere.
+        tap.fail(Some(Fault::Towards("v1".into())));
+        let Some(offered) = offered(&api).await? else { return Err("no migration is offered".into()) };
+        let bystander = widget("v2", "bystander", 1);
+        let at_v2 = Resource::namespaced("example.com", "v2", "widgets", "default");
+        let second = migrate_in_tree(&api, &at_v2, offered, &bystander, Duration::from_secs(8)).await?;
+        let during = stored_versions(&server).await?;
+        println!(
+            "{version}: storedVersions {before} before, {during} while the second migration is {:?} ({}); stored {:?}",
+            second.state,
+            second.message,
+            stored(&server).await?
+        );
+        check(stored(&server).await? == ["example.com/v2"], "something was migrated after all")?;
+        check(before == json!(["v2", "v1"]), format!("storedVersions is {before}"))?;
+        check(during == json!(["v1"]), format!("the server has become careful: storedVersions is {during}"))?;
+        tap.fail(None);
+        tap.stop().await;
         Ok(Completion::Completed)
     })
 }

@@ -25,9 +25,10 @@ fn main() -> ExitCode {
     arguments.test_threads = arguments.test_threads.or(Some(2));
     let releases = releases();
     let mut trials: Vec<Trial> = releases.iter().flat_map(|(name, binaries)| trials(name, binaries)).collect();
-    let in_tree: [(&str, Skippable); 2] = [
+    let in_tree: [(&str, Skippable); 3] = [
         ("the_control_plane_migrates", in_tree::the_control_plane_migrates),
         ("a_failed_migration_and_stored_versions", in_tree::a_failed_migration_and_stored_versions),
+        ("a_second_migration_and_stored_versions", in_tree::a_second_migration_and_stored_versions),
     ];
     for (name, binaries) in &releases {
         for (what, test) in in_tree {

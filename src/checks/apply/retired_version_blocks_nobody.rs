@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
           apply to the object fails until the entries are cleared.",
     source: &["https://github.com/kubernetes/kubernetes/issues/111937", "A-06", "A-08", "H33"],
     severity: Severity::Error,
-    since: None,
+    since: Some(19),
     help: "before a version is removed, clear its entries: patch `metadata.managedFields` to `[{}]`, and apply again",
     needs: &[Need::Trace],
     judge,

@@ -1,4 +1,4 @@
-//! Who scales owns the replicas.
+//! Who scales owns the replicas. On 1.24.17 the old owner loses them and nobody gets them; on 1.31.4 the new owner does.
 
 use crate::checks::shared_trace::{Found, judged, owned};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
           manager that the field is no longer its own.",
     source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-11"],
     severity: Severity::Error,
-    since: Some(22),
+    since: Some(31),
     help: "check the paths of `subresources.scale` in every version",
     needs: &[Need::Trace],
     judge,
