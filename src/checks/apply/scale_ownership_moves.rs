@@ -26,12 +26,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
             found.examined += 1;
             let owners = owned(&scaled.answered);
-            let scaler = owners.iter().find(|(manager, ..)| manager == "scaler");
             let Some((_, _, path)) = owners.iter().find(|(manager, _, path)| manager == "scaler" && path.len() > 1)
             else {
                 let message =
                     format!("scaler does not own the replicas of {} after scaling at {}", scale.name, scale.version);
-                found.breach(&scale.version, message, format!("owner {}", scaler.is_some()));
+                found.breach(&scale.version, message, "no owner".to_owned());
                 continue;
             };
             if owners.iter().any(|(manager, _, other)| manager == "alice" && other == path) {
