@@ -115,6 +115,17 @@ fn step(at: &mut String, name: &str) -> usize {
     length
 }
 
+/// A JSON pointer as a field path with its indices, such as `.spec.ports[0].name`.
+pub(in crate::checks) fn field(pointer: &str) -> String {
+    let part = |part: String| if part.parse::<usize>().is_ok() { format!("[{part}]") } else { format!(".{part}") };
+    parts(pointer).map(part).collect()
+}
+
+/// The steps of a JSON pointer.
+pub(in crate::checks) fn parts(pointer: &str) -> impl Iterator<Item = String> + '_ {
+    pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"))
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;

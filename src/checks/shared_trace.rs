@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::shared_difference::{Kind, differences};
+use super::shared_difference::{Kind, differences, field};
 use super::{Breach, Evidence, Verdict};
 use crate::field_map::declares_lost;
 use crate::observe::{Seen, Snapshot, Trace};
@@ -41,12 +41,6 @@ impl Found {
             self.breaches.push(Breach { path: Some(path), ..breach });
         }
     }
-}
-
-/// A JSON pointer as a field path.
-fn field(pointer: &str) -> String {
-    let parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
-    parts.map(|part| if part.parse::<usize>().is_ok() { format!("[{part}]") } else { format!(".{part}") }).collect()
 }
 
 /// Whether a field map declares that a field of this version is lost on the way through another and back.

@@ -1,8 +1,7 @@
 //! A declaration that no longer applies hides the next loss.
 
-use super::shared::field;
 use crate::checks::Breach;
-use crate::checks::shared_difference::differences;
+use crate::checks::shared_difference::{differences, field};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::field_map::Loss;
 use crate::observe::Trial;

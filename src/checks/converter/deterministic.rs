@@ -2,8 +2,8 @@
 
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
-use super::shared::{about, each, field};
-use crate::checks::shared_difference::differences;
+use super::shared::{about, each};
+use crate::checks::shared_difference::{differences, field};
 use crate::observe::{Act, Reply, Step};
 
 pub(crate) const CHECK: Check = Check {

@@ -1,8 +1,8 @@
 //! A loss that was accepted has an end.
 
-use super::shared::{about, each, field};
+use super::shared::{about, each};
 use crate::checks::Breach;
-use crate::checks::shared_difference::{Kind, differences};
+use crate::checks::shared_difference::{Kind, differences, field};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {

@@ -10,7 +10,7 @@ use crate::field_map::declares_lost;
 use crate::observe::{Act, Edit, Origin, Trial};
 use crate::schema::{MASK, Schema};
 
-use crate::checks::shared_difference::Difference;
+use crate::checks::shared_difference::{Difference, field, parts};
 
 /// How much of an object is worth showing.
 const SHOWN: usize = 1600;
@@ -101,12 +101,6 @@ pub(super) fn schema_of<'e>(evidence: &Evidence<'e>, version: &str) -> Option<&'
     evidence.crd.version(version).and_then(|version| version.schema.as_ref())
 }
 
-/// A JSON pointer as a field path with its indices, such as `.spec.ports[0].name`.
-pub(super) fn field(pointer: &str) -> String {
-    let part = |part: String| if part.parse::<usize>().is_ok() { format!("[{part}]") } else { format!(".{part}") };
-    parts(pointer).map(part).collect()
-}
-
 /// A JSON pointer as the path of a kind of place: `.spec.ports[*].name`. Keys of maps are no part of it.
 pub(super) fn generic(schema: Option<&Schema>, pointer: &str) -> String {
     let mut path = String::new();
@@ -123,10 +117,6 @@ pub(super) fn generic(schema: Option<&Schema>, pointer: &str) -> String {
         schema = schema.and_then(|schema| schema.child(&part));
     }
     if path.is_empty() { ".".to_owned() } else { path }
-}
-
-fn parts(pointer: &str) -> impl Iterator<Item = String> + '_ {
-    pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"))
 }
 
 fn brief(evidence: &Evidence<'_>, value: &Value, secret: bool) -> String {
