@@ -1,0 +1,185 @@
+//! How fast laws are tried on a converter, compared with what its endpoint can take at all: the same reviews, sent by a
+//! load generator that does nothing with the answers. Both ask `crdproof serve`, which runs in a process of its own.
+//! Prints objects per second and their ratio; asserts nothing about time.
+//!
+//! ```sh
+//! cargo bench --bench converter            # 4000 objects of each version, three rounds
+//! cargo bench --bench converter -- 10000   # more objects
+//! ```
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
+use std::error::Error;
+use std::io::BufRead as _;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use crdproof::convert::endpoint::{Endpoint, Request, Stand};
+use crdproof::convert::webhook::Webhook;
+use crdproof::observe::Outcome;
+use crdproof::report::Outcome as Judged;
+use crdproof::run::{Options, SUITES, Selection, Settings, load_suite, plan};
+use crdproof::subject::Subject;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+
+type Fallible<T> = Result<T, Box<dyn Error>>;
+
+/// How many requests the load generator has in flight.
+const IN_FLIGHT: usize = 8;
+
+/// How often both are measured, in turn.
+const ROUNDS: usize = 3;
+
+fn main() -> Fallible<()> {
+    // `cargo bench` passes flags of its own.
+    let given = std::env::args().skip(1).find(|word| !word.starts_with('-'));
+    let objects = given.map_or(Ok(4000), |number| number.parse())?;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/mutants/subjects/gateways/crdproof.yaml");
+    let subject = crdproof::input::from_file(&file)?;
+    let served = Served::start(&file)?;
+    let endpoint: Arc<dyn Endpoint> = Arc::new(Webhook::new(&served.url, Some(&served.authority))?);
+
+    let recorder = Arc::new(Recorder { inner: Arc::clone(&endpoint), bodies: Mutex::default() });
+    laws(&subject, recorder.clone(), objects)?;
+    let bodies: Vec<Bytes> = std::mem::take(&mut *recorder.bodies.lock().map_err(|error| error.to_string())?);
+    let sent: usize = bodies.iter().map(|body| count(body)).sum();
+    println!("{objects} objects of each version: {sent} conversions in {} reviews", bodies.len());
+
+    let (mut ours, mut plain) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        ours.push(rate(sent, laws(&subject, Arc::clone(&endpoint), objects)?));
+        plain.push(rate(sent, load(&served, &bodies)?));
+    }
+    let (ours, plain) = (median(ours), median(plain));
+    println!("laws            {ours:>10.0} conversions/s");
+    println!("load generator  {plain:>10.0} conversions/s");
+    println!("ratio           {:>10.2}", ours / plain);
+    Ok(())
+}
+
+/// `crdproof serve` in a process of its own, until it is dropped.
+struct Served {
+    process: Child,
+    url: String,
+    authority: Vec<u8>,
+}
+
+impl Served {
+    fn start(subject: &Path) -> Fallible<Self> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+        command.arg("serve").arg("-f").arg(subject).args(["--listen", "127.0.0.1:0"]);
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        std::io::BufReader::new(process.stderr.take().ok_or("no stderr")?).read_line(&mut line)?;
+        let url = line.split('"').nth(1).ok_or("no address")?.to_owned();
+        line.clear();
+        std::io::BufReader::new(process.stdout.take().ok_or("no stdout")?).read_line(&mut line)?;
+        let bundle = line.trim().strip_prefix("caBundle: ").ok_or("no caBundle")?;
+        let authority = base64::engine::general_purpose::STANDARD.decode(bundle)?;
+        Ok(Self { process, url, authority })
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Keeps every body that is posted.
+struct Recorder {
+    inner: Arc<dyn Endpoint>,
+    bodies: Mutex<Vec<Bytes>>,
+}
+
+impl Endpoint for Recorder {
+    fn send(&self, request: &Request) -> (Outcome, Duration) {
+        if let Ok(mut bodies) = self.bodies.lock() {
+            bodies.push(Bytes::from(request.body.clone()));
+        }
+        self.inner.send(request)
+    }
+}
+
+/// One run of the converter suite. `Err` where a law is broken: then it would measure something else.
+fn laws(subject: &Subject, endpoint: Arc<dyn Endpoint>, objects: usize) -> Fallible<Duration> {
+    let (name, text) = SUITES.iter().find(|(name, _)| *name == "converter").ok_or("no such suite")?;
+    let suite = load_suite(name, name, text).map_err(|error| error.message)?;
+    let settings = Settings {
+        selection: Selection { suites: vec![suite], ..Selection::default() },
+        seed: 1,
+        objects: Some(objects),
+        endpoint: Some(Stand(endpoint)),
+        ..Settings::default()
+    };
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    // A thread that waits for an answer leaves its core to another.
+    let jobs = cores.saturating_mul(NonZeroUsize::MIN.saturating_add(1));
+    let started = Instant::now();
+    let report =
+        crdproof::run::judge(&plan(subject, &settings), &Options { jobs, today: jiff::civil::date(2026, 1, 1) });
+    let took = started.elapsed();
+    let broken = report.results.iter().find(|result| result.outcome == Judged::Broken);
+    broken.map_or(Ok(took), |result| Err(format!("{} is broken", result.check).into()))
+}
+
+/// The same reviews from a client that reads answers and forgets them.
+fn load(served: &Served, bodies: &[Bytes]) -> Fallible<Duration> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(&served.authority)?)?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let mut http = HttpConnector::new();
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    let connector = hyper_rustls::HttpsConnectorBuilder::new()
+        .with_tls_config(config.with_root_certificates(roots).with_no_client_auth())
+        .https_only()
+        .enable_all_versions()
+        .wrap_connector(http);
+    let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build(connector);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let next = AtomicUsize::new(0);
+    let started = Instant::now();
+    runtime.block_on(async {
+        let worker = || async {
+            while let Some(body) = bodies.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let request = http::Request::post(&served.url).header("content-type", "application/json");
+                let mut answer = client.request(request.body(Full::new(body.clone()))?).await?;
+                while let Some(frame) = answer.frame().await {
+                    drop(frame?);
+                }
+            }
+            Ok::<(), Box<dyn Error>>(())
+        };
+        futures::future::try_join_all((0..IN_FLIGHT).map(|_| worker())).await
+    })?;
+    Ok(started.elapsed())
+}
+
+/// The objects in a review.
+fn count(body: &[u8]) -> usize {
+    let review: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+    review["request"]["objects"].as_array().map_or(0, Vec::len)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+fn rate(objects: usize, took: Duration) -> f64 {
+    objects as f64 / took.as_secs_f64()
+}
+
+fn median(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or_default()
+}
