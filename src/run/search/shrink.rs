@@ -15,13 +15,17 @@ use crate::schema::as_held;
 /// How long one finding is made smaller, at most.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long all findings of a CRD are made smaller; a converter that breaks everything must not take for ever.
+const ALTOGETHER: Duration = Duration::from_secs(60);
+
 /// How many objects are asked about for one finding.
 const BUDGET: Budget = Budget { objects: 1500, batch: 48 };
 
 /// Makes the object of every finding as small as it gets.
 pub(super) fn smaller(kept: &mut Kept, actor: &Actor<'_>, evidence: &Evidence<'_>, deadline: Option<Instant>) {
+    let all = Instant::now() + ALTOGETHER;
     for shown in kept.shown() {
-        let end = Instant::now() + PATIENCE;
+        let end = (Instant::now() + PATIENCE).min(all.max(Instant::now() + PATIENCE / 10));
         // Even where the time is up, each finding gets a little, since a large object tells nobody anything.
         let end = deadline.map_or(end, |deadline| end.min(deadline.max(Instant::now() + PATIENCE / 10)));
         shrink(shown, actor, evidence, end);
