@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crdproof::cluster::HostAccess;
-use crdproof::cluster::api::{PatchKind, Resource, definitions};
+use crdproof::cluster::api::{Resource, definitions};
 use crdproof::cluster::local::{Binaries, Local};
 use crdproof::convert::endpoint::{Function, Request};
 use crdproof::convert::review;
@@ -13,7 +13,7 @@ use crdproof::tap::{Fault, Tap};
 use libtest_mimic::{Completion, Failed};
 use serde_json::{Value, json};
 
-use crate::support::{block, check, crd, describe, widget};
+use crate::support::{block, check, crd, describe, forbid_rewrites, stored_versions, widget};
 
 const OBJECTS: u32 = 40;
 
@@ -49,11 +49,6 @@ async fn stored(server: &Local) -> Result<Vec<String>, Failed> {
     Ok(versions)
 }
 
-async fn stored_versions(server: &Local) -> Result<Value, Failed> {
-    Ok(server.api().get(&definitions().path_of("widgets.example.com")).await?.ok()?.json()["status"]["storedVersions"]
-        .clone())
-}
-
 async fn run(server: &Local, version: &str) -> Result<Ended, Failed> {
     let api = server.api();
     let kind = Resource::namespaced("example.com", version, "widgets", "default");
@@ -81,15 +76,15 @@ pub(crate) fn the_control_plane_migrates(binaries: &Binaries) -> Result<Completi
         println!(
             "{version}: {ended:?}, stored {:?}, storedVersions {}",
             stored(&server).await?,
-            stored_versions(&server).await?
+            stored_versions(&server.api()).await?
         );
         check(ended.state == "Succeeded", format!("{ended:?}"))?;
         check(stored(&server).await? == ["example.com/v2"], "objects are left at v1")?;
         // Trimming came with 1.36.
         let expected = if version.at_least(36) { json!(["v2"]) } else { json!(["v1", "v2"]) };
         check(
-            stored_versions(&server).await? == expected,
-            format!("storedVersions is {}", stored_versions(&server).await?),
+            stored_versions(&server.api()).await? == expected,
+            format!("storedVersions is {}", stored_versions(&server.api()).await?),
         )?;
         Ok(Completion::Completed)
     })
@@ -110,25 +105,10 @@ pub(crate) fn a_failed_migration_and_stored_versions(binaries: &Binaries) -> Res
         for number in 0..4 {
             api.post(&kind.path(), &widget("v1", &format!("w-{number}"), number)).await?.ok()?;
         }
-        let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "poison"},
-            "spec": {"failurePolicy": "Fail", "matchConstraints": {"resourceRules": [{"apiGroups": ["example.com"], "apiVersions": ["*"],
-                "operations": ["UPDATE"], "resources": ["widgets"]}]},
-                "validations": [{"expression": "object.metadata.name != 'w-2'", "message": "not to be touched"}]}});
-        let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "poison"},
-            "spec": {"policyName": "poison", "validationActions": ["Deny"]}});
-        let base = "/apis/admissionregistration.k8s.io/v1";
-        api.post(&format!("{base}/validatingadmissionpolicies"), &policy).await?.ok()?;
-        api.post(&format!("{base}/validatingadmissionpolicybindings"), &binding).await?.ok()?;
-        let label = json!({"metadata": {"labels": {"touched": "yes"}}});
-        for _ in 0..200 {
-            if !api.patch(&kind.path_of("w-2"), PatchKind::Merge, &label).await?.is_success() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        forbid_rewrites(&api, "w-2", "not to be touched").await?;
         flip(&server, 1).await?;
         let ended = run(&server, "v2").await?;
-        let (left, trimmed) = (stored(&server).await?, stored_versions(&server).await?);
+        let (left, trimmed) = (stored(&server).await?, stored_versions(&server.api()).await?);
         println!("{version}: {ended:?}, stored {left:?}, storedVersions {trimmed}");
         check(ended.state == "Failed", format!("{ended:?}"))?;
         check(left.contains(&"example.com/v1".to_owned()), "the object was moved after all")?;
@@ -167,14 +147,14 @@ pub(crate) fn a_second_migration_and_stored_versions(binaries: &Binaries) -> Res
         let first = run(&server, "v2").await?;
         check(first.state == "Succeeded", format!("{first:?}"))?;
         flip(&server, 0).await?;
-        let before = stored_versions(&server).await?;
+        let before = stored_versions(&server.api()).await?;
         // Nothing can be written at v1 now, so the second migration runs and gets nowhere.
         tap.fail(Some(Fault::Towards("v1".into())));
         let Some(offered) = offered(&api).await? else { return Err("no migration is offered".into()) };
         let bystander = widget("v2", "bystander", 1);
         let at_v2 = Resource::namespaced("example.com", "v2", "widgets", "default");
         let second = migrate_in_tree(&api, &at_v2, offered, &bystander, Duration::from_secs(8)).await?;
-        let during = stored_versions(&server).await?;
+        let during = stored_versions(&server.api()).await?;
         println!(
             "{version}: storedVersions {before} before, {during} while the second migration is {:?} ({}); stored {:?}",
             second.state,

@@ -6,9 +6,9 @@ use crdproof::cluster::api::{PatchKind, Resource, definitions};
 use crdproof::cluster::local::{Binaries, Local};
 use futures::StreamExt as _;
 use libtest_mimic::Failed;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{block, check, crd, describe, widget};
+use crate::support::{block, check, crd, describe, forbid_rewrites, stored_versions, widget};
 
 /// So many that the migration can be killed in the middle.
 const OBJECTS: u32 = 1500;
@@ -26,11 +26,6 @@ fn said(output: &Output) -> String {
 async fn at(server: &Local, version: &str) -> Result<usize, Failed> {
     let stored = server.stored("example.com", "widgets").await.map_err(|error| describe(&error))?;
     Ok(stored.iter().filter(|object| object["apiVersion"] == format!("example.com/{version}").as_str()).count())
-}
-
-async fn stored_versions(server: &Local) -> Result<Value, Failed> {
-    let definition = server.api().get(&definitions().path_of("widgets.example.com")).await?.ok()?.json();
-    Ok(definition["status"]["storedVersions"].clone())
 }
 
 /// A server with objects that are stored at v1, while v2 is the storage version.
@@ -85,13 +80,13 @@ pub(crate) fn a_migration_is_proven_after_it_was_killed(binaries: &Binaries) -> 
         };
         let left = at(&server, "v1").await?;
         check(left > 0, format!("nothing was left after {killed} objects"))?;
-        check(stored_versions(&server).await? == json!(["v1", "v2"]), "trimmed without proof")?;
+        check(stored_versions(&server.api()).await? == json!(["v1", "v2"]), "trimmed without proof")?;
 
         let second = migrate(&server, &["--allow-changes", "--trim"]).output()?;
         check(second.status.success(), said(&second))?;
         check(said(&second).contains("nothing is stored at another version than v2"), said(&second))?;
         check(at(&server, "v2").await? == all && at(&server, "v1").await? == 0, "objects are left at v1")?;
-        check(stored_versions(&server).await? == json!(["v2"]), "storedVersions is not trimmed")?;
+        check(stored_versions(&server.api()).await? == json!(["v2"]), "storedVersions is not trimmed")?;
 
         let third = migrate(&server, &["--allow-changes"]).output()?;
         check(said(&third).contains(&format!("pass 1: {all} objects, 0 stored anew")), said(&third))
@@ -101,29 +96,11 @@ pub(crate) fn a_migration_is_proven_after_it_was_killed(binaries: &Binaries) -> 
 pub(crate) fn what_cannot_be_moved_is_named(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let server = flipped(binaries).await?;
-        // A policy forbids the rewrite of one object.
-        let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "poison"},
-            "spec": {"failurePolicy": "Fail", "matchConstraints": {"resourceRules": [{"apiGroups": ["example.com"], "apiVersions": ["*"],
-                "operations": ["UPDATE"], "resources": ["widgets"]}]},
-                "validations": [{"expression": "object.metadata.name != 'w-7'", "message": "w-7 is not to be touched"}]}});
-        let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "poison"},
-            "spec": {"policyName": "poison", "validationActions": ["Deny"]}});
-        let api = server.api();
-        let base = "/apis/admissionregistration.k8s.io/v1";
-        api.post(&format!("{base}/validatingadmissionpolicies"), &policy).await?.ok()?;
-        api.post(&format!("{base}/validatingadmissionpolicybindings"), &binding).await?.ok()?;
-        let path = Resource::namespaced("example.com", "v2", "widgets", "default").path_of("w-7");
-        for _ in 0..200 {
-            let label = json!({"metadata": {"labels": {"touched": "yes"}}});
-            if !api.patch(&path, PatchKind::Merge, &label).await?.is_success() {
-                break;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
+        forbid_rewrites(&server.api(), "w-7", "w-7 is not to be touched").await?;
         let output = migrate(&server, &["--allow-changes", "--trim"]).output()?;
         check(output.status.code() == Some(1), said(&output))?;
         let words = ["default/w-7", "w-7 is not to be touched", "1 objects could not be written"];
         check(words.iter().all(|word| said(&output).contains(word)), said(&output))?;
-        check(stored_versions(&server).await? == json!(["v1", "v2"]), "trimmed although an object is left")
+        check(stored_versions(&server.api()).await? == json!(["v1", "v2"]), "trimmed although an object is left")
     })
 }

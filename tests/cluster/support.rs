@@ -1,6 +1,9 @@
 //! What all trials use.
 
+use std::time::Duration;
+
 use crdproof::cluster::ClusterError;
+use crdproof::cluster::api::{Api, PatchKind, Resource, definitions};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
@@ -54,4 +57,32 @@ pub(crate) fn scalable_crd() -> Value {
 pub(crate) fn widget(version: &str, name: &str, size: u32) -> Value {
     json!({"apiVersion": format!("example.com/{version}"), "kind": "Widget", "metadata": {"name": name, "labels": {"odd": (size % 2 == 1).to_string()}},
            "spec": {"size": size}})
+}
+
+/// `status.storedVersions` of the CRD.
+pub(crate) async fn stored_versions(api: &Api) -> Result<Value, Failed> {
+    let definition = api.get(&definitions().path_of("widgets.example.com")).await?.ok()?.json();
+    Ok(definition["status"]["storedVersions"].clone())
+}
+
+/// Has the server refuse every rewrite of one object, and waits until it does.
+pub(crate) async fn forbid_rewrites(api: &Api, name: &str, message: &str) -> Result<(), Failed> {
+    let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "poison"},
+        "spec": {"failurePolicy": "Fail", "matchConstraints": {"resourceRules": [{"apiGroups": ["example.com"], "apiVersions": ["*"],
+            "operations": ["UPDATE"], "resources": ["widgets"]}]},
+            "validations": [{"expression": format!("object.metadata.name != '{name}'"), "message": message}]}});
+    let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "poison"},
+        "spec": {"policyName": "poison", "validationActions": ["Deny"]}});
+    let base = "/apis/admissionregistration.k8s.io/v1";
+    api.post(&format!("{base}/validatingadmissionpolicies"), &policy).await?.ok()?;
+    api.post(&format!("{base}/validatingadmissionpolicybindings"), &binding).await?.ok()?;
+    let path = Resource::namespaced("example.com", "v1", "widgets", "default").path_of(name);
+    let label = json!({"metadata": {"labels": {"touched": "yes"}}});
+    for _ in 0..200 {
+        if !api.patch(&path, PatchKind::Merge, &label).await?.is_success() {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Err("the policy did not take effect".into())
 }
