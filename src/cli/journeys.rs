@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use crdproof::checks::{Check, Need};
-use crdproof::cluster::runtime;
+use crdproof::cluster::{ClusterError, Server, runtime};
 use crdproof::convert::endpoint::Endpoint;
 use crdproof::convert::{self, Declared, Maps};
 use crdproof::input::{InputError, Trouble};
@@ -21,13 +21,18 @@ use super::console::Console;
 use super::env;
 use super::env::run::{Wanted, shown, told};
 
-/// Makes the journeys that the selected checks need, on every release that is asked for.
-pub(crate) fn make(subject: &Subject, settings: &Settings, args: &RunArgs, console: Console) -> Result<Vec<Trace>> {
+/// Makes the journeys that the selected checks need, on every release that is asked for. `None` where it was interrupted.
+pub(crate) fn make(
+    subject: &Subject,
+    settings: &Settings,
+    args: &RunArgs,
+    console: Console,
+) -> Result<Option<Vec<Trace>>> {
     let journeys = needed(settings);
     let claimed: Vec<String> = subject.file.kubernetes.versions.iter().map(ToString::to_string).collect();
     let releases = if args.kubernetes.is_empty() { &claimed } else { &args.kubernetes };
     if journeys.is_empty() || releases.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Some(Vec::new()));
     }
     let provider = args.server.provider.unwrap_or(match subject.file.kubernetes.provider {
         subject::Provider::Local => Provider::Local,
@@ -41,11 +46,25 @@ pub(crate) fn make(subject: &Subject, settings: &Settings, args: &RunArgs, conso
         return Err(error.help("take --provider local, k3s or kind").into());
     }
     let server = ServerArgs { provider: Some(provider), ..args.server.clone() };
+    // Opened once: what it stands for may be a process that takes its time to start.
+    let tour = Tour { subject, journeys, seed: settings.seed, converters: converters(subject, console)? };
     let mut traces = Vec::new();
     for release in releases {
-        traces.extend(on_release(subject, settings, release, &server, &journeys, console)?);
+        let Some(seen) = tour.on_release(release, &server, console)? else { return Ok(None) };
+        traces.extend(seen);
     }
-    Ok(traces)
+    Ok(Some(traces))
+}
+
+/// What answers the reviews of a CRD; nothing where the server converts by itself.
+type Converter = Option<Arc<dyn Endpoint>>;
+
+/// What is the same on every release.
+struct Tour<'a> {
+    subject: &'a Subject,
+    journeys: Vec<Journey>,
+    seed: u64,
+    converters: Vec<(&'a Crd, Converter)>,
 }
 
 /// The journeys whose steps a selected check reads.
@@ -67,52 +86,60 @@ fn of(check: &Check) -> Vec<Journey> {
     }
 }
 
-fn on_release(
-    subject: &Subject,
-    settings: &Settings,
-    release: &str,
-    server: &ServerArgs,
-    journeys: &[Journey],
-    console: Console,
-) -> Result<Vec<Trace>> {
-    let wanted = Wanted::of(&env::store()?, release, server, false, console)?;
-    runtime::block_on(async {
-        let started = Instant::now();
-        let Some(server) = runtime::unless_interrupted(wanted.start()).await else { return Err(interrupted()) };
-        let server = server.map_err(told)?;
-        console.say(&format!("► {} after {:.1} s", shown(&server), started.elapsed().as_secs_f64()));
+impl Tour<'_> {
+    /// `None` where it was interrupted.
+    async fn on(&self, server: &Server) -> Result<Option<Vec<Trace>>, ClusterError> {
         let mut traces = Vec::new();
-        let mut result = Ok(());
-        for crd in &subject.crds {
-            let converter = converter(subject, crd, console)?;
-            let travelled = journey::travel(&server, subject, crd, converter, journeys, settings.seed);
+        for (crd, converter) in &self.converters {
+            let travelled = journey::travel(server, self.subject, crd, converter.clone(), &self.journeys, self.seed);
             match runtime::unless_interrupted(travelled).await {
-                None => result = Err(interrupted()),
-                Some(Err(error)) => result = Err(told(error).into()),
-                Some(Ok(trace)) => traces.push(trace),
-            }
-            if result.is_err() {
-                break;
+                None => return Ok(None),
+                Some(trace) => traces.push(trace?),
             }
         }
-        server.stop().await.map_err(told)?;
-        console.say(&format!("✔ journeys on {release} after {:.1} s", started.elapsed().as_secs_f64()));
-        result.map(|()| traces)
-    })
-    .map_err(told)?
-}
+        Ok(Some(traces))
+    }
 
-/// What answers the reviews of a CRD; nothing where the server converts by itself.
-fn converter(subject: &Subject, crd: &Crd, console: Console) -> Result<Option<Arc<dyn Endpoint>>> {
-    let wrong = |why: String| InputError::new(Trouble::Environment, format!("{}: {why}", crd.name));
-    match convert::declared(subject, crd) {
-        Ok(Declared::FieldMap) => Ok(Some(Arc::new(Maps::new(Arc::new(subject.clone())).map_err(wrong)?))),
-        // Strategy None, one version, or a webhook that nobody named: the server is asked as it is.
-        Ok(Declared::None) | Err(_) => Ok(None),
-        Ok(_) => Ok(convert::open(subject, &env::means(subject, console)?).map_err(wrong)?.map(Arc::from)),
+    fn on_release(&self, release: &str, server: &ServerArgs, console: Console) -> Result<Option<Vec<Trace>>> {
+        let wanted = Wanted::of(&env::store()?, release, server, false, console)?;
+        let seen = runtime::block_on(async {
+            let started = Instant::now();
+            let Some(server) = runtime::unless_interrupted(wanted.start()).await else { return Ok(None) };
+            let server = server?;
+            console.say(&format!("► {} after {:.1} s", shown(&server), started.elapsed().as_secs_f64()));
+            let seen = self.on(&server).await;
+            server.stop().await?;
+            console.say(&format!("✔ journeys on {release} after {:.1} s", started.elapsed().as_secs_f64()));
+            seen
+        });
+        Ok(seen.map_err(told)?.map_err(told)?)
     }
 }
 
-fn interrupted() -> anyhow::Error {
-    InputError::new(Trouble::Environment, "interrupted").help("nothing is left behind").into()
+/// What answers the reviews of each CRD.
+fn converters(subject: &Subject, console: Console) -> Result<Vec<(&Crd, Converter)>> {
+    let (mut maps, mut wire): (Converter, Converter) = (None, None);
+    let mut converters = Vec::new();
+    for crd in &subject.crds {
+        let wrong = |why: String| InputError::new(Trouble::Environment, format!("{}: {why}", crd.name));
+        let converter = match convert::declared(subject, crd) {
+            // Strategy None, one version, or a webhook that nobody named: the server is asked as it is.
+            Ok(Declared::None) | Err(_) => None,
+            Ok(Declared::FieldMap) => {
+                if maps.is_none() {
+                    maps = Some(Arc::new(Maps::new(Arc::new(subject.clone())).map_err(wrong)?));
+                }
+                maps.clone()
+            }
+            Ok(Declared::Exec(_) | Declared::Webhook(_)) => {
+                if wire.is_none() {
+                    let means = env::means(subject, console)?;
+                    wire = convert::open(subject, &means).map_err(wrong)?.map(Arc::from);
+                }
+                wire.clone()
+            }
+        };
+        converters.push((crd, converter));
+    }
+    Ok(converters)
 }

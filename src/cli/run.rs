@@ -34,7 +34,10 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
         record: args.keep.record.is_some() || args.keep.har.is_some(),
         ..settings(&args.selection, &subject)?
     };
-    settings.traces = journeys::make(&subject, &settings, args, console)?;
+    let Some(traces) = journeys::make(&subject, &settings, args, console)? else {
+        return Ok(env::run::interrupted(console));
+    };
+    settings.traces = traces;
     let mut plan = engine::plan(&subject, &settings);
     if plan.cases.is_empty() {
         return Err(nothing().into());

@@ -57,7 +57,7 @@ pub(super) fn run(store: &Store, args: &EnvRunArgs, console: Console) -> Result<
     .map_err(told)?
 }
 
-fn interrupted(console: Console) -> Exit {
+pub(crate) fn interrupted(console: Console) -> Exit {
     console.say("○ interrupted; nothing is left behind");
     Exit::Incomplete
 }
