@@ -1,5 +1,6 @@
 //! Where two objects differ, and in which way.
 
+use crate::document::pointer;
 use serde_json::Value;
 
 /// One place where two objects differ.
@@ -111,7 +112,7 @@ fn compare<'v>(was: &'v Value, now: &'v Value, at: &mut String, found: &mut Vec<
 fn step(at: &mut String, name: &str) -> usize {
     let length = at.len();
     at.push('/');
-    at.push_str(&name.replace('~', "~0").replace('/', "~1"));
+    at.push_str(&pointer::escape(name));
     length
 }
 
@@ -123,7 +124,7 @@ pub(in crate::checks) fn field(pointer: &str) -> String {
 
 /// The steps of a JSON pointer.
 pub(in crate::checks) fn parts(pointer: &str) -> impl Iterator<Item = String> + '_ {
-    pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"))
+    pointer.split('/').skip(1).map(pointer::unescape)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 mod decode;
 mod node;
+pub mod pointer;
 mod scalar;
 mod source;
 mod yaml;

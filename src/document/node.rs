@@ -1,5 +1,6 @@
 //! A document tree whose nodes remember where they stand.
 
+use crate::document::pointer;
 use serde_json::{Map, Number, Value};
 
 use super::Span;
@@ -131,7 +132,7 @@ impl Node {
     pub fn nearest(&self, pointer: &str) -> &Node {
         let mut node = self;
         for token in pointer.split('/').skip(1) {
-            let token = token.replace("~1", "/").replace("~0", "~");
+            let token = pointer::unescape(token);
             let next = match &node.kind {
                 Kind::Map(_) => node.get(&token),
                 Kind::List(items) => token.parse::<usize>().ok().and_then(|index| items.get(index)),

@@ -1,5 +1,6 @@
 //! The whole difference between an object and what the way back would make of it.
 
+use crate::document::pointer;
 use serde_json::{Map, Value, json};
 
 /// What is to be remembered: a list of places, each with what the way back brings (`now`) and what was there
@@ -39,7 +40,7 @@ fn compare(at: &str, was: &Value, now: &Value, entries: &mut Vec<Value>) {
             names.sort();
             names.dedup();
             for name in names {
-                let at = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
+                let at = format!("{at}/{}", pointer::escape(name));
                 match (left.get(name), right.get(name)) {
                     (Some(was), Some(now)) => compare(&at, was, now, entries),
                     (Some(was), None) => entries.push(json!({"at": at, "was": was})),
@@ -60,7 +61,7 @@ fn compare(at: &str, was: &Value, now: &Value, entries: &mut Vec<Value>) {
 /// Sets or removes the value at a JSON pointer. A parent that is gone takes its parts with it.
 fn set(object: &mut Value, pointer: &str, value: Option<&Value>) {
     let Some((parent, name)) = pointer.rsplit_once('/') else { return };
-    let name = name.replace("~1", "/").replace("~0", "~");
+    let name = pointer::unescape(name);
     match (object.pointer_mut(parent), value) {
         (Some(Value::Object(map)), Some(value)) => drop(map.insert(name, value.clone())),
         (Some(Value::Object(map)), None) => drop(map.remove(&name)),

@@ -1,6 +1,7 @@
 //! One violation of one constraint. A valid object is made first, and then broken in one place; our
 //! own validator says what a server would complain about, and only what was meant may be there.
 
+use crate::document::pointer;
 use serde_json::{Value, json};
 
 use super::case::Meant;
@@ -298,7 +299,7 @@ impl Generator<'_> {
         let mut pointer = pointer(place);
         let path = match &fault.breach {
             Breach::Required(name) => {
-                pointer = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
+                pointer = format!("{pointer}/{}", pointer::escape(name));
                 node.path.field(name)
             }
             _ => node.path.clone(),
@@ -347,7 +348,7 @@ fn at_mut<'v>(value: &'v mut Value, place: &[Seg]) -> Option<&'v mut Value> {
 
 fn pointer(place: &[Seg]) -> String {
     let part = |seg: &Seg| match seg {
-        Seg::Field(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+        Seg::Field(name) => format!("/{}", pointer::escape(name)),
         Seg::Item(index) => format!("/{index}"),
     };
     place.iter().map(part).collect()

@@ -1,5 +1,6 @@
 //! Values that their rules accept, and whole objects that a server admits.
 
+use crate::document::pointer;
 use serde_json::Value;
 
 use super::generator::Scale;
@@ -152,7 +153,7 @@ impl Maker<'_> {
         let mut place: Vec<Seg> = Vec::new();
         let mut at = &*object;
         for token in pointer.split('/').skip(1) {
-            let name = token.replace("~1", "/").replace("~0", "~");
+            let name = pointer::unescape(token);
             let seg = match at {
                 Value::Array(_) => Seg::Item(name.parse().unwrap_or_default()),
                 _ => Seg::Field(name),

@@ -2,6 +2,7 @@
 //! text only when there is something to say about them.
 
 use super::verdict::{Reason, Violation};
+use crate::document::pointer;
 
 /// Deeper objects are not looked into. No tool that writes JSON or YAML for Kubernetes goes there,
 /// and the walk must not exhaust the stack.
@@ -113,7 +114,7 @@ impl<'a> Place<'a> {
             Step::Root => {}
             Step::Field(name) | Step::Value(name) => {
                 pointer.push('/');
-                pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                pointer.push_str(&pointer::escape(name));
             }
             Step::Item(index) => {
                 pointer.push('/');

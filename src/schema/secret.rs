@@ -1,5 +1,6 @@
 //! Values that must not reach a report.
 
+use crate::document::pointer;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -85,7 +86,7 @@ impl Secrets {
     pub fn hides(&self, schema: Option<&Schema>, object: &Value, pointer: &str) -> bool {
         let (mut schema, mut value) = (schema, Some(object));
         pointer.split('/').skip(1).any(|part| {
-            let part = part.replace("~1", "/").replace("~0", "~");
+            let part = pointer::unescape(part);
             let all = value.is_some_and(|value| reach_of_kind(value, &part) == Reach::All);
             let items = schema.and_then(|schema| schema.items.as_deref());
             schema = items.or_else(|| schema.and_then(|schema| schema.child(&part)));

@@ -1,6 +1,7 @@
 //! What a converter answers must fit the schema of the version it is for.
 
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::document::pointer;
 
 use super::shared::{about, each, generic, schema_of};
 use crate::checks::Breach;
@@ -55,7 +56,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             // With strategy None it is the server that leaves fields behind, and other checks say so.
             if evidence.crd.conversion.strategy != "None" && answer.served.is_some() {
                 for dropped in prune(schema, &mut answer.raw.clone()) {
-                    told(&as_pointer(&dropped), "is not in the schema, so API servers drop it");
+                    told(&pointer::of_path(&dropped), "is not in the schema, so API servers drop it");
                 }
             }
             let mut defaulted = answer.served().clone();
@@ -68,9 +69,4 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
-}
-
-/// `.spec.x[0].y` as a JSON pointer.
-fn as_pointer(path: &str) -> String {
-    path.replace('~', "~0").replace('/', "~1").replace('[', ".").replace(']', "").replace('.', "/")
 }

@@ -1,5 +1,6 @@
 //! What a converter makes out of nothing.
 
+use crate::document::pointer;
 use serde_json::Value;
 
 use crate::checks::shared_difference::Difference;
@@ -25,7 +26,7 @@ fn leaves<'v>(pointer: &str, value: &'v Value, found: &mut Vec<Difference<'v>>) 
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (name, value) in map {
-                leaves(&format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")), value, found);
+                leaves(&format!("{pointer}/{}", pointer::escape(name)), value, found);
             }
         }
         Value::Null => {}
@@ -48,8 +49,5 @@ impl Difference<'_> {
 }
 
 fn at<'s>(schema: Option<&'s Schema>, pointer: &str) -> Option<&'s Schema> {
-    pointer
-        .split('/')
-        .skip(1)
-        .try_fold(schema?, |schema, part| schema.child(&part.replace("~1", "/").replace("~0", "~")))
+    pointer.split('/').skip(1).try_fold(schema?, |schema, part| schema.child(&pointer::unescape(part)))
 }

@@ -1,5 +1,6 @@
 //! Items of lists that have names of their own.
 
+use crate::document::pointer;
 use serde_json::Value;
 
 use crate::checks::shared_difference::{Difference, differences};
@@ -16,7 +17,7 @@ fn walk<'v>(schema: Option<&Schema>, was: &'v Value, now: &'v Value, at: &str, f
     match (was, now) {
         (Value::Object(left), Value::Object(right)) => {
             for (name, value) in left {
-                let pointer = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
+                let pointer = format!("{at}/{}", pointer::escape(name));
                 if let Some(other) = right.get(name).filter(|_| at != "/metadata") {
                     walk(schema.and_then(|schema| schema.child(name)), value, other, &pointer, found);
                 }

@@ -1,6 +1,7 @@
 //! Samples are the first thing that users apply. They must be objects that an API server takes whole.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::document::pointer;
 use crate::kubernetes::KubeVersion;
 use crate::schema::{Outcome, Request, admit};
 use crate::subject::{Crd, Sample, Scale, Version};
@@ -71,7 +72,7 @@ fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVers
             sample.name(),
             version.name
         );
-        let mut found = breach(message, &pointer(dropped));
+        let mut found = breach(message, &pointer::of_path(dropped));
         found.path = Some(dropped.clone());
         breaches.push(found);
     }
@@ -93,9 +94,4 @@ fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVers
         }
         _ => Ok(breaches),
     }
-}
-
-/// `.spec.x[0].y` as a JSON pointer, near enough to find the place.
-fn pointer(path: &str) -> String {
-    path.replace('[', ".").replace(']', "").replace('~', "~0").replace('/', "~1").replace('.', "/")
 }

@@ -1,5 +1,6 @@
 //! Valid objects with values that converters get wrong: numbers with many digits, and things that are there but empty.
 
+use crate::document::pointer;
 use serde_json::{Value, json};
 
 use crate::generate::Generator;
@@ -60,7 +61,7 @@ pub(super) fn places(object: &Value, wanted: &dyn Fn(&Value) -> bool) -> Vec<Str
     let mut found = Vec::new();
     for (name, value) in object.as_object().into_iter().flatten() {
         if !matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
-            collect(value, format!("/{}", escaped(name)), wanted, &mut found);
+            collect(value, format!("/{}", pointer::escape(name)), wanted, &mut found);
         }
     }
     found
@@ -70,7 +71,7 @@ fn collect(value: &Value, pointer: String, wanted: &dyn Fn(&Value) -> bool, foun
     match value {
         Value::Object(map) => {
             for (name, value) in map {
-                collect(value, format!("{pointer}/{}", escaped(name)), wanted, found);
+                collect(value, format!("{pointer}/{}", pointer::escape(name)), wanted, found);
             }
         }
         Value::Array(items) => {
@@ -83,8 +84,4 @@ fn collect(value: &Value, pointer: String, wanted: &dyn Fn(&Value) -> bool, foun
     if wanted(value) {
         found.push(pointer);
     }
-}
-
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

@@ -1,5 +1,6 @@
 //! One rule: compiled, evaluated, and its outcome told.
 
+use crate::document::pointer;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
@@ -204,7 +205,7 @@ fn field_path(schema: &Schema, path: &str) -> Option<(String, String)> {
             written.extend([".", &name]);
         }
         pointer.push('/');
-        pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        pointer.push_str(&pointer::escape(&name));
         schema = schema.and_then(|schema| schema.child(&name));
         rest = next;
     }
