@@ -23,10 +23,12 @@ mod serving;
 mod shared_difference;
 mod shared_trace;
 mod storage;
+mod tools;
 mod upgrade;
 mod webhook;
 
 pub use registry::ALL;
+pub use tools::Tools;
 
 /// One guarantee.
 #[derive(Debug)]
@@ -135,6 +137,8 @@ pub struct Evidence<'a> {
     pub secrets: &'a Secrets,
     /// Whether secrets may be shown.
     pub show_secrets: bool,
+    /// What is compiled already, where many trials are judged.
+    pub tools: Option<&'a Tools<'a>>,
 }
 
 impl Evidence<'_> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::endpoint::{Endpoint, Request};
 use super::{Declared, declared, review};
@@ -161,58 +161,76 @@ impl<'a> Converter<'a> {
             }
         }
         match self.served(sent, to, &raw, own) {
-            Ok(served) if served == raw => Reply::Object(Answer { raw, served: None }),
-            Ok(served) => Reply::Object(Answer { raw, served: Some(served) }),
+            Ok(served) => Reply::Object(Answer { raw, served }),
             Err(why) => Reply::Unusable(raw, why),
         }
     }
 
-    fn served(&self, sent: &Value, to: &str, raw: &Value, own: bool) -> Result<Value, String> {
-        let mut served = raw.clone();
+    /// The object as it is served, where that is not the answer as it came; most are, so copies are made late.
+    fn served(&self, sent: &Value, to: &str, raw: &Value, own: bool) -> Result<Option<Value>, String> {
+        let mut metadata = None;
         if !own {
             let desired = format!("{}/{to}", self.crd.group);
             if raw["apiVersion"] != desired.as_str() {
                 return Err(format!("apiVersion is {} instead of {desired:?}", raw["apiVersion"]));
             }
-            for pointer in ["/kind", "/metadata/name", "/metadata/namespace", "/metadata/uid"] {
-                let (was, now) = (text(sent, pointer), text(raw, pointer));
+            for path in [&["kind"] as &[&str], &["metadata", "name"], &["metadata", "namespace"], &["metadata", "uid"]]
+            {
+                let (was, now) = (text(sent, path), text(raw, path));
                 if was != now {
-                    let name = pointer[1..].replace('/', ".");
+                    let name = path.join(".");
                     return Err(format!("{name} is {now:?} instead of {was:?}, so API servers refuse the answer"));
                 }
             }
-            restore(sent, &mut served)?;
+            metadata = restored(sent, raw)?;
         }
-        schema::as_held(self.crd.version(to).and_then(|version| version.schema.as_ref()), &mut served);
-        Ok(served)
+        let schema = self.crd.version(to).and_then(|version| version.schema.as_ref());
+        if metadata.is_none() && schema::is_held(schema, raw) {
+            return Ok(None);
+        }
+        let mut served = raw.clone();
+        if let Some(metadata) = metadata {
+            served["metadata"] = Value::Object(metadata);
+        }
+        schema::as_held(schema, &mut served);
+        Ok((served != *raw).then_some(served))
     }
 }
 
 /// Absent, null and empty are the same to an API server here.
-fn text<'v>(object: &'v Value, pointer: &str) -> &'v str {
-    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+fn text<'v>(object: &'v Value, path: &[&str]) -> &'v str {
+    path.iter().try_fold(object, |object, name| object.get(name)).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Metadata but labels and annotations is put back, as API servers do.
-fn restore(sent: &Value, converted: &mut Value) -> Result<(), String> {
-    let Some(own) = converted.get("metadata").and_then(Value::as_object) else {
+/// What the answer takes from its own metadata; API servers put the rest back.
+const ITS_OWN: [&str; 2] = ["labels", "annotations"];
+
+/// The metadata of a converted object as an API server restores it; `None` where the answer has it so already.
+fn restored(sent: &Value, raw: &Value) -> Result<Option<Map<String, Value>>, String> {
+    let Some(own) = raw.get("metadata").and_then(Value::as_object) else {
         return Err("metadata is missing from the answer, and API servers insist on it, be it empty".into());
     };
-    let mut restored = sent.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
-    for name in ["labels", "annotations"] {
+    for name in ITS_OWN {
         match own.get(name) {
             Some(Value::Object(entries)) => {
                 if let Some((key, value)) = entries.iter().find(|(_, value)| !value.is_string()) {
                     return Err(format!("metadata.{name}[{key:?}] is {value}, which is no string"));
                 }
-                restored.insert(name.to_owned(), Value::Object(entries.clone()));
             }
-            Some(Value::Null) | None => drop(restored.remove(name)),
+            Some(Value::Null) | None => {}
             Some(other) => return Err(format!("metadata.{name} is {other}, which is no map")),
         }
     }
-    converted["metadata"] = Value::Object(restored);
-    Ok(())
+    let entries = || own.iter().filter(|(name, value)| ITS_OWN.contains(&name.as_str()) && !value.is_null());
+    let none = Map::new();
+    let sent = sent.get("metadata").and_then(Value::as_object).unwrap_or(&none);
+    let others = || sent.iter().filter(|(name, _)| !ITS_OWN.contains(&name.as_str()));
+    let as_it_came =
+        own.len() == entries().count() + others().count() && others().all(|(name, value)| own.get(name) == Some(value));
+    if as_it_came {
+        return Ok(None);
+    }
+    Ok(Some(others().chain(entries()).map(|(name, value)| (name.clone(), value.clone())).collect()))
 }
 
 impl std::fmt::Debug for Converter<'_> {

@@ -18,16 +18,21 @@ pub(crate) fn body(desired: &str, objects: &[&Value]) -> Vec<u8> {
     let mut body = br#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":""#.to_vec();
     body.extend_from_slice(UID.as_bytes());
     body.extend_from_slice(br#"","desiredAPIVersion":"#);
-    body.extend_from_slice(json!(desired).to_string().as_bytes());
+    write(&mut body, &json!(desired));
     body.extend_from_slice(br#","objects":["#);
     for (index, object) in objects.iter().enumerate() {
         if index > 0 {
             body.push(b',');
         }
-        body.extend_from_slice(object.to_string().as_bytes());
+        write(&mut body, object);
     }
     body.extend_from_slice(b"]}}");
     body
+}
+
+fn write(body: &mut Vec<u8>, value: &Value) {
+    // Writing to memory cannot fail, and every key of a JSON value is text.
+    let _ = serde_json::to_writer(body, value);
 }
 
 /// Answers a review with a function that converts one object to the version `group/version` asked for.

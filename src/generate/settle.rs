@@ -80,7 +80,7 @@ impl Maker<'_> {
     pub(crate) fn faults(&self, object: &Value) -> Vec<String> {
         let mut faults = Vec::new();
         for status_subresource in [false, true] {
-            if status_subresource && !self.status_subresource {
+            if status_subresource && !(self.status_subresource && self.status_is_missed()) {
                 continue;
             }
             match self.judge(object, status_subresource).outcome {
@@ -92,6 +92,17 @@ impl Maker<'_> {
             }
         }
         faults
+    }
+
+    /// Whether an object can be valid with its status and not without it: only what the schema says about the whole
+    /// object sees the difference.
+    fn status_is_missed(&self) -> bool {
+        let root = self.schema;
+        !root.rules.is_empty()
+            || root.required.iter().any(|name| name == "status")
+            || root.min_properties.is_some()
+            || root.enumeration.is_some()
+            || root.junctors().next().is_some()
     }
 
     /// What a server would answer to the creation of an object.

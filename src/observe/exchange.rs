@@ -106,10 +106,13 @@ impl Exchange {
 
     /// The converted objects, where the answer says `Success`. `Err` says what else came.
     pub fn converted(&self) -> Result<Vec<Value>, String> {
-        let answer = self.answer()?;
+        let mut answer = self.answer()?;
         let response = &answer["response"];
         match response["result"]["status"].as_str() {
-            Some("Success") => Ok(response["convertedObjects"].as_array().cloned().unwrap_or_default()),
+            Some("Success") => match answer.pointer_mut("/response/convertedObjects").map(Value::take) {
+                Some(Value::Array(objects)) => Ok(objects),
+                _ => Ok(Vec::new()),
+            },
             Some(_) => {
                 let message = response["result"]["message"].as_str().unwrap_or("without a message");
                 Err(format!("Failure: {message}"))

@@ -152,6 +152,7 @@ fn judge<'a>(
         today: options.today,
         secrets: &once.secrets.of(name, || case.crd.secrets()),
         show_secrets: settings.show_secrets,
+        tools: None,
     };
     if !(needs(Need::Trials) || needs(Need::Survey)) {
         return (expected_of(case, (case.check.judge)(&evidence)), Arc::default());

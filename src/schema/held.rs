@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::print::print;
+use super::print::{print, prints_as_it_is};
+use super::prune::unknown;
 use super::{Schema, drop_nulls, prune};
 
 /// Brings an object into the form in which an API server goes on with it after reading or converting it: without what the
@@ -13,4 +14,51 @@ pub fn as_held(schema: Option<&Schema>, object: &mut Value) {
         drop_nulls(schema, object);
     }
     print(object);
+}
+
+/// Whether an object surely has that form already, seen without a copy. Nulls are not looked at any closer.
+pub fn is_held(schema: Option<&Schema>, object: &Value) -> bool {
+    is_plain(object) && schema.is_none_or(|schema| unknown(schema, object).is_empty())
+}
+
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Number(number) => prints_as_it_is(number),
+        Value::Array(items) => items.iter().all(is_plain),
+        Value::Object(map) => map.values().all(is_plain),
+        Value::Bool(_) | Value::String(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::document::{Sources, parse};
+
+    #[test]
+    fn what_is_held_is_left_as_it_is() {
+        let mut sources = Sources::default();
+        let text = "{type: object, properties: {count: {type: number}, o: {type: object, properties: {s: {type: string, nullable: true}}}}}";
+        let id = sources.add("schema.yaml", text);
+        let schema = Schema::read(&parse(&sources, id).unwrap()[0]);
+        let objects = [
+            (json!({"count": 1, "o": {"s": "x"}}), true),
+            (json!({"count": 0.5, "metadata": {"name": "x"}}), true),
+            (json!({"count": 1.0}), false),
+            (json!({"count": 1, "x": 1}), false),
+            (json!({"o": {"x": 1}}), false),
+            (json!({"count": null}), false),
+        ];
+        for (object, held) in objects {
+            assert_eq!(is_held(Some(&schema), &object), held, "{object}");
+            let mut after = object.clone();
+            as_held(Some(&schema), &mut after);
+            assert_eq!(after == object, held, "{object}");
+        }
+        // A null that is allowed stays; only the quick look cannot tell.
+        assert!(!is_held(Some(&schema), &json!({"o": {"s": null}})));
+    }
 }

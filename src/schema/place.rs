@@ -73,6 +73,12 @@ impl<'a> Place<'a> {
         self.path(Style::Brackets)
     }
 
+    /// The path with its root, as `.spec.x[0].y`.
+    pub(super) fn path_from_root(&self) -> String {
+        let path = self.dotted();
+        if path.starts_with('[') { path } else { format!(".{path}") }
+    }
+
     fn path(&self, style: Style) -> String {
         let mut path = String::new();
         self.write(&mut path, style);

@@ -19,6 +19,11 @@ pub(super) fn print(value: &mut Value) {
     }
 }
 
+/// Whether a number has the form in which it is printed.
+pub(super) fn prints_as_it_is(number: &Number) -> bool {
+    print_number(number).is_none_or(|printed| printed == *number)
+}
+
 /// The other form of a number, where there is one. A whole number beyond 64 bits is a fraction to
 /// the server, and loses its last digits.
 #[expect(clippy::cast_possible_truncation, reason = "guarded by the range check before it")]

@@ -2,100 +2,121 @@
 
 use serde_json::{Map, Value};
 
+use super::place::Place;
 use super::{Additional, Schema};
+use crate::document::pointer;
 
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// Prunes a whole object and returns the paths of what was dropped, as `.spec.x[0].y`. The fields
 /// that every object has are left alone.
 pub fn prune(schema: &Schema, object: &mut Value) -> Vec<String> {
-    let mut pruner = Pruner { dropped: Vec::new() };
-    pruner.value(Some(schema), object, "", true);
-    pruner.dropped.sort();
-    pruner.dropped
+    let found = unknown(schema, object);
+    drop_all(object, found)
 }
 
 /// Prunes a value that is not a whole object, such as a default.
 pub fn prune_value(schema: &Schema, value: &mut Value) -> Vec<String> {
-    let mut pruner = Pruner { dropped: Vec::new() };
-    pruner.value(Some(schema), value, "", schema.embedded_resource);
-    pruner.dropped.sort();
-    pruner.dropped
+    let mut found = Vec::new();
+    look(Some(schema), value, &Place::root(), schema.embedded_resource, &mut found);
+    drop_all(value, found)
 }
 
-struct Pruner {
-    dropped: Vec<String>,
+/// What pruning would drop from a whole object. Most objects have nothing of the kind, and looking copies nothing.
+pub(super) fn unknown(schema: &Schema, object: &Value) -> Vec<Unknown> {
+    let mut found = Vec::new();
+    look(Some(schema), object, &Place::root(), true, &mut found);
+    found
 }
 
-impl Pruner {
-    fn value(&mut self, schema: Option<&Schema>, value: &mut Value, path: &str, resource: bool) {
-        if let Some(schema) = schema
-            && schema.preserves_unknown()
-        {
-            return self.preserved(schema, value, path, resource);
-        }
-        match value {
-            Value::Object(map) => self.object(schema, map, path, resource),
-            Value::Array(items) => {
-                for (index, item) in items.iter_mut().enumerate() {
-                    let items = schema.and_then(|schema| schema.items.as_deref());
-                    self.value(items, item, &format!("{path}[{index}]"), is_resource(items));
-                }
-            }
-            _ => {}
+/// Something that the schema does not know.
+pub(super) struct Unknown {
+    path: String,
+    pointer: String,
+}
+
+/// Only fields are dropped, never items, so that the other pointers stay right.
+fn drop_all(value: &mut Value, found: Vec<Unknown>) -> Vec<String> {
+    for Unknown { pointer, .. } in &found {
+        let Some((parent, name)) = pointer.rsplit_once('/') else { continue };
+        if let Some(Value::Object(map)) = value.pointer_mut(parent) {
+            map.remove(&pointer::unescape(name));
         }
     }
+    let mut dropped: Vec<String> = found.into_iter().map(|unknown| unknown.path).collect();
+    dropped.sort();
+    dropped
+}
 
-    fn object(&mut self, schema: Option<&Schema>, map: &mut Map<String, Value>, path: &str, resource: bool) {
-        let names: Vec<String> = map.keys().cloned().collect();
-        for name in names {
-            if resource && META.contains(&name.as_str()) {
-                continue;
+fn look(schema: Option<&Schema>, value: &Value, place: &Place<'_>, resource: bool, found: &mut Vec<Unknown>) {
+    if let Some(schema) = schema
+        && schema.preserves_unknown()
+    {
+        return look_preserved(schema, value, place, resource, found);
+    }
+    match value {
+        Value::Object(map) => look_into(schema, map, place, resource, found),
+        Value::Array(items) => {
+            let schema = schema.and_then(|schema| schema.items.as_deref());
+            for (index, item) in items.iter().enumerate() {
+                look(schema, item, &place.item(index), is_resource(schema), found);
             }
-            let child_path = format!("{path}.{name}");
-            match schema.map(|schema| (schema.properties.get(&name), &schema.additional)) {
-                Some((Some(property), _)) => {
-                    self.value(Some(property), &mut map[&name], &child_path, property.embedded_resource);
-                }
-                Some((None, Some(Additional::Schema(values)))) => {
-                    self.value(Some(values), &mut map[&name], &child_path, values.embedded_resource);
-                }
-                // Values of an untyped map are kept, but what is inside them is not.
-                Some((None, Some(Additional::Allowed(_)))) => self.value(None, &mut map[&name], &child_path, false),
-                Some((None, None)) | None => {
-                    map.remove(&name);
-                    self.dropped.push(child_path);
-                }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn look_into(
+    schema: Option<&Schema>,
+    map: &Map<String, Value>,
+    place: &Place<'_>,
+    resource: bool,
+    found: &mut Vec<Unknown>,
+) {
+    for (name, value) in map {
+        if resource && META.contains(&name.as_str()) {
+            continue;
+        }
+        let place = place.field(name);
+        match schema.map(|schema| (schema.properties.get(name), &schema.additional)) {
+            Some((Some(property), _)) => look(Some(property), value, &place, property.embedded_resource, found),
+            Some((None, Some(Additional::Schema(values)))) => {
+                look(Some(values), value, &place, values.embedded_resource, found);
+            }
+            // Values of an untyped map are kept, but what is inside them is not.
+            Some((None, Some(Additional::Allowed(_)))) => look(None, value, &place, false, found),
+            Some((None, None)) | None => {
+                found.push(Unknown { path: place.path_from_root(), pointer: place.pointer() });
             }
         }
     }
+}
 
-    /// Below `x-kubernetes-preserve-unknown-fields` unknown fields stay, and what the schema does
-    /// describe is pruned again.
-    fn preserved(&mut self, schema: &Schema, value: &mut Value, path: &str, resource: bool) {
-        match value {
-            Value::Object(map) => {
-                for (name, child) in map.iter_mut() {
-                    if resource && META.contains(&name.as_str()) {
-                        continue;
-                    }
-                    let known = schema.child(name);
-                    if let Some(known) = known {
-                        self.value(Some(known), child, &format!("{path}.{name}"), known.embedded_resource);
-                    } else if matches!(schema.additional, Some(Additional::Allowed(_))) {
-                        self.value(None, child, &format!("{path}.{name}"), false);
-                    }
+/// Below `x-kubernetes-preserve-unknown-fields` unknown fields stay, and what the schema does
+/// describe is pruned again.
+fn look_preserved(schema: &Schema, value: &Value, place: &Place<'_>, resource: bool, found: &mut Vec<Unknown>) {
+    match value {
+        Value::Object(map) => {
+            for (name, child) in map {
+                if resource && META.contains(&name.as_str()) {
+                    continue;
+                }
+                let known = schema.child(name);
+                if let Some(known) = known {
+                    look(Some(known), child, &place.field(name), known.embedded_resource, found);
+                } else if matches!(schema.additional, Some(Additional::Allowed(_))) {
+                    look(None, child, &place.field(name), false, found);
                 }
             }
-            Value::Array(items) => {
-                for (index, item) in items.iter_mut().enumerate() {
-                    if let Some(schema) = schema.items.as_deref() {
-                        self.preserved(schema, item, &format!("{path}[{index}]"), schema.embedded_resource);
-                    }
-                }
-            }
-            _ => {}
         }
+        Value::Array(items) => {
+            if let Some(schema) = schema.items.as_deref() {
+                for (index, item) in items.iter().enumerate() {
+                    look_preserved(schema, item, &place.item(index), schema.embedded_resource, found);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -4,7 +4,7 @@ use super::shared::{about, each, generic, schema_of};
 use crate::checks::Breach;
 use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::field_map::expected;
+use crate::field_map::{Relation, expected};
 use crate::schema::as_held;
 use serde_json::Value;
 
@@ -25,15 +25,18 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let relation = match evidence.subject.relation_of(evidence.crd) {
-        Ok(relation) => relation,
-        Err(why) => return Verdict::Undecided(why),
-    };
+    evidence.with_tools(|tools| match tools.relation() {
+        Ok(relation) => judge_by(evidence, relation),
+        Err(why) => Verdict::Undecided(why.to_owned()),
+    })
+}
+
+fn judge_by(evidence: &Evidence<'_>, relation: &Relation<'_>) -> Verdict {
     each(evidence, |tell, trial| {
         for step in trial.first_conversions().filter(|_| trial.fit.is_valid()) {
             let to = step.leg.to.as_str();
             let Some(served) = step.leg.served() else { continue };
-            let Ok(mut meant) = expected(&relation, &trial.input, step.from, to) else { continue };
+            let Ok(mut meant) = expected(relation, &trial.input, step.from, to) else { continue };
             as_held(schema_of(evidence, to), &mut meant);
             tell.examined();
             for difference in differences(&meant, served).iter().filter(|difference| difference.is_content()) {

@@ -32,15 +32,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             tell.examined();
             let desired = format!("{}/{}", evidence.crd.group, step.leg.to);
-            let text = |object: &Value, pointer: &str| {
-                object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
-            };
-            let pointers = ["/apiVersion", "/kind", "/metadata/name", "/metadata/namespace", "/metadata/uid"];
-            for pointer in pointers {
-                let was = if pointer == "/apiVersion" { desired.clone() } else { text(step.sent, pointer) };
-                let now = text(raw, pointer);
+            for path in PLACES {
+                let was = if path == ["apiVersion"] { &desired } else { text(step.sent, path) };
+                let now = text(raw, path);
                 if was != now {
-                    let name = pointer.replace('/', ".");
+                    let name = format!(".{}", path.join("."));
                     let route = trial.route(step.number);
                     let message = format!("{name} is {now:?} instead of {was:?} after {route}");
                     let breach = about(evidence, trial, step.number, message).key(format!("{route} {name}"));
@@ -49,4 +45,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
+}
+
+/// What tells an object from others.
+const PLACES: [&[&str]; 5] =
+    [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"], &["metadata", "uid"]];
+
+/// Absent, null and empty are the same to an API server here.
+fn text<'v>(object: &'v Value, path: &[&str]) -> &'v str {
+    path.iter().try_fold(object, |object, name| object.get(name)).and_then(Value::as_str).unwrap_or_default()
 }

@@ -23,15 +23,13 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let none = Map::new();
-    let entries = |object: &Value, name: &str| {
-        object.pointer(&format!("/metadata/{name}")).and_then(Value::as_object).unwrap_or(&none).clone()
-    };
     each(evidence, |tell, trial| {
         for step in trial.conversions() {
             let Some(answer) = step.leg.answer() else { continue };
             for name in ["labels", "annotations"] {
                 let (born, sent, now) =
                     (entries(&trial.input, name), entries(step.sent, name), entries(&answer.raw, name));
+                let [born, sent, now] = [born, sent, now].map(|entries| entries.unwrap_or(&none));
                 if !sent.is_empty() {
                     tell.examined();
                 }
@@ -50,4 +48,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
+}
+
+fn entries<'v>(object: &'v Value, name: &str) -> Option<&'v Map<String, Value>> {
+    object.get("metadata")?.get(name)?.as_object()
 }

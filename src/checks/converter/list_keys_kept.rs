@@ -20,9 +20,14 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let versions = evidence.crd.versions.iter().filter(|version| version.schema.as_ref().is_some_and(has_keyed_list));
+    let keyed: Vec<&str> = versions.map(|version| version.name.as_str()).collect();
     each(evidence, |tell, trial| {
         for step in trial.first_conversions().filter(|_| trial.fit == Fit::Valid) {
             let (Some(served), Some(schema)) = (step.leg.served(), schema_of(evidence, &step.leg.to)) else { continue };
+            if !keyed.contains(&step.leg.to.as_str()) {
+                continue;
+            }
             let mut object = served.clone();
             default(schema, &mut object);
             let mut lists = 0;
@@ -37,6 +42,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
+}
+
+fn has_keyed_list(schema: &Schema) -> bool {
+    let mut keyed = false;
+    schema.walk(&mut |_, schema| keyed |= schema.list_type.as_deref() == Some("map"));
+    keyed
 }
 
 fn walk(schema: &Schema, value: &Value, path: &str, lists: &mut usize, wrong: &mut Vec<(String, String)>) {

@@ -22,10 +22,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     each(evidence, |tell, trial| {
         for step in trial.steps().filter(|step| step.leg.act == Act::Convert && trial.fit.is_valid()) {
             let Some(answer) = step.leg.answer() else { continue };
-            let (Some(was), Some(now)) = (others(step.sent), others(&answer.raw)) else { continue };
+            let (Some(was), Some(now)) = (metadata(step.sent), metadata(&answer.raw)) else { continue };
             tell.examined();
-            let names = was.keys().chain(now.keys()).find(|name| was.get(*name) != now.get(*name));
-            if let Some(name) = names {
+            let mut names = was.keys().chain(now.keys()).filter(|name| !ELSEWHERE.contains(&name.as_str()));
+            if let Some(name) = names.find(|name| stated(was, name) != stated(now, name)) {
                 let route = trial.route(step.number);
                 let message = format!("metadata.{name} is answered differently by {route}; API servers put it back");
                 let breach = about(evidence, trial, step.number, message).key(format!("{route} {name}"));
@@ -35,10 +35,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// What is the server's, without nulls: old Go types write `creationTimestamp: null`.
-fn others(object: &Value) -> Option<Map<String, Value>> {
-    let mut metadata = object.get("metadata")?.as_object()?.clone();
-    let elsewhere = ["labels", "annotations", "name", "namespace", "uid"];
-    metadata.retain(|name, value| !elsewhere.contains(&name.as_str()) && !value.is_null());
-    Some(metadata)
+/// What other checks look at.
+const ELSEWHERE: [&str; 5] = ["labels", "annotations", "name", "namespace", "uid"];
+
+fn metadata(object: &Value) -> Option<&Map<String, Value>> {
+    object.get("metadata")?.as_object()
+}
+
+/// A null states nothing: old Go types write `creationTimestamp: null`.
+fn stated<'v>(metadata: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+    metadata.get(name).filter(|value| !value.is_null())
 }

@@ -4,7 +4,7 @@ use super::shared::{differs, each, schema_of};
 use super::shared_invented::invented;
 use crate::checks::Breach;
 use crate::checks::shared_difference::{Difference, Kind, differences};
-use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
 use crate::field_map::expected;
 use crate::observe::{Step, Trial};
 use serde_json::Value;
@@ -23,7 +23,11 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let relation = evidence.subject.relation_of(evidence.crd).ok();
+    evidence.with_tools(|tools| judge_with(evidence, tools))
+}
+
+fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
+    let relation = tools.relation().ok();
     each(evidence, |tell, trial| {
         for (_, back) in trial.round_trips().filter(|_| trial.fit.is_valid()) {
             let Some(served) = back.leg.served() else { continue };
@@ -41,7 +45,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         for step in trial.first_conversions() {
             let Some(found) = invented(trial, &step) else { continue };
             tell.examined();
-            let meant = relation.as_ref().and_then(|map| expected(map, &trial.input, step.from, &step.leg.to).ok());
+            let meant = relation.and_then(|map| expected(map, &trial.input, step.from, &step.leg.to).ok());
             let schema = schema_of(evidence, &step.leg.to);
             for place in found.iter().filter(|place| !place.is_required(schema) && !place.is_default(schema)) {
                 if meant.as_ref().and_then(|meant| meant.pointer(&place.pointer)).is_none() {

@@ -1,13 +1,11 @@
 //! What a converter answers must fit the schema of the version it is for.
 
-use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
 use crate::document::pointer;
 
 use super::shared::{about, each, generic, schema_of};
 use crate::checks::Breach;
-use crate::kubernetes::KubeVersion;
-use crate::schema::{Reason, Validator, default, prune};
-use std::collections::BTreeMap;
+use crate::schema::{Reason, default, prune};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/output-valid",
@@ -27,14 +25,10 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let validators: BTreeMap<&str, Validator<'_>> = evidence
-        .crd
-        .versions
-        .iter()
-        .filter_map(|version| {
-            Some((version.name.as_str(), Validator::new(version.schema.as_ref()?, KubeVersion::NEWEST)))
-        })
-        .collect();
+    evidence.with_tools(|tools| judge_with(evidence, tools))
+}
+
+fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
     each(evidence, |tell, trial| {
         if !trial.fit.is_valid() {
             return;
@@ -42,7 +36,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         for step in trial.first_conversions() {
             let to = step.leg.to.as_str();
             let (Some(answer), Some(validator), Some(schema)) =
-                (step.leg.answer(), validators.get(to), schema_of(evidence, to))
+                (step.leg.answer(), tools.validator(to), schema_of(evidence, to))
             else {
                 continue;
             };

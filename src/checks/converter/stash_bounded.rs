@@ -26,17 +26,16 @@ const LIMIT: usize = 256 * 1024;
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let none = Map::new();
-    let annotations =
-        |object: &Value| object.pointer("/metadata/annotations").and_then(Value::as_object).unwrap_or(&none).clone();
     each(evidence, |tell, trial| {
         if !trial.fit.is_valid() {
             return;
         }
-        let born = annotations(&trial.input);
+        let born = annotations(&trial.input).unwrap_or(&none);
         for step in trial.first_conversions() {
             let Some(answer) = step.leg.answer() else { continue };
             tell.examined();
-            let size: usize = annotations(&answer.raw).iter().map(|(key, value)| key.len() + length(value)).sum();
+            let size: usize =
+                annotations(&answer.raw).into_iter().flatten().map(|(key, value)| key.len() + length(value)).sum();
             if size > LIMIT {
                 let route = trial.route(step.number);
                 let message =
@@ -46,7 +45,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
         for (_, back) in trial.round_trips() {
             let Some(served) = back.leg.served() else { continue };
-            let left = annotations(served);
+            let left = annotations(served).unwrap_or(&none);
             if let Some(key) = left.keys().find(|key| !born.contains_key(*key)) {
                 let route = trial.route(back.number);
                 let message = format!("the annotation {key} is left behind after {route}");
@@ -54,6 +53,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
+}
+
+fn annotations(object: &Value) -> Option<&Map<String, Value>> {
+    object.get("metadata")?.get("annotations")?.as_object()
 }
 
 fn length(value: &Value) -> usize {

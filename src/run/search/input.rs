@@ -83,10 +83,11 @@ impl Inputs<'_> {
         };
         let mut object = case.object;
         if fit.is_valid() {
+            let frame = vary::Frame { generator, schema: self.schema };
             if place == 5 {
-                object = vary::numbers(generator, object, round);
+                object = vary::numbers(frame, object, round);
             } else if place == 6 {
-                object = vary::emptiness(generator, object, round);
+                object = vary::emptiness(frame, object, round);
             }
         }
         if !matches!(fit, Fit::Partial(_)) {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::checks::{Check, Evidence, Need, Verdict};
+use crate::checks::{Check, Evidence, Need, Tools, Verdict};
 use crate::convert::Converter;
 use crate::generate::{Coverage, Generator, Options};
 use crate::kubernetes::KubeVersion;
@@ -88,6 +88,8 @@ struct Tally<'a> {
 impl<'a> Search<'a> {
     /// Tries everything. `evidence` is what judges are shown beside the trials; `record` keeps every trial.
     pub(super) fn run(&self, evidence: &Evidence<'_>, record: bool) -> Found {
+        let tools = Tools::of(self.subject, self.crd);
+        let evidence = &Evidence { tools: Some(&tools), ..*evidence };
         let versions: Vec<Inputs<'_>> = self.crd.versions.iter().map(|version| self.inputs(version)).collect();
         let mut actor = Actor {
             crd: self.crd,
@@ -258,6 +260,8 @@ pub(super) fn judge_recorded(
     evidence: &Evidence<'_>,
     recorded: &Recorded,
 ) -> (BTreeMap<&'static str, Verdict>, Vec<Trial>) {
+    let tools = Tools::of(evidence.subject, evidence.crd);
+    let evidence = &Evidence { tools: Some(&tools), ..*evidence };
     let mut kept = Kept::default();
     for (order, trials) in &recorded.batches {
         let batch = Evidence { trials, ..*evidence };

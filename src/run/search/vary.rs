@@ -4,9 +4,26 @@ use crate::document::pointer;
 use serde_json::{Value, json};
 
 use crate::generate::Generator;
+use crate::kubernetes::KubeVersion;
+use crate::schema::{Schema, keywords};
+
+/// What objects must stay valid by.
+#[derive(Clone, Copy)]
+pub(super) struct Frame<'a> {
+    pub(super) generator: &'a Generator<'a>,
+    pub(super) schema: Option<&'a Schema>,
+}
+
+impl<'a> Frame<'a> {
+    fn schema_at(self, pointer: &str) -> Option<&'a Schema> {
+        pointer.split('/').skip(1).map(pointer::unescape).try_fold(self.schema?, |schema, part| {
+            schema.items.as_deref().filter(|_| part.parse::<usize>().is_ok()).or_else(|| schema.child(&part))
+        })
+    }
+}
 
 /// The object with numbers that floating point cannot hold, wherever its schema allows one.
-pub(super) fn numbers(generator: &Generator<'_>, mut object: Value, choice: usize) -> Value {
+pub(super) fn numbers(frame: Frame<'_>, mut object: Value, choice: usize) -> Value {
     let whole = [json!(9_007_199_254_740_993_i64), json!(i64::MAX), json!(-9_007_199_254_740_993_i64)];
     let broken = [json!(1e-7), json!(0.1), json!(123_456_789.123_456_79)];
     for pointer in places(&object, &|value| value.is_number()) {
@@ -14,13 +31,13 @@ pub(super) fn numbers(generator: &Generator<'_>, mut object: Value, choice: usiz
         let candidates = if is_whole { whole.iter().chain(&broken) } else { broken.iter().chain(&whole) };
         let candidates: Vec<_> = candidates.cloned().collect();
         let first = choice % 3;
-        replace(generator, &mut object, &pointer, candidates[first..].iter().chain(&candidates[..first]));
+        replace(frame, &mut object, &pointer, candidates[first..].iter().chain(&candidates[..first]));
     }
     object
 }
 
 /// The object with one of its parts empty, where its schema allows that.
-pub(super) fn emptiness(generator: &Generator<'_>, mut object: Value, choice: usize) -> Value {
+pub(super) fn emptiness(frame: Frame<'_>, mut object: Value, choice: usize) -> Value {
     let found = places(&object, &|value| value.is_string() || value.is_array() || value.is_object());
     let start = if found.is_empty() { 0 } else { choice % found.len() };
     for pointer in found[start..].iter().chain(&found[..start]) {
@@ -29,7 +46,7 @@ pub(super) fn emptiness(generator: &Generator<'_>, mut object: Value, choice: us
             Some(Value::Array(_)) => json!([]),
             _ => json!({}),
         };
-        if replace(generator, &mut object, pointer, [&nothing, &Value::Null].into_iter()) {
+        if replace(frame, &mut object, pointer, [&nothing, &Value::Null].into_iter()) {
             break;
         }
     }
@@ -37,16 +54,14 @@ pub(super) fn emptiness(generator: &Generator<'_>, mut object: Value, choice: us
 }
 
 /// Puts the first value that leaves the object valid.
-fn replace<'v>(
-    generator: &Generator<'_>,
-    object: &mut Value,
-    pointer: &str,
-    values: impl Iterator<Item = &'v Value>,
-) -> bool {
-    for value in values {
+fn replace<'v>(frame: Frame<'_>, object: &mut Value, pointer: &str, values: impl Iterator<Item = &'v Value>) -> bool {
+    let schema = frame.schema_at(pointer);
+    // Most candidates fail at their own place, which takes less to see than judging the whole object.
+    let fits = |value: &&Value| schema.is_none_or(|schema| keywords(schema, value, KubeVersion::NEWEST).is_empty());
+    for value in values.filter(fits) {
         let Some(place) = object.pointer_mut(pointer) else { return false };
         let before = std::mem::replace(place, value.clone());
-        if before != *value && generator.admits(object) {
+        if before != *value && frame.generator.admits(object) {
             return true;
         }
         if let Some(place) = object.pointer_mut(pointer) {

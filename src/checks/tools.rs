@@ -1,0 +1,51 @@
+//! What judges of conversions use again and again: compiled once for a CRD, not for every batch of trials.
+
+use std::collections::BTreeMap;
+
+use super::Evidence;
+use crate::field_map::Relation;
+use crate::kubernetes::KubeVersion;
+use crate::schema::Validator;
+use crate::subject::{Crd, Subject};
+
+/// Compiled schemas and field maps of one CRD.
+pub struct Tools<'a> {
+    validators: BTreeMap<&'a str, Validator<'a>>,
+    relation: Result<Relation<'a>, String>,
+}
+
+impl<'a> Tools<'a> {
+    /// Those of a CRD.
+    pub fn of(subject: &'a Subject, crd: &'a Crd) -> Self {
+        let validator = |version: &'a crate::subject::Version| {
+            Some((version.name.as_str(), Validator::new(version.schema.as_ref()?, KubeVersion::NEWEST)))
+        };
+        Self { validators: crd.versions.iter().filter_map(validator).collect(), relation: subject.relation_of(crd) }
+    }
+
+    /// What judges objects of a version that has a schema.
+    pub(super) fn validator(&self, version: &str) -> Option<&Validator<'a>> {
+        self.validators.get(version)
+    }
+
+    /// The declared relation of the versions. `Err` says what is wrong with it.
+    pub(super) fn relation(&self) -> Result<&Relation<'a>, &str> {
+        self.relation.as_ref().map_err(String::as_str)
+    }
+}
+
+impl std::fmt::Debug for Tools<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tools").field("versions", &self.validators.keys()).finish_non_exhaustive()
+    }
+}
+
+impl Evidence<'_> {
+    /// Calls with the tools at hand, or with tools made for this once.
+    pub(super) fn with_tools<T>(&self, act: impl FnOnce(&Tools<'_>) -> T) -> T {
+        match self.tools {
+            Some(tools) => act(tools),
+            None => act(&Tools::of(self.subject, self.crd)),
+        }
+    }
+}
