@@ -2,13 +2,13 @@
 
 use regex::Regex;
 
+use super::Crd;
 use crate::document::Span;
 use crate::kubernetes::{FEATURES, Feature, Found};
 use crate::schema::Rule;
-use crate::subject::Crd;
 
 /// The features that a CRD uses, each with the first place where it does.
-pub(super) fn features_of(crd: &Crd) -> Vec<(&'static Feature, Span)> {
+pub fn features_of(crd: &Crd) -> Vec<(&'static Feature, Span)> {
     FEATURES
         .iter()
         .filter_map(|(feature, regex)| Some((feature, first_use(crd, &feature.found, regex.as_ref())?)))

@@ -3,6 +3,7 @@
 mod converter;
 mod crd;
 mod exec;
+mod features;
 mod file;
 mod period;
 mod sample;
@@ -16,6 +17,7 @@ use crate::field_map::{FieldMap, Relation};
 pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig};
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
 pub use exec::ExecConfig;
+pub use features::features_of;
 pub use file::{
     Baseline, Budget, CrdInputs, Implementation, KubernetesConfig, Metadata, Provider, SubjectFile, SubjectFileError,
     Waiver,

@@ -3,7 +3,7 @@
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
 use crate::kubernetes::Older;
 
-use super::shared_features::features_of;
+use crate::subject::features_of;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/minimum-kubernetes",

@@ -17,7 +17,6 @@ pub(super) mod rules_affordable;
 pub(super) mod samples_namespaced;
 pub(super) mod samples_valid;
 pub(super) mod schemas_structural;
-mod shared_features;
 mod shared_jsonpath;
 mod shared_keywords;
 mod shared_loss;

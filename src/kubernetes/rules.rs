@@ -1,0 +1,249 @@
+//! Defects of API servers by release. The table is data: `rules.yaml`.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::{KubeVersion, ServerVersion};
+use crate::document::{Sources, decode, parse};
+
+/// One row of the table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ServerRule {
+    /// `V01` and so on.
+    pub id: String,
+    /// The guarantee's name; `server/` stands before it elsewhere.
+    pub name: String,
+    /// The guarantee as a clause.
+    pub title: String,
+    /// The releases that do not give it.
+    pub bad: Vec<Window>,
+    /// The first releases that do, one for each line that was mended.
+    pub good: Vec<Mended>,
+    /// Which version of the server decides.
+    #[serde(default)]
+    pub reads: Reads,
+    /// How bad it is.
+    pub severity: Weight,
+    /// What breaks for CRDs of several versions.
+    pub breaks: String,
+    /// Experiments that see it.
+    #[serde(default)]
+    pub probes: Vec<String>,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// How bad a defect is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weight {
+    /// Noise.
+    Note,
+    /// Hurts under conditions.
+    Warning,
+    /// Loses data or ownership, or blocks.
+    Error,
+}
+
+/// Which version of a server decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reads {
+    /// That of its code.
+    #[default]
+    Binary,
+    /// The release that it behaves as.
+    Emulation,
+    /// The oldest release that it must get along with.
+    Compatibility,
+}
+
+/// Releases from one to another, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Window {
+    /// The first.
+    pub from: KubeVersion,
+    /// The last; none where there is no fix yet.
+    pub to: Option<KubeVersion>,
+}
+
+impl TryFrom<String> for Window {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let (from, to) =
+            text.split_once("..").ok_or_else(|| format!("{text:?} is no window such as 1.16.0..1.16.10"))?;
+        let release = |text: &str| text.parse::<KubeVersion>().map_err(|error| error.to_string());
+        let to = if to.is_empty() { None } else { Some(release(to)?) };
+        Ok(Self { from: release(from)?, to })
+    }
+}
+
+/// A release that mended it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mended {
+    /// The release.
+    pub release: KubeVersion,
+    /// Why it matters.
+    #[serde(default)]
+    pub why: String,
+}
+
+/// Where a server stands with a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "standing")]
+pub enum Standing {
+    /// It has no such defect.
+    Good,
+    /// It has it; the next release without, where there is one.
+    Bad {
+        /// The nearest release that mends it.
+        mended: Option<KubeVersion>,
+    },
+    /// The version does not tell.
+    Unclear {
+        /// Why not.
+        why: String,
+    },
+}
+
+const TABLE: &str = include_str!("rules.yaml");
+
+/// The rows of the table.
+pub static RULES: LazyLock<Vec<ServerRule>> = LazyLock::new(|| {
+    let mut sources = Sources::default();
+    let id = sources.add("rules.yaml", TABLE);
+    let documents = parse(&sources, id).unwrap_or_default();
+    documents.first().and_then(|table| decode(table).ok()).unwrap_or_default()
+});
+
+impl ServerRule {
+    /// Where a server stands by its version.
+    pub fn judge(&self, server: &ServerVersion) -> Standing {
+        let release = match self.reads {
+            Reads::Binary => server.release,
+            Reads::Emulation => server.behaves_as(),
+            Reads::Compatibility => server.compatible_with.unwrap_or_else(|| server.behaves_as()),
+        };
+        if server.pre_release.is_some() && self.good.iter().any(|mended| mended.release == release) {
+            let why = format!("{release} mends it, and this is a release before that");
+            return Standing::Unclear { why };
+        }
+        if self.bad.iter().any(|window| window.has_all_of(release)) {
+            return Standing::Bad { mended: self.next_good(release) };
+        }
+        if release.patch.is_none() && self.bad.iter().any(|window| window.has_some_of(release.minor)) {
+            return Standing::Unclear {
+                why: format!("some patches of {release} have it, and the patch is not stated"),
+            };
+        }
+        Standing::Good
+    }
+
+    /// The nearest release that mends it for somebody who has this one.
+    fn next_good(&self, release: KubeVersion) -> Option<KubeVersion> {
+        self.good.iter().map(|mended| mended.release).filter(|mended| *mended > release).min()
+    }
+}
+
+impl Window {
+    /// Whether a release is in it; without a patch, whether all patches are.
+    fn has_all_of(self, release: KubeVersion) -> bool {
+        let first = KubeVersion { patch: release.patch.or(Some(0)), ..release };
+        let last = KubeVersion { patch: release.patch.or(Some(EVERY)), ..release };
+        self.from <= first && self.to.is_none_or(|to| last <= to)
+    }
+
+    fn has_some_of(self, minor: u32) -> bool {
+        self.from.minor <= minor && self.to.is_none_or(|to| minor <= to.minor)
+    }
+}
+
+/// A patch that no line reaches.
+const EVERY: u32 = 99;
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn rule(id: &str) -> &'static ServerRule {
+        RULES.iter().find(|rule| rule.id == id).unwrap()
+    }
+
+    #[test]
+    fn the_table_is_sound() {
+        let mut sources = Sources::default();
+        let id = sources.add("rules.yaml", TABLE);
+        let rows: Vec<ServerRule> = decode(&parse(&sources, id).unwrap()[0]).unwrap();
+        assert_eq!(rows.len(), 38);
+        assert_eq!(rows, *RULES);
+        for (index, row) in rows.iter().enumerate() {
+            assert_eq!(row.id, format!("V{:02}", index + 1));
+            assert!(row.source.starts_with("https://"), "{}: no source", row.id);
+            assert!(!row.bad.is_empty(), "{}: no bad release", row.id);
+            for window in &row.bad {
+                assert!(window.to.is_none_or(|to| window.from <= to), "{}: {window:?}", row.id);
+                let whole = |release: KubeVersion| release.patch.is_some();
+                assert!(whole(window.from) && window.to.is_none_or(whole), "{}: {window:?} without patches", row.id);
+            }
+            for Mended { release, .. } in &row.good {
+                let server: ServerVersion = release.to_string().parse().unwrap();
+                assert_eq!(row.judge(&server), Standing::Good, "{}: {release}", row.id);
+            }
+            let names = rows[..index].iter().filter(|other| other.name == row.name);
+            assert_eq!(names.count(), 0, "{} stands twice", row.name);
+        }
+    }
+
+    #[rstest]
+    #[case("V01", "v1.16.10", Some("1.16.11"))]
+    #[case("V01", "v1.17.6", Some("1.17.7"))]
+    #[case("V01", "v1.18.3", Some("1.18.4"))]
+    #[case("V01", "v1.18.3-eks-1", Some("1.18.4"))]
+    #[case("V02", "v1.16.15", Some("1.18.18"))]
+    #[case("V02", "v1.18.17", Some("1.18.18"))]
+    #[case("V02", "v1.19.9", Some("1.19.10"))]
+    #[case("V02", "v1.20.5", Some("1.20.6"))]
+    #[case("V34", "v1.36.2+k3s1", Some("1.36.3"))]
+    #[case("V35", "v1.36.4", Some("1.37.0"))]
+    #[case("V37", "v1.37.1", None)]
+    fn bad_releases_are_told_what_mends_them(#[case] id: &str, #[case] server: &str, #[case] mended: Option<&str>) {
+        let mended = mended.map(|release| release.parse().unwrap());
+        assert_eq!(rule(id).judge(&server.parse().unwrap()), Standing::Bad { mended });
+    }
+
+    #[rstest]
+    #[case("V01", "v1.16.11")]
+    #[case("V01", "v1.17.7")]
+    #[case("V01", "v1.18.4")]
+    #[case("V01", "v1.19.0")]
+    #[case("V02", "v1.18.18")]
+    #[case("V02", "v1.19.10")]
+    #[case("V02", "v1.20.6")]
+    #[case("V02", "v1.21.0")]
+    #[case("V13", "v1.22.9")]
+    #[case("V34", "v1.35.9")]
+    #[case("V34", "v1.36.3")]
+    fn good_releases_are_good(#[case] id: &str, #[case] server: &str) {
+        assert_eq!(rule(id).judge(&server.parse().unwrap()), Standing::Good);
+    }
+
+    #[rstest]
+    #[case("V01", "1.18")]
+    #[case("V35", "v1.37.0-rc.1")]
+    fn what_a_version_does_not_tell_is_unclear(#[case] id: &str, #[case] server: &str) {
+        assert!(matches!(rule(id).judge(&server.parse().unwrap()), Standing::Unclear { .. }));
+    }
+
+    #[test]
+    fn a_whole_minor_needs_no_patch() {
+        assert!(matches!(rule("V23").judge(&"1.20".parse().unwrap()), Standing::Bad { .. }));
+        assert_eq!(rule("V23").judge(&"1.30".parse().unwrap()), Standing::Good);
+    }
+}
