@@ -11,6 +11,7 @@ use serde_json::json;
 use super::args::{ExplainArgs, ListArgs, TextFormat};
 use super::console::Console;
 use super::exit::Exit;
+use super::preflight;
 
 /// Lists checks and suites.
 pub(crate) fn list(args: &ListArgs, console: Console) -> Result<Exit> {
@@ -56,6 +57,9 @@ fn list_text(listed: &[&Check], with_suites: bool) -> String {
 pub(crate) fn explain(args: &ExplainArgs, console: Console) -> Result<Exit> {
     if args.id == waiver_check().id {
         return print(args, console, waiver_check());
+    }
+    if let Some(rule) = preflight::rules_named(&args.id).first().filter(|_| args.id.starts_with("server/")) {
+        return preflight::explain(&[rule], args.format, console);
     }
     let by_name = || checks::ALL.iter().copied().find(|check| check.name() == args.id);
     let Some(check) = checks::find(&args.id).or_else(by_name) else {

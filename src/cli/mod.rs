@@ -13,6 +13,7 @@ mod journeys;
 mod list;
 mod migrate;
 mod output;
+mod preflight;
 mod record;
 mod replay;
 mod report;
@@ -46,6 +47,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Convert(args) => convert::convert(&args, console),
         Command::Serve(args) => serve::serve(&args, console),
         Command::Migrate(args) => migrate::migrate(&args, console),
+        Command::Preflight(args) => preflight::preflight(&args, console),
         Command::Diff(args) => diff::diff(&args, console),
         Command::Plan(args) => run::plan(&args, console),
         Command::List(args) => list::list(&args, console),

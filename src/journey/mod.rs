@@ -4,6 +4,8 @@ mod apply;
 pub mod in_tree;
 pub mod migrate;
 mod objects;
+pub mod preflight;
+pub mod probe;
 pub mod proof;
 mod serve;
 mod stage;

@@ -320,7 +320,7 @@ impl std::fmt::Debug for Stage<'_> {
 }
 
 /// Asks again where the server says that it is not ready: after a change of the CRD it builds its storage anew.
-async fn patiently<Asked>(ask: impl Fn() -> Asked) -> Result<Answer, ClusterError>
+pub(super) async fn patiently<Asked>(ask: impl Fn() -> Asked) -> Result<Answer, ClusterError>
 where
     Asked: Future<Output = Result<Answer, ClusterError>>,
 {

@@ -3,6 +3,7 @@
 pub(crate) mod convert;
 pub(crate) mod env;
 pub(crate) mod migrate;
+pub(crate) mod preflight;
 pub(crate) mod replay;
 
 use std::num::NonZeroUsize;
@@ -64,6 +65,14 @@ pub(crate) enum Command {
     /// Exit code 1 says that objects could not be written, or that nothing could be proven.
     #[command(after_help = "Example:\n  crdproof migrate widgets.example.com --context staging --allow-changes --trim")]
     Migrate(Box<migrate::MigrateArgs>),
+    /// Look at a server before anything runs there: its release, known defects, what the subject needs, permissions.
+    ///
+    /// Without RELEASE it is the cluster of the kubeconfig, on which only dry runs are made unless --allow-changes is given.
+    /// Exit code 1 says that something is missing that would break data, ownership or writes.
+    #[command(
+        after_help = "Examples:\n  crdproof preflight --context staging\n  crdproof preflight 1.31 -f crdproof.yaml\n  crdproof preflight --explain managed-fields"
+    )]
+    Preflight(Box<preflight::PreflightArgs>),
     /// Judge a change of CRDs: is the upgrade from OLD to NEW safe? Findings that OLD has too are left out.
     #[command(
         after_help = "Examples:\n  crdproof diff git:v1.4.0:config/crd config/crd\n  crdproof diff old.yaml new.yaml --format markdown > UPGRADE.md"

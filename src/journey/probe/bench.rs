@@ -1,0 +1,180 @@
+//! Where a probe works: a CRD of its own.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::super::stage::patiently;
+use crate::cluster::api::{Answer, Api, PatchKind, Query, Resource, definitions};
+use crate::cluster::{ClusterError, Server};
+
+const GROUP: &str = "probe.crdproof.dev";
+
+/// How long a change may take to be seen.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server and the names that a probe uses on it.
+pub(super) struct Bench<'a> {
+    pub(super) server: &'a Server,
+    pub(super) api: Api,
+    plural: String,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(server: &'a Server, probe: &str) -> Self {
+        Self { server, api: server.api(), plural: format!("{}s", probe.replace('-', "")) }
+    }
+
+    fn crd_name(&self) -> String {
+        format!("{}.{GROUP}", self.plural)
+    }
+
+    /// A CRD of these versions; the last one is stored.
+    pub(super) fn crd(&self, versions: &[(&str, Value)]) -> Value {
+        let last = versions.len().saturating_sub(1);
+        let versions: Vec<Value> = versions
+            .iter()
+            .enumerate()
+            .map(|(index, (name, spec))| {
+                let schema = json!({"type": "object", "properties": {"spec": spec, "status": {
+                    "type": "object", "properties": {"note": {"type": "string"}}}}});
+                json!({"name": name, "served": true, "storage": index == last,
+                    "schema": {"openAPIV3Schema": schema}})
+            })
+            .collect();
+        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": self.crd_name()},
+            "spec": {"group": GROUP, "scope": "Cluster", "versions": versions,
+                "names": {"plural": self.plural, "singular": self.plural.trim_end_matches('s'), "kind": "Probe"}}})
+    }
+
+    /// Installs a CRD and waits until it answers.
+    pub(super) async fn install(&self, crd: &Value) -> Result<(), ClusterError> {
+        self.server.install_crds(std::slice::from_ref(crd)).await
+    }
+
+    /// A CRD of one version with the fields of a spec, installed.
+    pub(super) async fn plain(&self, spec: Value) -> Result<(), ClusterError> {
+        self.install(&self.crd(&[("v1", spec)])).await
+    }
+
+    pub(super) fn object(version: &str, spec: &Value) -> Value {
+        json!({"apiVersion": format!("{GROUP}/{version}"), "kind": "Probe", "metadata": {"name": "probe"}, "spec": spec})
+    }
+
+    fn kind(&self, version: &str) -> Resource {
+        Resource::cluster_wide(GROUP, version, &self.plural)
+    }
+
+    pub(super) fn collection(&self, version: &str) -> String {
+        self.kind(version).path()
+    }
+
+    pub(super) fn path(&self, version: &str) -> String {
+        self.kind(version).path_of("probe")
+    }
+
+    pub(super) fn status_path(&self, version: &str) -> String {
+        self.kind(version).part_of("probe", "status")
+    }
+
+    pub(super) async fn create(&self, version: &str, spec: &Value) -> Result<Answer, ClusterError> {
+        let (path, object) = (self.collection(version), Self::object(version, spec));
+        patiently(|| self.api.post(&path, &object)).await
+    }
+
+    pub(super) async fn get(&self, version: &str) -> Result<Value, ClusterError> {
+        Ok(self.api.get(&self.path(version)).await?.ok()?.json())
+    }
+
+    pub(super) async fn apply(&self, version: &str, manager: &str, spec: &Value) -> Result<Answer, ClusterError> {
+        self.apply_object(manager, version, &Self::object(version, spec)).await
+    }
+
+    pub(super) async fn apply_object(
+        &self,
+        manager: &str,
+        version: &str,
+        object: &Value,
+    ) -> Result<Answer, ClusterError> {
+        let path = Query::new().manager(manager).on(self.path(version));
+        patiently(|| self.api.patch(&path, PatchKind::Apply, object)).await
+    }
+
+    /// Changes the CRD.
+    pub(super) async fn redefine(&self, change: impl Fn(&mut Value)) -> Result<(), ClusterError> {
+        let path = definitions().path_of(&self.crd_name());
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let mut crd = self.api.get(&path).await?.ok()?.json();
+            change(&mut crd);
+            let answer = self.api.put(&path, &crd).await?;
+            if answer.status == 409 && Instant::now() < end {
+                continue;
+            }
+            answer.ok()?;
+            return Ok(());
+        }
+    }
+
+    /// Leaves one version in `storedVersions`.
+    pub(super) async fn trim(&self, version: &str) -> Result<(), ClusterError> {
+        let path = format!("{}/status", definitions().path_of(&self.crd_name()));
+        let changes = json!({"status": {"storedVersions": [version]}});
+        self.api.patch(&path, PatchKind::Merge, &changes).await?.ok()?;
+        Ok(())
+    }
+
+    /// Asks for the deletion of the CRD, and waits for nothing.
+    pub(super) async fn delete_crd(&self) -> Result<Answer, ClusterError> {
+        self.api.delete(&definitions().path_of(&self.crd_name())).await
+    }
+
+    /// Asks until the answer is as wanted; `None` where it never was.
+    pub(super) async fn until(
+        &self,
+        path: &str,
+        wanted: impl Fn(&Answer) -> bool,
+    ) -> Result<Option<Answer>, ClusterError> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let answer = self.api.get(path).await?;
+            if wanted(&answer) {
+                return Ok(Some(answer));
+            }
+            if Instant::now() >= end {
+                return Ok(None);
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Takes the CRD away with everything of its kind.
+    pub(super) async fn clear(&self) -> Result<(), ClusterError> {
+        let answer = self.delete_crd().await?;
+        if answer.status == 404 {
+            return Ok(());
+        }
+        answer.ok()?;
+        let path = definitions().path_of(&self.crd_name());
+        match self.until(&path, |answer| answer.status == 404).await? {
+            Some(_) => Ok(()),
+            None => Err(ClusterError::Deadline { call: format!("DELETE {path}"), seconds: PATIENCE.as_secs() }),
+        }
+    }
+}
+
+/// The managers that own something, in order.
+pub(super) fn managers(object: &Value) -> Vec<String> {
+    let entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();
+    entries.map(|entry| entry["manager"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// An answer in a few words.
+pub(super) fn said(answer: &Answer) -> String {
+    if answer.is_success() {
+        return format!("{}", answer.status);
+    }
+    let message: String = answer.message().chars().take(160).collect();
+    format!("{} {}", answer.status, message.trim())
+}
