@@ -6,6 +6,7 @@ pub mod migrate;
 mod objects;
 pub mod proof;
 mod serve;
+pub mod settle;
 mod stage;
 mod storage;
 
