@@ -16,6 +16,7 @@ mod output;
 mod record;
 mod replay;
 mod report;
+mod retire;
 mod run;
 mod schema;
 mod serve;
@@ -46,6 +47,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Convert(args) => convert::convert(&args, console),
         Command::Serve(args) => serve::serve(&args, console),
         Command::Migrate(args) => migrate::migrate(&args, console),
+        Command::Retire(args) => retire::retire(&args, console),
         Command::Diff(args) => diff::diff(&args, console),
         Command::Plan(args) => run::plan(&args, console),
         Command::List(args) => list::list(&args, console),
