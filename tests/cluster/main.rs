@@ -118,6 +118,7 @@ fn trials(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("a_right_subject_holds_on_every_journey", journeys::a_right_subject_holds_on_every_journey),
         ("a_flip_is_proven_on_every_server", flip::a_flip_is_proven_on_every_server),
         ("a_version_is_retired_however_often_it_is_killed", retire::a_version_is_retired_however_often_it_is_killed),
+        ("a_version_that_is_gone_blocks_nobody_any_more", retire::a_version_that_is_gone_blocks_nobody_any_more),
         ("every_verb_works", verbs::every_verb_works),
         ("two_api_servers_share_a_store", local::two_api_servers_share_a_store),
         ("audited_and_controlled", local::audited_and_controlled),

@@ -160,3 +160,38 @@ pub(crate) fn gates_keep_a_version(binaries: &Binaries) -> Result<(), Failed> {
         check(stored_versions(&api).await? == json!(["v1", "v2"]), "trimmed although an object is left")
     })
 }
+
+/// Somebody removed the version with its entries in place, which blocks every apply: it is not too late to clean them.
+pub(crate) fn a_version_that_is_gone_blocks_nobody_any_more(binaries: &Binaries) -> Result<(), Failed> {
+    block(async {
+        let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
+        let mut definition = crd();
+        definition["spec"]["versions"][0]["storage"] = json!(false);
+        definition["spec"]["versions"][1]["storage"] = json!(true);
+        server.install_crds(&[definition]).await.map_err(|error| describe(&error))?;
+        let api = server.api();
+        let alice = Query::new().manager("alice").on(widgets("v1").path_of("a"));
+        api.patch(&alice, PatchKind::Apply, &widget("v1", "a", 3)).await?.ok()?;
+        let remove = json!([{"op": "remove", "path": "/spec/versions/0"}]);
+        api.patch(&definitions().path_of("widgets.example.com"), PatchKind::Json, &remove).await?.ok()?;
+
+        let bob = Query::new().manager("bob").on(widgets("v2").path_of("a"));
+        let mut label = json!({"apiVersion": "example.com/v2", "kind": "Widget", "metadata": {"name": "a"}});
+        label["metadata"]["labels"] = json!({"bob": "yes"});
+        let mut status = 0;
+        for _ in 0..200 {
+            let dry = format!("{bob}&dryRun=All");
+            status = api.patch(&dry, PatchKind::Apply, &label).await?.status;
+            if status == 500 {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        check(status == 500, format!("an entry at a version that is gone blocks nobody: {status}"))?;
+        let output = command(&server, &["--allow-changes"]).output()?;
+        check(output.status.success() && said(&output).contains("no entry names v1"), said(&output))?;
+        api.patch(&bob, PatchKind::Apply, &label).await?.ok()?;
+        let refused = api.patch(&bob, PatchKind::Apply, &widget("v2", "a", 4)).await?;
+        check(refused.status == 409 && refused.message().contains("alice"), refused.message())
+    })
+}
