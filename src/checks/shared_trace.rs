@@ -102,6 +102,16 @@ pub(super) fn stored_versions(definition: &Value) -> Vec<String> {
     versions.filter_map(|version| version.as_str().map(str::to_owned)).collect()
 }
 
+/// The versions that a CRD had when the retire journey began, and has not in the end.
+pub(super) fn retired_versions(trace: &Trace) -> BTreeSet<String> {
+    let versions = |step| {
+        let versions = trace.definition(step).and_then(|crd| crd["spec"]["versions"].as_array());
+        let names = versions.into_iter().flatten().filter_map(|version| version["name"].as_str().map(str::to_owned));
+        names.collect::<BTreeSet<String>>()
+    };
+    versions("retire/install").difference(&versions("retire/after")).cloned().collect()
+}
+
 /// What was counted in a step.
 pub(super) fn counted(trace: &Trace, step: &str, what: &str) -> Option<u64> {
     let mut counts = trace.of(step).filter_map(|seen| if let Seen::Count(count) = seen { Some(count) } else { None });

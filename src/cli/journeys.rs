@@ -78,6 +78,8 @@ fn needed(settings: &Settings) -> Vec<Journey> {
 fn of(check: &Check) -> Vec<Journey> {
     match (check.family(), check.name()) {
         ("serving", _) | ("apply", "dry-run-changes-nothing") => vec![Journey::Serve],
+        ("apply", "ownership-survives-retirement" | "retired-entries-cleaned")
+        | ("storage", "old-version-retires" | "retirement-keeps-content") => vec![Journey::Retire],
         ("apply", "ownership-survives-flip" | "ownership-survives-migration" | "retired-version-blocks-nobody")
         | ("storage", _) => {
             vec![Journey::Storage]

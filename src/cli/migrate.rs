@@ -3,11 +3,13 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use crdproof::cluster::api::Api;
 use crdproof::cluster::existing::Existing;
-use crdproof::cluster::runtime;
+use crdproof::cluster::{ClusterError, runtime};
 use crdproof::journey::migrate::{Migrated, Pace};
 use crdproof::journey::proof::{self, Outlook, Proof};
 
+use super::args::env::ClusterArgs;
 use super::args::migrate::MigrateArgs;
 use super::console::Console;
 use super::env::run::{access, told};
@@ -15,36 +17,23 @@ use super::exit::Exit;
 
 /// Migrates, or says what would be migrated.
 pub(crate) fn migrate(args: &MigrateArgs, console: Console) -> Result<Exit> {
-    // Without leave it is a dry run: reading needs none.
-    let access = access(&args.cluster, !args.cluster.allow_changes)?;
-    let done = runtime::block_on(async {
-        let cluster = Existing::connect(&access).await?;
-        console.say(&format!("► {} is Kubernetes {}", cluster.shown(), cluster.identity().version));
-        let api = cluster.api();
+    guarded(&args.cluster, console, async |api, dry_run| {
         let outlook = proof::outlook(api, &args.crd).await?;
         say_outlook(&args.crd, &outlook, console);
-        if access.dry_run {
+        if dry_run {
             console.say("○ nothing was changed; add --allow-changes to migrate");
             return Ok(Exit::Success);
         }
         let started = Instant::now();
-        let mut told = Instant::now();
         let pace = Pace { together: args.together, ..Pace::default() };
-        let mut progress = |pass: usize, so_far: &Migrated| {
-            if told.elapsed().as_secs() >= 2 {
-                told = Instant::now();
-                console.say(&format!("  pass {pass}: {} seen, {} stored anew", so_far.seen, so_far.rewritten));
-            }
-        };
-        let migrating = proof::migrate_until_proven(api, &outlook, pace, &mut progress);
-        let Some(ended) = runtime::unless_interrupted(migrating).await else {
-            console.say("○ interrupted; start it again, and it goes on where it is needed");
-            return Ok(Exit::Incomplete);
-        };
+        let mut told = Instant::now();
+        let mut progress = |pass: usize, so_far: &Migrated| say_progress(&mut told, pass, so_far, console);
+        let proof = proof::migrate_until_proven(api, &outlook, pace, &mut progress).await?;
         let seconds = started.elapsed().as_secs_f64();
-        match ended? {
+        match proof {
             Proof::Proven { passes } => {
-                say_passes(&passes, seconds, console);
+                say_passes(&passes, console);
+                console.say(&format!("► {seconds:.1} s"));
                 console.say(&format!("✔ nothing is stored at another version than {}", outlook.storage));
                 if args.trim {
                     proof::trim(api, &args.crd, &outlook).await?;
@@ -53,7 +42,7 @@ pub(crate) fn migrate(args: &MigrateArgs, console: Console) -> Result<Exit> {
                 Ok(Exit::Success)
             }
             Proof::Failed { passes } => {
-                say_passes(&passes, seconds, console);
+                say_passes(&passes, console);
                 let last = passes.last().cloned().unwrap_or_default();
                 for (name, why) in &last.failed {
                     console.say(&format!("✗ {name}: {why}"));
@@ -63,7 +52,7 @@ pub(crate) fn migrate(args: &MigrateArgs, console: Console) -> Result<Exit> {
                 Ok(Exit::Findings)
             }
             Proof::Restless { passes } => {
-                say_passes(&passes, seconds, console);
+                say_passes(&passes, console);
                 console.say(
                     "✗ every pass stored objects anew, so nothing is proven; the converter may not be deterministic \
                      (`crdproof run --suite converter` says)",
@@ -71,8 +60,34 @@ pub(crate) fn migrate(args: &MigrateArgs, console: Console) -> Result<Exit> {
                 Ok(Exit::Findings)
             }
         }
+    })
+}
+
+/// Does something on a cluster that was there before us. Without leave it is a dry run: reading needs none.
+pub(super) fn guarded(
+    cluster: &ClusterArgs,
+    console: Console,
+    work: impl AsyncFnOnce(&Api, bool) -> Result<Exit, ClusterError>,
+) -> Result<Exit> {
+    let access = access(cluster, !cluster.allow_changes)?;
+    let done = runtime::block_on(async {
+        let cluster = Existing::connect(&access).await?;
+        console.say(&format!("► {} is Kubernetes {}", cluster.shown(), cluster.identity().version));
+        let done = runtime::unless_interrupted(work(cluster.api(), access.dry_run)).await;
+        done.unwrap_or_else(|| {
+            console.say("○ interrupted; start it again, and it goes on where it is needed");
+            Ok(Exit::Incomplete)
+        })
     });
     Ok(done.map_err(told)?.map_err(told)?)
+}
+
+/// Says how far a pass is, every two seconds.
+pub(super) fn say_progress(told: &mut Instant, pass: usize, so_far: &Migrated, console: Console) {
+    if told.elapsed().as_secs() >= 2 {
+        *told = Instant::now();
+        console.say(&format!("  pass {pass}: {} seen, {} stored anew", so_far.seen, so_far.rewritten));
+    }
 }
 
 fn say_outlook(crd: &str, outlook: &Outlook, console: Console) {
@@ -84,12 +99,11 @@ fn say_outlook(crd: &str, outlook: &Outlook, console: Console) {
     ));
 }
 
-fn say_passes(passes: &[Migrated], seconds: f64, console: Console) {
+pub(super) fn say_passes(passes: &[Migrated], console: Console) {
     for (number, pass) in (1..).zip(passes) {
         console.say(&format!(
             "► pass {number}: {} objects, {} stored anew, {} written or deleted by others",
             pass.seen, pass.rewritten, pass.overtaken
         ));
     }
-    console.say(&format!("► {seconds:.1} s"));
 }

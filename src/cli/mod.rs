@@ -17,6 +17,7 @@ mod preflight;
 mod record;
 mod replay;
 mod report;
+mod retire;
 mod run;
 mod schema;
 mod serve;
@@ -48,6 +49,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Serve(args) => serve::serve(&args, console),
         Command::Migrate(args) => migrate::migrate(&args, console),
         Command::Preflight(args) => preflight::preflight(&args, console),
+        Command::Retire(args) => retire::retire(&args, console),
         Command::Diff(args) => diff::diff(&args, console),
         Command::Plan(args) => run::plan(&args, console),
         Command::List(args) => list::list(&args, console),

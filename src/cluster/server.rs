@@ -48,6 +48,12 @@ impl Server {
         }
     }
 
+    /// Raw verbs at every API server that we know of; the first is the one of [`Server::api`].
+    pub fn apis(&self) -> Vec<Api> {
+        let second = if let Self::Local(server) = self { server.second_api() } else { None };
+        std::iter::once(self.api()).chain(second).collect()
+    }
+
     /// The release.
     pub fn version(&self) -> KubeVersion {
         match self {

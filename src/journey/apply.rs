@@ -129,12 +129,12 @@ fn is_free(schema: Option<&Schema>, path: &[String]) -> bool {
 }
 
 /// A path as people write it.
-fn shown(path: &[String]) -> String {
+pub(super) fn shown(path: &[String]) -> String {
     format!(".{}", path.join("."))
 }
 
 /// An object as a manager would apply it: type, name, labels and content.
-fn bare(object: &Value) -> Value {
+pub(super) fn bare(object: &Value) -> Value {
     let mut bare = object.clone();
     if let Some(fields) = bare.as_object_mut() {
         fields.remove("status");
@@ -146,7 +146,7 @@ fn bare(object: &Value) -> Value {
 }
 
 /// The same object without any content.
-fn skeleton(object: &Value) -> Value {
+pub(super) fn skeleton(object: &Value) -> Value {
     let metadata = &object["metadata"];
     let mut own = json!({"name": metadata["name"]});
     if metadata["namespace"].is_string() {
@@ -156,10 +156,10 @@ fn skeleton(object: &Value) -> Value {
 }
 
 /// So many fields of an object are fought over.
-const FIELDS: usize = 4;
+pub(super) const FIELDS: usize = 4;
 
 /// The scalars of the content, outside lists, each with another value for it.
-fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
+pub(super) fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
     fn collect(value: &Value, path: &mut Vec<String>, found: &mut Vec<(Vec<String>, Value)>) {
         let other = match value {
             Value::Object(map) => {
@@ -196,7 +196,7 @@ fn unset(object: &mut Value, path: &[String]) {
     }
 }
 
-fn set(object: &mut Value, path: &[String], value: Value) {
+pub(super) fn set(object: &mut Value, path: &[String], value: Value) {
     let mut at = object;
     for name in path {
         at = &mut at[name.as_str()];

@@ -41,7 +41,7 @@ pub struct Migrated {
 }
 
 /// Failures beyond these are only counted.
-const MOST: usize = 20;
+pub(super) const MOST: usize = 20;
 
 /// What became of one object.
 enum Outcome {
@@ -60,18 +60,8 @@ pub async fn migrate(
     progress: &mut (dyn FnMut(&Migrated) + Send),
 ) -> Result<Migrated, ClusterError> {
     let mut migrated = Migrated::default();
-    let mut token = String::new();
-    loop {
-        let query = Query::new().limit(pace.page);
-        let query = if token.is_empty() { query } else { query.page(&token) };
-        let answer = list(api, &query.on(kind.path()), pace.tries).await?;
-        if answer.status == 410 && !token.is_empty() {
-            // The page is too old. Objects that were migrated already are not written again, so starting over is safe.
-            token = String::new();
-            continue;
-        }
-        let found = answer.ok()?.json();
-        let items = found["items"].as_array().cloned().unwrap_or_default();
+    let mut pages = Pages::of(api, kind, pace);
+    while let Some(items) = pages.next().await? {
         let writes = items.iter().map(|item| touch(api, kind, item, pace.tries));
         let outcomes: Vec<(String, Outcome)> =
             futures::stream::iter(writes).buffer_unordered(pace.together).collect().await;
@@ -90,13 +80,43 @@ pub async fn migrate(
             }
         }
         progress(&migrated);
-        match found["metadata"]["continue"].as_str().filter(|token| !token.is_empty()) {
-            Some(next) => token = next.to_owned(),
-            None => break,
-        }
     }
     migrated.failed.sort();
     Ok(migrated)
+}
+
+/// All objects of a kind, page by page, as metadata alone.
+pub(super) struct Pages<'a> {
+    api: &'a Api,
+    kind: &'a Resource,
+    pace: Pace,
+    /// The token of the next page: empty before the first, nothing after the last.
+    next: Option<String>,
+}
+
+impl<'a> Pages<'a> {
+    pub(super) fn of(api: &'a Api, kind: &'a Resource, pace: Pace) -> Self {
+        Self { api, kind, pace, next: Some(String::new()) }
+    }
+
+    /// The next page; nothing after the last.
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<Value>>, ClusterError> {
+        while let Some(token) = self.next.clone() {
+            let query = Query::new().limit(self.pace.page);
+            let query = if token.is_empty() { query } else { query.page(&token) };
+            let answer = list(self.api, &query.on(self.kind.path()), self.pace.tries).await?;
+            if answer.status == 410 && !token.is_empty() {
+                // The page is too old. What was done to an object is not done again, so starting over is safe.
+                self.next = Some(String::new());
+                continue;
+            }
+            let found = answer.ok()?.json();
+            let token = found["metadata"]["continue"].as_str().filter(|token| !token.is_empty());
+            self.next = token.map(str::to_owned);
+            return Ok(Some(found["items"].as_array().cloned().unwrap_or_default()));
+        }
+        Ok(None)
+    }
 }
 
 async fn list(api: &Api, path: &str, tries: u32) -> Result<Answer, ClusterError> {
@@ -147,7 +167,7 @@ async fn touch(api: &Api, kind: &Resource, item: &Value, tries: u32) -> (String,
 }
 
 /// How long to wait before the next try; `None` where trying again is no use.
-fn pause(answer: &Answer, attempt: u32) -> Option<Duration> {
+pub(super) fn pause(answer: &Answer, attempt: u32) -> Option<Duration> {
     let asked = answer.headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
     match answer.status {
         429 | 503 => Some(asked.map_or_else(|| backoff(attempt), Duration::from_secs)),
@@ -156,6 +176,6 @@ fn pause(answer: &Answer, attempt: u32) -> Option<Duration> {
     }
 }
 
-fn backoff(attempt: u32) -> Duration {
+pub(super) fn backoff(attempt: u32) -> Duration {
     Duration::from_millis(50) * 2_u32.saturating_pow(attempt.min(7))
 }

@@ -7,7 +7,9 @@ mod objects;
 pub mod preflight;
 pub mod probe;
 pub mod proof;
+pub mod retire;
 mod serve;
+pub mod settle;
 mod stage;
 mod storage;
 
@@ -29,11 +31,13 @@ pub enum Journey {
     Storage,
     /// Several managers apply at several versions.
     Apply,
+    /// A version is retired, as `crdproof retire` does it.
+    Retire,
 }
 
 impl Journey {
     /// All of them, in the order in which they are made.
-    pub const ALL: [Self; 3] = [Self::Serve, Self::Storage, Self::Apply];
+    pub const ALL: [Self; 4] = [Self::Serve, Self::Storage, Self::Apply, Self::Retire];
 
     /// The first part of its steps' names.
     pub fn as_str(self) -> &'static str {
@@ -41,6 +45,7 @@ impl Journey {
             Self::Serve => "serve",
             Self::Storage => "storage",
             Self::Apply => "apply",
+            Self::Retire => "retire",
         }
     }
 }
@@ -62,6 +67,7 @@ pub async fn travel(
             Journey::Serve => serve::travel(&mut stage).await,
             Journey::Storage => storage::travel(&mut stage).await,
             Journey::Apply => apply::travel(&mut stage).await,
+            Journey::Retire => retire::travel(&mut stage).await,
         };
         let cleaned = stage.clear().await;
         // That a server refuses the CRD is something that was seen, and no trouble of ours.

@@ -1,19 +1,16 @@
 //! The storage version is flipped, objects are migrated, the old version is retired.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::migrate::{Migrated, Pace, migrate};
 use super::objects::Planned;
-use super::stage::{Ask, PATIENCE, Stage, key};
+use super::settle::{SETTLED, Store, Watched, ask, settle, version_of};
+use super::stage::{Ask, Stage, key};
 use crate::cluster::api::{PatchKind, Query, Resource, definitions};
 use crate::cluster::{ClusterError, Server};
 use crate::observe::Seen;
-
-/// How many writes in a row must land at the new version until the flip counts as done.
-const SETTLED: usize = 5;
 
 /// The journey, from another served version to the one that the subject stores.
 pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
@@ -33,7 +30,7 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     stage.step("flip");
     let after = stage.definition(|crd| store(crd, &new));
     stage.redefine("flip", &after).await?;
-    settle(stage, &objects, &new).await?;
+    settled(stage, &objects, &new).await?;
     stage.step("mixed");
     look(stage).await?;
     // Removing a version that is still stored must be refused.
@@ -66,9 +63,9 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     // Once more from the beginning, while others write.
     stage.step("busy");
     stage.redefine("flip back", &before).await?;
-    settle(stage, &objects, &old).await?;
+    settled(stage, &objects, &old).await?;
     stage.redefine("flip", &after).await?;
-    settle(stage, &objects, &new).await?;
+    settled(stage, &objects, &new).await?;
     busy(stage, &objects, &old, &new).await?;
     stage.step("trim");
     trim(stage, &new).await?;
@@ -85,7 +82,7 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     stage.step("back");
     stage.redefine("flip back", &before).await?;
     stage.api.until_served(std::slice::from_ref(&before)).await?;
-    settle(stage, &objects, &old).await?;
+    settled(stage, &objects, &old).await?;
     look(stage).await
 }
 
@@ -112,12 +109,17 @@ async fn retired(stage: &mut Stage<'_>, objects: &[Planned], old: &str, new: &st
 async fn look(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     let served = stage.served();
     stage.snapshot(&served, &Query::new()).await?;
+    see_store(stage).await
+}
+
+/// What is stored at which version, and the CRD.
+pub(super) async fn see_store(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     let stored = stored(stage).await?;
     stage.see(Seen::Stored(stored));
     stage.look_at_definition().await
 }
 
-fn store(crd: &mut Value, version: &str) {
+pub(super) fn store(crd: &mut Value, version: &str) {
     for one in crd["spec"]["versions"].as_array_mut().into_iter().flatten() {
         one["storage"] = json!(one["name"] == version);
     }
@@ -131,58 +133,39 @@ fn remove(crd: &mut Value, version: &str) {
 
 /// The version that each object is stored at: from etcd where it is ours, else by what the tap is asked.
 async fn stored(stage: &Stage<'_>) -> Result<BTreeMap<String, String>, ClusterError> {
-    let version = |object: &Value| {
-        object["apiVersion"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned()
-    };
     if let Server::Local(local) = stage.server {
         let objects = local.stored(&stage.crd.group, &stage.crd.names.plural).await?;
-        return Ok(objects.iter().map(|object| (key(object), version(object))).collect());
+        return Ok(objects.iter().map(|object| (key(object), version_of(object))).collect());
     }
     let mut stored = BTreeMap::new();
     let (Some(tap), Some(asked)) = (&stage.tap, stage.served().into_iter().next()) else { return Ok(stored) };
     let list = stage.list(asked, &Query::new()).await?;
     for item in list["items"].as_array().into_iter().flatten() {
-        let before = tap.count();
-        stage.api.get(&stage.path(asked, item["metadata"]["name"].as_str().unwrap_or_default())).await?.ok()?;
-        let uid = item["metadata"]["uid"].as_str().unwrap_or_default();
-        let review =
-            tap.since(before).into_iter().find(|seen| seen.to == asked && seen.uids.iter().any(|own| own == uid));
-        let from = review.and_then(|seen| seen.from.first().cloned());
-        stored.insert(key(item), from.unwrap_or_else(|| asked.to_owned()));
+        stored.insert(key(item), ask(&stage.api, tap, &stage.kind.at(asked), item).await?);
     }
     Ok(stored)
 }
 
-/// Writes until several writes in a row land at the new version, and says how many did not.
-async fn settle(stage: &mut Stage<'_>, objects: &[Planned], wanted: &str) -> Result<(), ClusterError> {
+/// Waits until the flip has taken effect at every API server, and says how many writes were late.
+pub(super) async fn settled(stage: &mut Stage<'_>, objects: &[Planned], wanted: &str) -> Result<(), ClusterError> {
     let Some(planned) = objects.iter().find(|planned| planned.version == wanted).or(objects.first()) else {
         return Ok(());
     };
-    let (mut late, mut row, mut number) = (0, 0, 0);
-    let end = Instant::now() + PATIENCE;
-    while row < SETTLED && Instant::now() < end {
-        number += 1;
-        let name = format!("probe-{number}");
-        let mut object = planned.object.clone();
-        object["metadata"]["name"] = json!(name);
-        let path = stage.kind.at(&planned.version).path();
-        let made = stage.api.post(&path, &object).await?;
-        if !made.is_success() {
-            // The server rebuilds its storage after a change, and may refuse for a moment.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
-        }
-        let at = stored(stage).await?.remove(&key(&made.json())).unwrap_or_default();
-        if at == wanted {
-            row += 1;
+    let apis = stage.server.apis();
+    let store = Store::of(stage.server, stage.served().into_iter().next().unwrap_or_default());
+    let watched = Watched { apis: &apis, store, kind: &stage.kind, object: &planned.object, tap: stage.tap.as_ref() };
+    // The journey's own requests have all been answered; what else is under way the tap knows.
+    let seen = settle(&watched, wanted, Vec::new()).await?;
+    stage.count("writes at the old version after the flip", seen.servers.iter().map(|server| server.late).sum());
+    // The server that is least sure of it counts.
+    stage.count(
+        "writes at the new version in a row",
+        if seen.is_settled() {
+            SETTLED
         } else {
-            late += 1;
-            row = 0;
-        }
-        stage.api.delete(&stage.path(&planned.version, &name)).await?;
-    }
-    stage.count("writes at the old version after the flip", late);
-    stage.count("writes at the new version in a row", row);
+            seen.servers.iter().map(|server| server.row).min().unwrap_or(0).min(SETTLED - 1)
+        },
+    );
     Ok(())
 }
 

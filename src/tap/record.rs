@@ -1,6 +1,9 @@
 //! The tap: a listener that passes reviews on to a converter, remembers them, and fails where it is told to.
 
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -18,6 +21,13 @@ pub enum Fault {
     Towards(String),
     /// Reviews with an object of this name are refused.
     Object(String),
+    /// Reviews for a version are passed on so much later.
+    Late {
+        /// The version.
+        towards: String,
+        /// How much later.
+        by: Duration,
+    },
 }
 
 /// A listener between an API server and a converter.
@@ -31,12 +41,21 @@ struct State {
     converter: Arc<dyn Endpoint>,
     log: Mutex<Vec<ReviewSeen>>,
     fault: Mutex<Option<Fault>>,
+    /// How many reviews began, and which of them are not answered yet.
+    begun: AtomicU64,
+    pending: Mutex<BTreeSet<u64>>,
 }
 
 impl Tap {
     /// Listens where an API server reaches this machine, and passes reviews on.
     pub async fn start(access: &HostAccess, converter: Arc<dyn Endpoint>) -> Result<Self, ClusterError> {
-        let state = Arc::new(State { converter, log: Mutex::default(), fault: Mutex::default() });
+        let state = Arc::new(State {
+            converter,
+            log: Mutex::default(),
+            fault: Mutex::default(),
+            begun: AtomicU64::new(0),
+            pending: Mutex::default(),
+        });
         let listener = Listener::start(access, Passing(Arc::clone(&state))).await?;
         Ok(Self { listener, state })
     }
@@ -62,6 +81,11 @@ impl Tap {
         log.get(count..).unwrap_or_default().to_vec()
     }
 
+    /// The reviews that began and are not answered yet, each by a number of its own.
+    pub fn pending(&self) -> BTreeSet<u64> {
+        self.state.pending.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Takes no more reviews.
     pub async fn stop(self) {
         self.listener.stop().await;
@@ -81,15 +105,40 @@ impl Handler for Passing {
     fn answer(self: Arc<Self>, call: Call) -> Answering {
         Box::pin(async move {
             let state = Arc::clone(&self.0);
-            let passed = tokio::task::spawn_blocking(move || pass(&state, &call)).await;
+            // Chosen before it counts as under way, so that whoever sees it there knows what will happen to it.
+            let fault = state.fault.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let under_way = UnderWay::of(&self.0);
+            let passed = tokio::task::spawn_blocking(move || pass(&state, fault, &call)).await;
+            drop(under_way);
             passed.unwrap_or_else(|error| Reply::text(500, format!("the converter panicked: {error}")))
         })
     }
 }
 
-fn pass(state: &State, call: &Call) -> Reply {
+/// A review that is not answered yet. Dropped, it is over, also where the server went away.
+struct UnderWay(Arc<State>, u64);
+
+impl UnderWay {
+    fn of(state: &Arc<State>) -> Self {
+        let number = state.begun.fetch_add(1, Ordering::Relaxed);
+        state.pending.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+        Self(Arc::clone(state), number)
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.pending.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
+    }
+}
+
+fn pass(state: &State, fault: Option<Fault>, call: &Call) -> Reply {
     let review: Value = serde_json::from_slice(&call.body).unwrap_or_default();
-    let fault = state.fault.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(Fault::Late { towards, by }) = &fault
+        && is_towards(&review, towards)
+    {
+        std::thread::sleep(*by);
+    }
     let reply = match fault.and_then(|fault| refusal(&fault, &review)) {
         Some(message) => failure(&review, &message),
         None => match state.converter.send(&Request::post(call.body.clone())).0 {
@@ -112,14 +161,19 @@ fn refusal(fault: &Fault, review: &Value) -> Option<String> {
     match fault {
         Fault::Refuse(message) => Some(message.clone()),
         Fault::Towards(version) => {
-            let desired = request["desiredAPIVersion"].as_str().unwrap_or_default();
-            desired.ends_with(&format!("/{version}")).then(|| format!("conversion to {version} is refused on purpose"))
+            is_towards(review, version).then(|| format!("conversion to {version} is refused on purpose"))
         }
+        Fault::Late { .. } => None,
         Fault::Object(name) => {
             let mut names = objects.filter_map(|object| object["metadata"]["name"].as_str());
             names.any(|own| own == name).then(|| format!("conversion of {name} is refused on purpose"))
         }
     }
+}
+
+fn is_towards(review: &Value, version: &str) -> bool {
+    let desired = review["request"]["desiredAPIVersion"].as_str().unwrap_or_default();
+    desired.rsplit('/').next() == Some(version)
 }
 
 fn failure(review: &Value, message: &str) -> Reply {

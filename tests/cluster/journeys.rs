@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::support::{block, check, describe};
 
-fn subject() -> Subject {
+pub(crate) fn subject() -> Subject {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/traces/widgets");
     crdproof::input::from_file(&folder.join("crdproof.yaml")).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -65,7 +65,7 @@ fn judged(trace: Trace) -> Report {
     judge(&plan(&subject, &settings), &options)
 }
 
-fn maps() -> Maps {
+pub(crate) fn maps() -> Maps {
     Maps::new(Arc::new(subject())).unwrap_or_else(|why| panic!("{why}"))
 }
 
@@ -138,14 +138,14 @@ pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(),
     )?;
 
     let calls = AtomicU64::new(0);
-    let jitter = condemned(binaries, &[Journey::Storage], move |object, _| {
+    let jitter = condemned(binaries, &[Journey::Storage, Journey::Retire], move |object, _| {
         let call = calls.fetch_add(1, Ordering::Relaxed);
         object["metadata"]["annotations"]["example.com/jitter"] = json!(call.to_string());
     })?;
     among(
         "a converter that never answers the same",
         &jitter,
-        &["storage/migration-keeps-content", "storage/mixed-storage-reads-alike"],
+        &["storage/migration-keeps-content", "storage/mixed-storage-reads-alike", "storage/retirement-keeps-content"],
     )?;
 
     // v1 has size, v2 has replicas; the way back forgets it.

@@ -5,10 +5,12 @@ mod containers;
 mod converter;
 mod endings;
 mod existing;
+mod flip;
 mod in_tree;
 mod journeys;
 mod local;
 mod migrate;
+mod retire;
 mod support;
 mod verbs;
 
@@ -99,6 +101,8 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("broken_converters_are_condemned", journeys::broken_converters_are_condemned),
         ("a_migration_is_proven_after_it_was_killed", migrate::a_migration_is_proven_after_it_was_killed),
         ("what_cannot_be_moved_is_named", migrate::what_cannot_be_moved_is_named),
+        ("gates_keep_a_version", retire::gates_keep_a_version),
+        ("journeys_hold_on_two_servers", flip::journeys_hold_on_two_servers),
         ("an_expired_certificate_is_named", existing::an_expired_certificate_is_named),
         ("eight_start_side_by_side", endings::eight_start_side_by_side),
         ("guests_leave_nothing", existing::guests_leave_nothing),
@@ -112,6 +116,9 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
 fn trials(name: &str, binaries: &Binaries) -> Vec<Trial> {
     let tests: &[(&str, Test)] = &[
         ("a_right_subject_holds_on_every_journey", journeys::a_right_subject_holds_on_every_journey),
+        ("a_flip_is_proven_on_every_server", flip::a_flip_is_proven_on_every_server),
+        ("a_version_is_retired_however_often_it_is_killed", retire::a_version_is_retired_however_often_it_is_killed),
+        ("a_version_that_is_gone_blocks_nobody_any_more", retire::a_version_that_is_gone_blocks_nobody_any_more),
         ("every_verb_works", verbs::every_verb_works),
         ("two_api_servers_share_a_store", local::two_api_servers_share_a_store),
         ("audited_and_controlled", local::audited_and_controlled),

@@ -1,6 +1,6 @@
 //! `crdproof migrate` on a real server: dry first, killed in the middle, started again, proven and trimmed.
 
-use std::process::{Command, Output};
+use std::process::Command;
 
 use crdproof::cluster::api::{PatchKind, Resource, definitions};
 use crdproof::cluster::local::{Binaries, Local};
@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use libtest_mimic::Failed;
 use serde_json::json;
 
-use crate::support::{block, check, crd, describe, forbid_rewrites, stored_versions, widget};
+use crate::support::{block, check, crd, describe, forbid_rewrites, said, stored_versions, widget};
 
 /// So many that the migration can be killed in the middle.
 const OBJECTS: u32 = 1500;
@@ -17,10 +17,6 @@ fn migrate(server: &Local, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
     command.args(["migrate", "widgets.example.com", "--kubeconfig"]).arg(server.kubeconfig()).args(more);
     command
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 async fn at(server: &Local, version: &str) -> Result<usize, Failed> {

@@ -1,5 +1,6 @@
 //! What all trials use.
 
+use std::process::Output;
 use std::time::Duration;
 
 use crdproof::cluster::ClusterError;
@@ -22,6 +23,11 @@ pub(crate) fn check(holds: bool, otherwise: impl Into<String>) -> Result<(), Fai
 
 pub(crate) fn describe(error: &ClusterError) -> Failed {
     format!("{error} ({})\n{}", error.help(), error.log().unwrap_or_default()).into()
+}
+
+/// What a command said to people.
+pub(crate) fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 pub(crate) fn crd() -> Value {

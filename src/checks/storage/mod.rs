@@ -10,5 +10,7 @@ pub(super) mod migration_rewrites_all;
 pub(super) mod migration_survives_writers;
 pub(super) mod mixed_storage_reads_alike;
 pub(super) mod old_version_removable;
+pub(super) mod old_version_retires;
 pub(super) mod removal_refused_while_stored;
+pub(super) mod retirement_keeps_content;
 pub(super) mod stored_versions_trimmed;

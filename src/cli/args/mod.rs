@@ -73,6 +73,13 @@ pub(crate) enum Command {
         after_help = "Examples:\n  crdproof preflight --context staging\n  crdproof preflight 1.31 -f crdproof.yaml\n  crdproof preflight --explain managed-fields"
     )]
     Preflight(Box<preflight::PreflightArgs>),
+    /// Retire a version of a CRD on a cluster: flip, migrate, clean managedFields, trim, unserve, remove.
+    ///
+    /// Without --allow-changes it only says what would be done. Every step is checked before the next one; where it does
+    /// not hold, the rest is left undone. It can be stopped and started again.
+    /// Exit code 1 says that a step was refused, and why.
+    #[command(after_help = "Example:\n  crdproof retire widgets.example.com v1beta1 --context staging --allow-changes")]
+    Retire(Box<migrate::RetireArgs>),
     /// Judge a change of CRDs: is the upgrade from OLD to NEW safe? Findings that OLD has too are left out.
     #[command(
         after_help = "Examples:\n  crdproof diff git:v1.4.0:config/crd config/crd\n  crdproof diff old.yaml new.yaml --format markdown > UPGRADE.md"

@@ -93,3 +93,15 @@ fn diff_tells_what_a_change_brings() {
     crdproof(folder.path(), &["diff", "old.yaml", "none.yaml"]).says(2, &["cannot read none.yaml"]);
     crdproof(folder.path(), &["diff", "-", "-"]).says(2, &["cannot both be standard input"]);
 }
+
+#[test]
+fn what_changes_clusters_says_what_it_misses() {
+    let folder = tempfile::tempdir().unwrap();
+    crdproof(folder.path(), &["retire", "widgets.example.com"]).says(2, &["<VERSION>"]);
+    crdproof(folder.path(), &["retire", "widgets.example.com", "v1", "--drain", "soon"]).says(2, &["write 90s or 5m"]);
+    for command in [&["migrate", "widgets.example.com"][..], &["retire", "widgets.example.com", "v1"]] {
+        let words = [command, &["--kubeconfig", "nowhere.yaml"]].concat();
+        crdproof(folder.path(), &words).says(5, &["nowhere.yaml"]);
+    }
+    assert!(listing(folder.path()).is_empty());
+}

@@ -1,0 +1,54 @@
+//! Retiring a version moves no ownership: whoever a stranger had against them before has it afterwards.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::{Call, Trace};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/ownership-survives-retirement",
+    title: "after a version is retired every field has the owners that it had",
+    why: "Entries of the version are rewritten before it goes. Where an owner is lost on the way, others take its fields \
+          without a conflict, and it cannot withdraw them any more.",
+    source: &["https://github.com/kubernetes/kubernetes/issues/111937", "A-03", "A-06"],
+    severity: Severity::Error,
+    since: Some(19),
+    help: "convert fields in both directions, and deterministically: owners of moved fields are found through conversions",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let after = claims(trace, "retire/owners-after");
+        for (claim, before) in claims(trace, "retire/owners-before") {
+            let Some(now) = after.get(&claim) else { continue };
+            found.examined += 1;
+            let (name, what) = claim;
+            let (had, has) = (owners(before), owners(now));
+            if had != has {
+                let shown = |owners: BTreeSet<String>| {
+                    let names = owners.into_iter().collect::<Vec<_>>().join(", ");
+                    if names.is_empty() { "nobody".to_owned() } else { names }
+                };
+                let field = what.trim_start_matches("claim ");
+                let message =
+                    format!("{field} of {name} belonged to {}, and belongs to {} now", shown(had), shown(has));
+                found.breach(&now.version, message, what.to_owned());
+            }
+        }
+    })
+}
+
+/// Claims of a stranger, by object and field.
+fn claims<'t>(trace: &'t Trace, step: &'t str) -> BTreeMap<(&'t str, &'t str), &'t Call> {
+    trace.calls(step).map(|call| ((call.name.as_str(), call.what.as_str()), call)).collect()
+}
+
+/// The managers that a conflict names.
+fn owners(call: &Call) -> BTreeSet<String> {
+    let causes = call.answered["details"]["causes"].as_array().into_iter().flatten();
+    let messages = causes.filter_map(|cause| cause["message"].as_str()?.strip_prefix("conflict with \""));
+    messages.filter_map(|message| Some(message.split_once('"')?.0.to_owned())).collect()
+}

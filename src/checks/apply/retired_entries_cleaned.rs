@@ -1,0 +1,43 @@
+//! Entries of a version are rewritten before it goes.
+
+use crate::checks::shared_trace::{Found, judged, retired_versions};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/retired-entries-cleaned",
+    title: "after a version is retired no entry names it and everybody can apply",
+    why: "An entry of managedFields at a version that is gone makes every apply to the object fail, whoever applies.",
+    source: &["https://github.com/kubernetes/kubernetes/issues/111937", "A-06", "A-08"],
+    severity: Severity::Error,
+    since: Some(19),
+    help: "retire versions with `crdproof retire`, which rewrites the entries first; make the converter deterministic",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let gone = retired_versions(trace);
+        for snapshot in trace.snapshots("retire/after") {
+            for (name, object) in &snapshot.objects {
+                found.examined += 1;
+                for entry in object["metadata"]["managedFields"].as_array().into_iter().flatten() {
+                    let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+                    let (manager, at) = (text("manager"), text("apiVersion"));
+                    let Some(version) = at.rsplit('/').next().filter(|version| gone.contains(*version)) else {
+                        continue;
+                    };
+                    let message = format!("{manager} has an entry at {version} in {name} after {version} was retired");
+                    found.breach(&snapshot.version, message, format!("{manager} {version}"));
+                }
+            }
+        }
+        for call in trace.calls("retire/apply") {
+            found.examined += 1;
+            if !call.is_success() {
+                let message = format!("{} to {} failed: {}", call.what, call.name, call.message());
+                found.breach(&call.version, message, call.what.clone());
+            }
+        }
+    })
+}

@@ -1,0 +1,51 @@
+//! The whole way of a version out of a cluster: every gate is met, and it is gone in the end.
+
+use crate::checks::shared_trace::{Found, judged, retired_versions, stored_versions};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/old-version-retires",
+    title: "a version can be retired, every gate met",
+    why: "A version that cannot be retired must be served and converted for ever, and one that is retired past a gate that \
+          is not met leaves objects that nobody can read.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "V-04",
+        "V-11",
+        "M-03",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "the gate that is not met says what to do; converters that are not deterministic are a frequent reason",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for names in trace.names("retire").filter(|names| names.what == "refused") {
+            found.examined += 1;
+            for why in &names.names {
+                found.breach("", format!("the retirement was refused: {why}"), "refused".to_owned());
+            }
+        }
+        let Some(after) = trace.definition("retire/after") else { return };
+        found.examined += 1;
+        let gone = retired_versions(trace);
+        if gone.is_empty() {
+            found.breach("", "no version is gone after the retirement".to_owned(), "gone".to_owned());
+        }
+        let stored = stored_versions(after);
+        if stored.len() != 1 || gone.contains(&stored[0]) {
+            let message = format!("storedVersions is [{}] after the retirement", stored.join(", "));
+            found.breach("", message, "storedVersions".to_owned());
+        }
+        for (name, version) in trace.stored("retire/after").flatten() {
+            found.examined += 1;
+            if gone.contains(version) {
+                let message = format!("{name} is stored at {version} after the retirement");
+                found.breach(version, message, "stored".to_owned());
+            }
+        }
+    })
+}

@@ -1,0 +1,26 @@
+//! Retiring a version changes where objects are stored and who is remembered by what, and nothing else.
+
+use crate::checks::shared_trace::{Found, alike, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/retirement-keeps-content",
+    title: "retiring a version changes no object",
+    why: "When a version goes, clients of the others have no reason to look. A change that comes with it is a change that \
+          nobody asked for.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "V-10",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "make the converter lossless and deterministic",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        alike(evidence, trace, ("retire/before", "retire/after"), "after a version was retired", found);
+    })
+}

@@ -1,0 +1,127 @@
+//! `retire`: a version of a CRD leaves a cluster, step by step, each behind a gate.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use crdproof::cluster::ClusterError;
+use crdproof::cluster::api::Api;
+use crdproof::journey::migrate::Pace;
+use crdproof::journey::retire::dependents::dependents;
+use crdproof::journey::retire::{self, Cleaned, Plan, Refusal, Step, Told, Wish};
+
+use super::args::migrate::RetireArgs;
+use super::console::Console;
+use super::exit::Exit;
+use super::migrate::{guarded, say_passes, say_progress};
+
+/// Retires a version, or says what would be done.
+pub(crate) fn retire(args: &RetireArgs, console: Console) -> Result<Exit> {
+    let wish = Wish {
+        crd: args.crd.clone(),
+        version: args.version.clone(),
+        to: args.to.clone(),
+        drain: args.drain,
+        pace: Pace { together: args.together.max(1), ..Pace::default() },
+    };
+    guarded(&args.cluster, console, async |api, dry_run| {
+        let plan = match retire::plan(api, &wish).await? {
+            Ok(plan) => plan,
+            Err(refusal) => return Ok(say_refusal(&refusal, console)),
+        };
+        say_plan(&wish, &plan, console);
+        say_dependents(api, &wish, console).await?;
+        if dry_run {
+            console.say("○ nothing was changed; add --allow-changes to retire it");
+            return Ok(Exit::Success);
+        }
+        let mut told = Instant::now();
+        let mut tell = |what: Told<'_>| match what {
+            Told::Passes(pass, so_far) => say_progress(&mut told, pass, so_far, console),
+            Told::Begins(step) => console.say(&format!("► {}: {}", step.as_str(), meaning(step, &wish, &plan))),
+            Told::Waits(left) => console
+                .say(&format!("  waiting {} s for requests that began before the change", left.as_secs_f64().ceil())),
+            Told::Proven(passes) => say_passes(passes, console),
+            Told::Cleaned(cleaned) => say_cleaned(cleaned, console),
+            Told::Done(step) => console.say(&format!("✔ {}", step.as_str())),
+        };
+        Ok(match retire::retire(std::slice::from_ref(api), &wish, &mut tell).await? {
+            Ok(plan) if !plan.listed => {
+                console.say(&format!("✔ no entry names {}", wish.version));
+                Exit::Success
+            }
+            Ok(_) => {
+                console.say(&format!(
+                    "✔ {} is retired; take it out of the manifest of {}, too, or installing that brings it back",
+                    wish.version, wish.crd
+                ));
+                Exit::Success
+            }
+            Err(refusal) => say_refusal(&refusal, console),
+        })
+    })
+}
+
+fn meaning(step: Step, wish: &Wish, plan: &Plan) -> String {
+    let (gone, to) = (&wish.version, &plan.to);
+    match step {
+        Step::Flip => format!("{to} becomes the storage version"),
+        Step::Migrate => format!("every object is stored at {to}, with proof"),
+        Step::Clean => format!("entries of managedFields at {gone} become entries at {}", plan.kind.version),
+        Step::Trim => format!("storedVersions becomes [{to}]"),
+        Step::Unserve => format!("{gone} is taken out of service"),
+        Step::Check => format!("no entry is at {gone}, and nothing is stored at another version than {to}"),
+        Step::Remove => format!("{gone} is removed from the CRD"),
+    }
+}
+
+fn say_plan(wish: &Wish, plan: &Plan, console: Console) {
+    console.say(&format!(
+        "► {} stores {}; storedVersions is [{}]; objects are written through {}",
+        wish.crd,
+        plan.storage,
+        plan.stored.join(", "),
+        plan.kind.version
+    ));
+    if !plan.listed {
+        console.say(&format!("► {} has no version {}; only entries that name it are cleaned", wish.crd, wish.version));
+    }
+    for (number, step) in (1..).zip(&plan.steps) {
+        console.say(&format!("  {number}. {}: {}", step.as_str(), meaning(*step, wish, plan)));
+    }
+}
+
+/// Objects that a version's owners are named by are not ours to change, so this is only said.
+async fn say_dependents(api: &Api, wish: &Wish, console: Console) -> Result<(), ClusterError> {
+    let found = dependents(api, &wish.crd, &wish.version, wish.pace).await?;
+    if !found.unread.is_empty() {
+        console.say(&format!("! owner references could not be looked at in: {}", found.unread.join(", ")));
+    }
+    if found.count > 0 {
+        console.say(&format!(
+            "! {} objects name an owner at {}; garbage collection will not find it any more; name it at a version that stays first:",
+            found.count, wish.version
+        ));
+        for name in &found.named {
+            console.say(&format!("    {name}"));
+        }
+    }
+    Ok(())
+}
+
+fn say_cleaned(cleaned: &Cleaned, console: Console) {
+    console.say(&format!("  {} objects, entries of {} rewritten", cleaned.seen, cleaned.rewritten));
+    if cleaned.losses > 0 {
+        console.say(&format!(
+            "! {} fields lost their owner, since nobody can tell where they are now; whoever applies them next owns them:",
+            cleaned.losses
+        ));
+        for field in &cleaned.lost {
+            console.say(&format!("    {field}"));
+        }
+    }
+}
+
+fn say_refusal(refusal: &Refusal, console: Console) -> Exit {
+    console.say(&format!("✗ {}\n  = help: {}", refusal.why, refusal.help));
+    Exit::Findings
+}

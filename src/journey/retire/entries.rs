@@ -1,0 +1,269 @@
+//! Entries of `metadata.managedFields`: what is left of those of one version at another. Pure.
+//!
+//! A path of an entry belongs to the version of the entry. Where both versions show the same value at the same path, the
+//! entry keeps it. Where they do not, the field moved or was rewritten, and only the server can tell who owns its new place:
+//! it names the owners when somebody else applies another value there.
+
+use serde_json::{Map, Value, json};
+
+use super::claims::{Owner, Part, Probe, leaves};
+
+/// One object as two versions show it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Views<'a> {
+    /// At the version that goes; nothing where that is not served.
+    pub(super) old: Option<&'a Value>,
+    /// At the version that stays.
+    pub(super) new: &'a Value,
+}
+
+/// The entries as they are to be.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Rewritten {
+    pub(super) entries: Vec<Value>,
+    /// Fields that nobody could carry over, each with its manager.
+    pub(super) lost: Vec<String>,
+}
+
+/// Whether an entry is of a group and version.
+pub(super) fn is_of(entry: &Value, api_version: &str) -> bool {
+    entry["apiVersion"] == api_version
+}
+
+/// Whether an object has an entry of a group and version.
+pub(super) fn names(object: &Value, api_version: &str) -> bool {
+    managed(object).iter().any(|entry| is_of(entry, api_version))
+}
+
+/// The entries of an object.
+pub(super) fn managed(object: &Value) -> &[Value] {
+    object["metadata"]["managedFields"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Rewrites the entries of one version as entries of another. `owned` is who owns the fields that were asked about.
+pub(super) fn rewrite(views: Views<'_>, gone: &str, left: &str, owned: &[(Probe, Vec<Owner>)]) -> Rewritten {
+    let mut rewritten = Rewritten { entries: Vec::new(), lost: Vec::new() };
+    let (moving, staying): (Vec<&Value>, Vec<&Value>) = managed(views.new).iter().partition(|entry| is_of(entry, gone));
+    rewritten.entries.extend(staying.into_iter().cloned());
+    for entry in moving {
+        let mut lost = Vec::new();
+        let mut kept = carry(&entry["fieldsV1"], views.old, views.new, "", &mut lost);
+        for (probe, owners) in owned {
+            for owner in owners.iter().filter(|owner| owner.is(entry)) {
+                insert(&mut kept, &probe.path);
+                lost.retain(|path| *path != owner.field);
+            }
+        }
+        let manager = entry["manager"].as_str().unwrap_or_default();
+        rewritten.lost.extend(lost.iter().map(|path| format!("{path} of {manager}")));
+        if kept.is_empty() {
+            continue;
+        }
+        let mut moved = entry.clone();
+        moved["apiVersion"] = json!(left);
+        moved["fieldsV1"] = Value::Object(kept);
+        // Entries are known by these; of two with the same name the server would take the last.
+        let same = |other: &&mut Value| {
+            ["manager", "operation", "apiVersion", "subresource"].iter().all(|name| other[*name] == moved[*name])
+        };
+        match rewritten.entries.iter_mut().find(same) {
+            Some(twin) => unite(&mut twin["fieldsV1"], &moved["fieldsV1"]),
+            None => rewritten.entries.push(moved),
+        }
+    }
+    rewritten
+}
+
+/// The fields to ask about: those that the entries of the version cannot keep by their path. None where nothing is missing.
+pub(super) fn probes(views: Views<'_>, gone: &str, schema: &Value) -> Vec<Probe> {
+    let moving = managed(views.new).iter().filter(|entry| is_of(entry, gone));
+    let mut lost = Vec::new();
+    for entry in moving {
+        carry(&entry["fieldsV1"], views.old, views.new, "", &mut lost);
+    }
+    let mut probes = Vec::new();
+    if lost.is_empty() {
+        return probes;
+    }
+    for (name, value) in views.new.as_object().into_iter().flatten() {
+        if !matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
+            let old = views.old.and_then(|old| old.get(name));
+            leaves(&schema["properties"][name], old, value, &mut vec![Part::Field(name.clone())], &mut probes);
+        }
+    }
+    probes
+}
+
+/// What both versions show alike of the fields of an entry. What they do not is lost, for now.
+fn carry(fields: &Value, old: Option<&Value>, new: &Value, at: &str, lost: &mut Vec<String>) -> Map<String, Value> {
+    let mut kept = Map::new();
+    for (key, below) in fields.as_object().into_iter().flatten() {
+        if key == "." {
+            kept.insert(key.clone(), json!({}));
+            continue;
+        }
+        let path = format!("{at}{}", shown(key));
+        let (then, now) = (old.map(|old| child(old, key)), child(new, key));
+        let is_leaf = below.as_object().is_none_or(Map::is_empty);
+        match now {
+            // Without the old view the path alone must do.
+            Some(now) if is_leaf && then.is_none_or(|then| then == Some(now)) => {
+                kept.insert(key.clone(), json!({}));
+            }
+            Some(now) if !is_leaf => {
+                let inner = carry(below, then.flatten().or(old.map(|_| &Value::Null)), now, &path, lost);
+                if !inner.is_empty() {
+                    kept.insert(key.clone(), Value::Object(inner));
+                }
+            }
+            None if !is_leaf => {
+                carry(below, None, &Value::Null, &path, lost);
+            }
+            _ => lost.push(path),
+        }
+    }
+    kept
+}
+
+/// What a key of `fieldsV1` stands for in a value.
+fn child<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    let (kind, rest) = key.split_once(':')?;
+    match kind {
+        "f" => value.get(rest),
+        "k" => {
+            let keys: Map<String, Value> = serde_json::from_str(rest).ok()?;
+            value.as_array()?.iter().find(|item| keys.iter().all(|(name, key)| item.get(name) == Some(key)))
+        }
+        "v" => {
+            let wanted: Value = serde_json::from_str(rest).ok()?;
+            value.as_array()?.iter().find(|item| **item == wanted)
+        }
+        "i" => value.get(rest.parse::<usize>().ok()?),
+        _ => None,
+    }
+}
+
+/// A key of `fieldsV1` as servers write it in messages.
+fn shown(key: &str) -> String {
+    match key.split_once(':') {
+        Some(("f", name)) => format!(".{name}"),
+        Some(("k", keys)) => {
+            let keys: Map<String, Value> = serde_json::from_str(keys).unwrap_or_default();
+            let pairs: Vec<String> = keys.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            format!("[{}]", pairs.join(","))
+        }
+        Some(("v", value)) => format!("[={value}]"),
+        Some((_, index)) => format!("[{index}]"),
+        None => key.to_owned(),
+    }
+}
+
+/// Adds a path. An empty map says that the field itself is owned; beside others `.` says so.
+fn insert(fields: &mut Map<String, Value>, path: &[Part]) {
+    let Some((first, rest)) = path.split_first() else { return };
+    let key = match first {
+        Part::Field(name) => format!("f:{name}"),
+        Part::Item(keys) => format!("k:{}", Value::Object(keys.clone())),
+    };
+    let known = fields.contains_key(&key);
+    let Some(below) = fields.entry(key).or_insert_with(|| json!({})).as_object_mut() else { return };
+    if known && below.is_empty() != rest.is_empty() {
+        below.insert(".".into(), json!({}));
+    }
+    insert(below, rest);
+}
+
+/// Adds all paths of others.
+fn unite(fields: &mut Value, more: &Value) {
+    let Some(own) = fields.as_object_mut() else { return };
+    for (key, theirs) in more.as_object().into_iter().flatten() {
+        let known = own.get(key).and_then(Value::as_object).map(Map::is_empty);
+        let is_leaf = theirs.as_object().is_none_or(Map::is_empty);
+        let below = own.entry(key.clone()).or_insert_with(|| json!({}));
+        if known.is_some_and(|empty| empty != is_leaf) {
+            below["."] = json!({});
+        }
+        unite(below, theirs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(manager: &str, operation: &str, version: &str, fields: &Value) -> Value {
+        json!({"manager": manager, "operation": operation, "apiVersion": format!("example.com/{version}"),
+               "fieldsType": "FieldsV1", "fieldsV1": fields})
+    }
+
+    fn views() -> (Value, Value) {
+        let metadata = json!({"name": "a", "labels": {"x": "y"}});
+        let ports = json!([{"name": "web", "number": 80}, {"name": "admin", "number": 81}]);
+        let old = json!({"metadata": metadata, "spec": {"size": 3, "owner": "o", "ports": ports, "limit": "3Gi"}});
+        let mut new = old.clone();
+        new["spec"] = json!({"replicas": 3, "owner": "o", "ports": ports, "limit": 3});
+        (old, new)
+    }
+
+    fn asked(manager: &str, field: &str) -> Vec<Owner> {
+        let message = format!("conflict with {manager:?}");
+        Owner::all(
+            &json!({"details": {"causes": [{"reason": "FieldManagerConflict", "message": message, "field": field}]}}),
+        )
+    }
+
+    fn rewritten(entries: &Value, owned: &[(Probe, Vec<Owner>)]) -> Rewritten {
+        let (old, mut new) = views();
+        new["metadata"]["managedFields"] = entries.clone();
+        rewrite(Views { old: Some(&old), new: &new }, "example.com/v1", "example.com/v2", owned)
+    }
+
+    #[test]
+    fn what_both_versions_show_alike_is_kept_and_others_are_not_touched() {
+        let web = r#"k:{"name":"web"}"#;
+        let mine = json!({"f:metadata": {"f:labels": {"f:x": {}}},
+                          "f:spec": {"f:owner": {}, "f:ports": {web: {".": {}, "f:number": {}}}}});
+        let theirs = entry("bob", "Apply", "v2", &json!({"f:spec": {"f:replicas": {}}}));
+        let done = rewritten(&json!([entry("alice", "Apply", "v1", &mine), theirs]), &[]);
+        assert_eq!(done.entries, [theirs.clone(), entry("alice", "Apply", "v2", &mine)]);
+        assert!(done.lost.is_empty(), "{:?}", done.lost);
+    }
+
+    #[test]
+    fn moved_fields_follow_the_owner_that_a_conflict_names() {
+        let mine = entry("alice", "Apply", "v1", &json!({"f:spec": {"f:size": {}, "f:limit": {}}}));
+        let (old, mut new) = views();
+        new["metadata"]["managedFields"] = json!([mine]);
+        let views = Views { old: Some(&old), new: &new };
+        let probes = probes(views, "example.com/v1", &json!({}));
+        let shown: Vec<Value> = probes.iter().map(|probe| probe.intent(&new)["spec"].clone()).collect();
+        assert_eq!(shown, [json!({"limit": 2}), json!({"replicas": 2})]);
+        let owned: Vec<_> =
+            probes.into_iter().zip([asked("alice", ".spec.limit"), asked("alice", ".spec.size")]).collect();
+        let done = rewritten(&json!([mine]), &owned);
+        assert_eq!(
+            done.entries,
+            [entry("alice", "Apply", "v2", &json!({"f:spec": {"f:limit": {}, "f:replicas": {}}}))]
+        );
+        assert!(done.lost.is_empty());
+        // Nobody says whose it is: that field is lost, and with it the entry, which would claim all of the spec otherwise.
+        let done = rewritten(&json!([mine]), &owned[..1]);
+        assert_eq!(done.entries, [entry("alice", "Apply", "v2", &json!({"f:spec": {"f:limit": {}}}))]);
+        assert_eq!(done.lost, [".spec.size of alice"]);
+        assert_eq!(rewritten(&json!([mine]), &[]).entries, [] as [Value; 0]);
+    }
+
+    #[test]
+    fn entries_that_become_the_same_are_united() {
+        let one = entry("carol", "Update", "v1", &json!({"f:spec": {"f:owner": {}, "f:ports": {}}}));
+        let two = entry(
+            "carol",
+            "Update",
+            "v2",
+            &json!({"f:spec": {"f:replicas": {}, "f:ports": {r#"k:{"name":"web"}"#: {}}}}),
+        );
+        let done = rewritten(&json!([one, two]), &[]);
+        let all = json!({"f:spec": {"f:owner": {}, "f:replicas": {}, "f:ports": {".": {}, r#"k:{"name":"web"}"#: {}}}});
+        assert_eq!(done.entries, [entry("carol", "Update", "v2", &all)]);
+    }
+}
