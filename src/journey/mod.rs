@@ -1,10 +1,13 @@
 //! Journeys: sequences of steps on a real API server. They act and record; what it means is for the checks to say.
 
+mod admission;
 mod apply;
 pub mod in_tree;
 pub mod migrate;
 mod objects;
 pub mod proof;
+mod publish;
+mod rules;
 mod serve;
 mod stage;
 mod storage;
