@@ -189,6 +189,10 @@ fn at<'v>(object: &'v Value, path: &[String]) -> Option<&'v Value> {
 fn set(object: &mut Value, path: &[String], value: &Value) {
     let mut at = object;
     for name in path {
+        // A converter that answers differently each time may have put anything there.
+        if !at.is_object() {
+            *at = json!({});
+        }
         at = &mut at[name.as_str()];
     }
     *at = value.clone();
