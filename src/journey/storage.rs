@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::drivers::{self, Cycle};
 use super::migrate::{Migrated, Pace, migrate};
 use super::objects::Planned;
 use super::stage::{Ask, PATIENCE, Stage, key};
@@ -62,6 +63,8 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     let second = run(stage, &new).await?;
     tell(stage, "second", &second);
     look(stage).await?;
+    let cycle = Cycle { objects: &objects, old: &old, new: &new, before: &before, after: &after };
+    drivers::travel(stage, &cycle).await?;
 
     // Once more from the beginning, while others write.
     stage.step("busy");
@@ -109,7 +112,7 @@ async fn retired(stage: &mut Stage<'_>, objects: &[Planned], old: &str, new: &st
 }
 
 /// Everything that can be seen without changing anything: objects at every version, and what is stored.
-async fn look(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
+pub(super) async fn look(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     let served = stage.served();
     stage.snapshot(&served, &Query::new()).await?;
     let stored = stored(stage).await?;
@@ -130,7 +133,7 @@ fn remove(crd: &mut Value, version: &str) {
 }
 
 /// The version that each object is stored at: from etcd where it is ours, else by what the tap is asked.
-async fn stored(stage: &Stage<'_>) -> Result<BTreeMap<String, String>, ClusterError> {
+pub(super) async fn stored(stage: &Stage<'_>) -> Result<BTreeMap<String, String>, ClusterError> {
     let version = |object: &Value| {
         object["apiVersion"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned()
     };
@@ -154,7 +157,7 @@ async fn stored(stage: &Stage<'_>) -> Result<BTreeMap<String, String>, ClusterEr
 }
 
 /// Writes until several writes in a row land at the new version, and says how many did not.
-async fn settle(stage: &mut Stage<'_>, objects: &[Planned], wanted: &str) -> Result<(), ClusterError> {
+pub(super) async fn settle(stage: &mut Stage<'_>, objects: &[Planned], wanted: &str) -> Result<(), ClusterError> {
     let Some(planned) = objects.iter().find(|planned| planned.version == wanted).or(objects.first()) else {
         return Ok(());
     };
@@ -233,12 +236,12 @@ async fn busy(stage: &mut Stage<'_>, objects: &[Planned], old: &str, new: &str) 
 const WRITES: usize = 20;
 
 /// The built-in migration, through a served version.
-async fn run(stage: &mut Stage<'_>, version: &str) -> Result<Migrated, ClusterError> {
+pub(super) async fn run(stage: &mut Stage<'_>, version: &str) -> Result<Migrated, ClusterError> {
     let kind = Resource::cluster_wide(&stage.crd.group, version, &stage.crd.names.plural);
     migrate(&stage.api, &kind, Pace::default(), &mut |_| {}).await
 }
 
-fn tell(stage: &mut Stage<'_>, which: &str, migrated: &Migrated) {
+pub(super) fn tell(stage: &mut Stage<'_>, which: &str, migrated: &Migrated) {
     let counts = [
         ("seen", migrated.seen),
         ("rewritten", migrated.rewritten),

@@ -17,8 +17,8 @@ pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig,
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
 pub use exec::ExecConfig;
 pub use file::{
-    Baseline, Budget, CrdInputs, Implementation, KubernetesConfig, Metadata, Provider, SubjectFile, SubjectFileError,
-    Waiver,
+    Baseline, Budget, CrdInputs, Implementation, KubernetesConfig, Metadata, MigrationConfig, Provider, SubjectFile,
+    SubjectFileError, Waiver,
 };
 pub use period::{Period, PeriodError};
 pub use sample::Sample;
