@@ -104,6 +104,7 @@ fn needed(need: Need) -> &'static str {
         Need::BaselineConverter => "the converter of the previous release",
         Need::Exchanges => "a webhook that runs, and samples",
         Need::Trace => "an API server",
+        Need::InTree => "a control plane that migrates (`--in-tree-migration`)",
     }
 }
 

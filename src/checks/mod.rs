@@ -21,6 +21,7 @@ mod manifest;
 mod registry;
 mod serving;
 mod shared_difference;
+mod shared_drivers;
 mod shared_trace;
 mod storage;
 mod tools;
@@ -112,6 +113,8 @@ pub enum Need {
     Exchanges,
     /// A journey on an API server.
     Trace,
+    /// A journey in which the control plane migrated by itself.
+    InTree,
 }
 
 /// What a judge is shown.

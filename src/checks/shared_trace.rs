@@ -112,10 +112,15 @@ pub(super) fn retired_versions(trace: &Trace) -> BTreeSet<String> {
     versions("retire/install").difference(&versions("retire/after")).cloned().collect()
 }
 
-/// What was counted in a step.
+/// What was counted in a step, first.
 pub(super) fn counted(trace: &Trace, step: &str, what: &str) -> Option<u64> {
-    let mut counts = trace.of(step).filter_map(|seen| if let Seen::Count(count) = seen { Some(count) } else { None });
-    counts.find(|count| count.what == what).map(|count| count.count)
+    counts(trace, step, what).next()
+}
+
+/// What was counted in a step, each time.
+pub(super) fn counts<'t>(trace: &'t Trace, step: &'t str, what: &'t str) -> impl Iterator<Item = u64> + 't {
+    let counts = trace.of(step).filter_map(|seen| if let Seen::Count(count) = seen { Some(count) } else { None });
+    counts.filter(move |count| count.what == what).map(|count| count.count)
 }
 
 /// Who owns what, and at which version: manager, version, path. Items of lists are `[*]`, whatever their key.

@@ -10,7 +10,7 @@ use crdproof::cluster::{ClusterError, Server, runtime};
 use crdproof::convert::endpoint::Endpoint;
 use crdproof::convert::{self, Declared, Maps};
 use crdproof::input::{InputError, Trouble};
-use crdproof::journey::{self, Journey};
+use crdproof::journey::{self, Journey, Migrators};
 use crdproof::observe::Trace;
 use crdproof::run::Settings;
 use crdproof::subject::{self, Crd, Subject};
@@ -47,7 +47,9 @@ pub(crate) fn make(
     }
     let server = ServerArgs { provider: Some(provider), ..args.server.clone() };
     // Opened once: what it stands for may be a process that takes its time to start.
-    let tour = Tour { subject, journeys, seed: settings.seed, converters: converters(subject, console)? };
+    let migrators = Migrators { in_tree: args.in_tree_migration };
+    let converters = converters(subject, console)?;
+    let tour = Tour { subject, journeys, seed: settings.seed, converters, migrators };
     let mut traces = Vec::new();
     for release in releases {
         let Some(seen) = tour.on_release(release, &server, console)? else { return Ok(None) };
@@ -65,6 +67,7 @@ struct Tour<'a> {
     journeys: Vec<Journey>,
     seed: u64,
     converters: Vec<(&'a Crd, Converter)>,
+    migrators: Migrators,
 }
 
 /// The journeys whose steps a selected check reads.
@@ -93,7 +96,9 @@ impl Tour<'_> {
     async fn on(&self, server: &Server) -> Result<Option<Vec<Trace>>, ClusterError> {
         let mut traces = Vec::new();
         for (crd, converter) in &self.converters {
-            let travelled = journey::travel(server, self.subject, crd, converter.clone(), &self.journeys, self.seed);
+            let (converter, migrators) = (converter.clone(), self.migrators);
+            let travelled =
+                journey::travel_by(server, self.subject, crd, converter, &self.journeys, self.seed, migrators);
             match runtime::unless_interrupted(travelled).await {
                 None => return Ok(None),
                 Some(trace) => traces.push(trace?),
@@ -103,7 +108,10 @@ impl Tour<'_> {
     }
 
     fn on_release(&self, release: &str, server: &ServerArgs, console: Console) -> Result<Option<Vec<Trace>>> {
-        let wanted = Wanted::of(&env::store()?, release, server, false, console)?;
+        let mut wanted = Wanted::of(&env::store()?, release, server, false, console)?;
+        if self.migrators.in_tree {
+            wanted = wanted.migrating().map_err(told)?;
+        }
         let seen = runtime::block_on(async {
             let started = Instant::now();
             let Some(server) = runtime::unless_interrupted(wanted.start()).await else { return Ok(None) };

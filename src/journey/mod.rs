@@ -1,13 +1,18 @@
 //! Journeys: sequences of steps on a real API server. They act and record; what it means is for the checks to say.
 
+mod admission;
 mod apply;
+mod command;
+mod drivers;
 pub mod in_tree;
 pub mod migrate;
 mod objects;
 pub mod preflight;
 pub mod probe;
 pub mod proof;
+mod publish;
 pub mod retire;
+mod rules;
 mod serve;
 pub mod settle;
 mod stage;
@@ -59,7 +64,28 @@ pub async fn travel(
     journeys: &[Journey],
     seed: u64,
 ) -> Result<Trace, ClusterError> {
+    travel_by(server, subject, crd, converter, journeys, seed, Migrators::default()).await
+}
+
+/// Who migrates in the storage journey, beside the built-in migration and the command that the subject declares.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Migrators {
+    /// The control plane itself, where the server offers that. It takes its time.
+    pub in_tree: bool,
+}
+
+/// Makes journeys as [`travel`] does, with other drivers of migration.
+pub async fn travel_by(
+    server: &Server,
+    subject: &Subject,
+    crd: &Crd,
+    converter: Option<Arc<dyn Endpoint>>,
+    journeys: &[Journey],
+    seed: u64,
+    migrators: Migrators,
+) -> Result<Trace, ClusterError> {
     let mut stage = Stage::open(server, subject, crd, converter, seed).await?;
+    stage.in_tree = migrators.in_tree;
     let mut result = Ok(());
     for journey in journeys {
         stage.begin(*journey);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::objects::{Planned, has};
 use super::stage::{Ask, Stage};
+use super::{admission, publish, rules};
 use crate::cluster::ClusterError;
 use crate::cluster::api::{FieldValidation, METADATA_LIST, PatchKind, Query, TABLE};
 use crate::observe::{WatchEvent, WatchLog};
@@ -28,6 +29,8 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     watch(stage, &objects).await?;
     parts(stage, &objects).await?;
     strict(stage, &objects).await?;
+    admission::travel(stage, &objects).await?;
+    rules::travel(stage, &objects, &definition).await?;
     publish(stage).await?;
     unserve(stage, &definition).await?;
     delete(stage, &objects).await
@@ -131,6 +134,29 @@ async fn select(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
         }
         let list = stage.list(version, &Query::new().fields(&format!("metadata.name={version}-0"))).await?;
         stage.see_names(&format!("field name={version}-0"), &[version], &list["items"]);
+        select_fields(stage, version).await?;
+    }
+    Ok(())
+}
+
+/// Selectors by the fields that a version makes selectable, with the values that objects have there.
+async fn select_fields(stage: &mut Stage<'_>, version: &str) -> Result<(), ClusterError> {
+    let Some(own) = stage.crd.version(version) else { return Ok(()) };
+    let all = stage.list(version, &Query::new()).await?;
+    for (path, _) in &own.selectable_fields {
+        let pointer = path.replace('.', "/");
+        let values = all["items"].as_array().into_iter().flatten().filter_map(|item| item.pointer(&pointer));
+        let plain =
+            |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        let Some(value) = values.filter_map(Value::as_str).find(plain).map(str::to_owned) else { continue };
+        let selector = format!("{}={value}", path.trim_start_matches('.'));
+        let answer = stage.api.get(&Query::new().fields(&selector).on(stage.kind.at(version).path())).await?;
+        // A server that does not know selectable fields answers 400.
+        let told = if answer.is_success() { Value::Null } else { answer.json() };
+        stage.note(&Ask::new(&format!("selectable {selector}"), version, ""), Value::Null, &answer, told);
+        if answer.is_success() {
+            stage.see_names(&format!("selectable {selector}"), &[version], &answer.json()["items"]);
+        }
     }
     Ok(())
 }
@@ -279,29 +305,7 @@ async fn publish(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
         stage.note(&Ask::new("list", version, ""), Value::Null, &answer, Value::Null);
         stage.step("discovery");
     }
-    stage.step("openapi");
-    for version in stage.served() {
-        // The document follows a little after the CRD is served.
-        let kind = stage.crd.names.kind.clone();
-        let path = format!("/openapi/v3/apis/{group}/{version}");
-        let has = |answer: &crate::cluster::api::Answer| published(&answer.json(), &kind).is_some();
-        let (_, answer) = stage.until(&path, |answer| has(answer) || answer.status == 404).await?;
-        let fields = published(&answer.json(), &kind).unwrap_or_default();
-        stage.note(&Ask::new("openapi v3", version, ""), Value::Null, &answer, fields);
-    }
-    Ok(())
-}
-
-/// The names of the fields that are published for a kind, at its root and below `spec`.
-fn published(document: &Value, kind: &str) -> Option<Value> {
-    let schemas = document["components"]["schemas"].as_object()?;
-    let own = |schema: &&Value| {
-        let mut kinds = schema["x-kubernetes-group-version-kind"].as_array().into_iter().flatten();
-        kinds.any(|one| one["kind"] == kind)
-    };
-    let schema = schemas.values().find(own)?;
-    let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>());
-    Some(json!({"root": names(&schema["properties"]), "spec": names(&schema["properties"]["spec"]["properties"])}))
+    publish::travel(stage).await
 }
 
 /// Each version but the last is taken out of service, and brought back.

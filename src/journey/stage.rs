@@ -26,13 +26,15 @@ pub struct Stage<'a> {
     pub(super) tap: Option<Tap>,
     pub(super) kind: Resource,
     namespace: String,
-    subject: &'a Subject,
+    pub(super) subject: &'a Subject,
     seed: u64,
     trace: Trace,
     journey: Journey,
     step: String,
     /// Whether the server refused the CRD.
     pub(super) refused: bool,
+    /// Whether the control plane is to migrate, too.
+    pub(super) in_tree: bool,
 }
 
 /// One question to the server.
@@ -80,7 +82,8 @@ impl<'a> Stage<'a> {
             records: Vec::new(),
         };
         let (journey, step) = (Journey::Serve, String::new());
-        Ok(Self { server, api, crd, tap, kind, namespace, subject, seed, trace, journey, step, refused: false })
+        let (refused, in_tree) = (false, false);
+        Ok(Self { server, api, crd, tap, kind, namespace, subject, seed, trace, journey, step, refused, in_tree })
     }
 
     /// What was seen.

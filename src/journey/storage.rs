@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::drivers::{self, Cycle};
 use super::migrate::{Migrated, Pace, migrate};
 use super::objects::Planned;
 use super::settle::{SETTLED, Store, Watched, ask, settle, version_of};
@@ -59,6 +60,8 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     let second = run(stage, &new).await?;
     tell(stage, "second", &second);
     look(stage).await?;
+    let cycle = Cycle { objects: &objects, old: &old, new: &new, before: &before, after: &after };
+    drivers::travel(stage, &cycle).await?;
 
     // Once more from the beginning, while others write.
     stage.step("busy");
@@ -106,7 +109,7 @@ async fn retired(stage: &mut Stage<'_>, objects: &[Planned], old: &str, new: &st
 }
 
 /// Everything that can be seen without changing anything: objects at every version, and what is stored.
-async fn look(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
+pub(super) async fn look(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
     let served = stage.served();
     stage.snapshot(&served, &Query::new()).await?;
     see_store(stage).await
@@ -132,7 +135,7 @@ fn remove(crd: &mut Value, version: &str) {
 }
 
 /// The version that each object is stored at: from etcd where it is ours, else by what the tap is asked.
-async fn stored(stage: &Stage<'_>) -> Result<BTreeMap<String, String>, ClusterError> {
+pub(super) async fn stored(stage: &Stage<'_>) -> Result<BTreeMap<String, String>, ClusterError> {
     if let Server::Local(local) = stage.server {
         let objects = local.stored(&stage.crd.group, &stage.crd.names.plural).await?;
         return Ok(objects.iter().map(|object| (key(object), version_of(object))).collect());
@@ -216,12 +219,12 @@ async fn busy(stage: &mut Stage<'_>, objects: &[Planned], old: &str, new: &str) 
 const WRITES: usize = 20;
 
 /// The built-in migration, through a served version.
-async fn run(stage: &mut Stage<'_>, version: &str) -> Result<Migrated, ClusterError> {
+pub(super) async fn run(stage: &mut Stage<'_>, version: &str) -> Result<Migrated, ClusterError> {
     let kind = Resource::cluster_wide(&stage.crd.group, version, &stage.crd.names.plural);
     migrate(&stage.api, &kind, Pace::default(), &mut |_| {}).await
 }
 
-fn tell(stage: &mut Stage<'_>, which: &str, migrated: &Migrated) {
+pub(super) fn tell(stage: &mut Stage<'_>, which: &str, migrated: &Migrated) {
     let counts = [
         ("seen", migrated.seen),
         ("rewritten", migrated.rewritten),

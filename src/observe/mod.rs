@@ -8,6 +8,8 @@ mod trial;
 
 pub use case::{CaseError, SavedCase};
 pub use exchange::{Ask, Exchange, Outcome, masked_review};
-pub use trace::{Call, Count, Names, Record, ReviewSeen, Seen, Snapshot, Trace, WatchEvent, WatchLog};
+pub use trace::{
+    AdmissionSeen, Call, Count, Driven, Names, Record, ReviewSeen, Seen, Snapshot, Trace, WatchEvent, WatchLog,
+};
 pub use transport::{Certificate, Transport};
 pub use trial::{Act, Answer, Edit, Fit, Leg, Origin, Reply, Step, Trial};

@@ -51,6 +51,10 @@ pub enum Seen {
     Reviews(Vec<ReviewSeen>),
     /// A number of something.
     Count(Count),
+    /// What an admission webhook was shown.
+    Admission(AdmissionSeen),
+    /// How a migration ended.
+    Driven(Driven),
 }
 
 /// One request and its answer.
@@ -164,6 +168,51 @@ pub struct Count {
     pub count: u64,
 }
 
+/// A request that reached an admission webhook.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AdmissionSeen {
+    /// The version that the webhook is registered for.
+    #[serde(rename = "version")]
+    pub registered: String,
+    /// `CREATE` or `UPDATE`.
+    #[serde(rename = "what")]
+    pub operation: String,
+    /// The object's name.
+    pub name: String,
+    /// The version of `kind`.
+    pub kind: String,
+    /// The version of `resource`.
+    pub resource: String,
+    /// The version of `requestKind`.
+    pub request_kind: String,
+    /// The version of `requestResource`.
+    pub request_resource: String,
+    /// Whether the write only pretended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+    /// Whether it was let through.
+    pub allowed: bool,
+    /// `object`, without managers.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub object: Value,
+    /// `oldObject`, without managers.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub old_object: Value,
+}
+
+/// How a migration ended, in the words of whoever drove it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Driven {
+    /// Whether it says that everything is done.
+    pub done: bool,
+    /// Whether it came to an end by itself within its time.
+    pub ended: bool,
+    /// What it said.
+    pub said: String,
+}
+
 impl Trace {
     /// What was seen in a step, and in those below it.
     pub fn of<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Seen> {
@@ -201,5 +250,15 @@ impl Trace {
     /// The versions that objects were stored at in a step, as they were seen one after the other.
     pub fn stored<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t BTreeMap<String, String>> {
         self.of(step).filter_map(|seen| if let Seen::Stored(stored) = seen { Some(stored) } else { None })
+    }
+
+    /// What admission webhooks were shown in a step.
+    pub fn admissions<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t AdmissionSeen> {
+        self.of(step).filter_map(|seen| if let Seen::Admission(seen) = seen { Some(seen) } else { None })
+    }
+
+    /// How migrations ended in a step.
+    pub fn driven<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Driven> {
+        self.of(step).filter_map(|seen| if let Seen::Driven(driven) = seen { Some(driven) } else { None })
     }
 }

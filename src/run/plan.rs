@@ -63,6 +63,9 @@ impl Settings {
     }
 }
 
+/// The steps in which the control plane migrates by itself.
+const IN_TREE: &str = "storage/migrate-in-tree";
+
 /// One check on one CRD.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
@@ -104,8 +107,11 @@ pub fn plan<'a>(subject: &'a Subject, settings: &'a Settings) -> Plan<'a> {
         for (check, severity) in &checks {
             match target(subject, settings, name, check) {
                 Ok(crd) if check.needs.contains(&Need::Trace) => {
-                    let servers =
-                        settings.traces.iter().filter(|trace| trace.crd == name).map(|trace| trace.kubernetes);
+                    // Not every server offers to migrate by itself.
+                    let in_tree = check.needs.contains(&Need::InTree);
+                    let shows = |trace: &&Trace| !in_tree || trace.of(IN_TREE).next().is_some();
+                    let traces = settings.traces.iter().filter(|trace| trace.crd == name).filter(shows);
+                    let servers = traces.map(|trace| trace.kubernetes);
                     cases.extend(servers.map(|server| Case { check, severity: *severity, crd, server: Some(server) }));
                 }
                 Ok(crd) => cases.push(Case { check, severity: *severity, crd, server: None }),
@@ -133,6 +139,12 @@ fn target<'a>(subject: &'a Subject, settings: &Settings, name: &str, check: &Che
     }
     if needs(Need::Trace) && !settings.traces.iter().any(|trace| trace.crd == name) {
         return Err("needs an API server".into());
+    }
+    let in_tree = |trace: &&Trace| trace.crd == name && trace.of(IN_TREE).next().is_some();
+    if needs(Need::InTree) && !settings.traces.iter().any(|trace| in_tree(&trace)) {
+        return Err(
+            "the control plane migrated nothing; it is asked to by --in-tree-migration, where it offers that".into()
+        );
     }
     let stands_in = settings.endpoint.is_some();
     // Judged again, a case is skipped for the reasons for which it was skipped at first.

@@ -44,6 +44,9 @@ pub struct SubjectFile {
     /// The Kubernetes releases that the subject claims.
     #[serde(default)]
     pub kubernetes: KubernetesConfig,
+    /// The subject's own storage migration, judged beside the built-in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub migration: Option<MigrationConfig>,
     /// Who claims conformance; `--report conformance` needs all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub implementation: Option<Implementation>,
@@ -117,6 +120,17 @@ pub struct KubernetesConfig {
     /// The lowest release that the subject claims to support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum: Option<KubeVersion>,
+}
+
+/// A storage migration that the subject brings along.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MigrationConfig {
+    /// The program and its arguments; `KUBECONFIG`, `CRDPROOF_CRD` and `CRDPROOF_STORAGE_VERSION` are in its environment.
+    pub command: Vec<String>,
+    /// How long it may take; `120s` where it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Period>,
 }
 
 /// How an API server is had.
@@ -235,6 +249,10 @@ impl SubjectFile {
         }
         if let Some(problem) = self.converter.as_ref().and_then(ConverterConfig::problem) {
             return Some(problem);
+        }
+        if self.migration.as_ref().is_some_and(|migration| migration.command.is_empty()) {
+            let message = "the command is empty".to_owned();
+            return error("/migration/command".into(), message, "name a program, or leave `migration` out");
         }
         for (index, waiver) in self.waivers.iter().enumerate() {
             if waiver.check.is_none() && waiver.fingerprint.is_none() {

@@ -19,8 +19,8 @@ pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Ser
 pub use exec::ExecConfig;
 pub use features::features_of;
 pub use file::{
-    Baseline, Budget, CrdInputs, Implementation, KubernetesConfig, Metadata, Provider, SubjectFile, SubjectFileError,
-    Waiver,
+    Baseline, Budget, CrdInputs, Implementation, KubernetesConfig, Metadata, MigrationConfig, Provider, SubjectFile,
+    SubjectFileError, Waiver,
 };
 pub use period::{Period, PeriodError};
 pub use sample::Sample;

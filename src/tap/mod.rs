@@ -3,6 +3,7 @@
 
 mod record;
 mod serve;
+mod witness;
 
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
@@ -13,6 +14,7 @@ use base64::Engine as _;
 use serde_json::{Value, json};
 
 pub use record::{Fault, Tap};
+pub use witness::{WITNESSED, Witness};
 
 use crate::cluster::{Authority, ClusterError, HostAccess, Pair};
 

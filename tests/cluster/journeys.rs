@@ -43,7 +43,7 @@ pub(crate) async fn hold_on(server: &Server, journeys: &[Journey], least: usize)
     held(trace.map_err(|error| describe(&error))?, least)
 }
 
-fn held(trace: Trace, least: usize) -> Result<(), Failed> {
+pub(crate) fn held(trace: Trace, least: usize) -> Result<(), Failed> {
     let report = judged(trace);
     let broken: Vec<_> =
         report.findings.iter().map(|finding| format!("{}: {}", finding.check, finding.message)).collect();
@@ -52,7 +52,7 @@ fn held(trace: Trace, least: usize) -> Result<(), Failed> {
     check(held >= least, format!("only {held} checks held: {:?}", report.summary))
 }
 
-fn judged(trace: Trace) -> Report {
+pub(crate) fn judged(trace: Trace) -> Report {
     let all =
         "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: all\nchecks: ['serving/*', 'storage/*', 'apply/*']\n";
     let selection = Selection {
@@ -103,7 +103,7 @@ impl<F: Fn(&mut Value, &str) + Send + Sync> Endpoint for Broken<F> {
 }
 
 /// The checks that a mistake breaks, on the default release.
-fn condemned(
+pub(crate) fn condemned(
     binaries: &Binaries,
     journeys: &[Journey],
     mistake: impl Fn(&mut Value, &str) + Send + Sync + 'static,
@@ -113,7 +113,7 @@ fn condemned(
 }
 
 #[expect(clippy::print_stdout, reason = "which check condemns what")]
-fn among(what: &str, found: &BTreeSet<String>, wanted: &[&str]) -> Result<(), Failed> {
+pub(crate) fn among(what: &str, found: &BTreeSet<String>, wanted: &[&str]) -> Result<(), Failed> {
     println!("{what}: {}", found.iter().cloned().collect::<Vec<_>>().join(", "));
     let missing: Vec<_> = wanted.iter().filter(|check| !found.contains(**check)).collect();
     check(missing.is_empty(), format!("{what} is not condemned by {missing:?}, only by {found:?}"))

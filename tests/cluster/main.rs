@@ -3,6 +3,7 @@
 
 mod containers;
 mod converter;
+mod drivers;
 mod endings;
 mod existing;
 mod flip;
@@ -27,7 +28,8 @@ fn main() -> ExitCode {
     arguments.test_threads = arguments.test_threads.or(Some(2));
     let releases = releases();
     let mut trials: Vec<Trial> = releases.iter().flat_map(|(name, binaries)| trials(name, binaries)).collect();
-    let in_tree: [(&str, Skippable); 3] = [
+    let in_tree: [(&str, Skippable); 4] = [
+        ("the_control_plane_is_judged", drivers::the_control_plane_is_judged),
         ("the_control_plane_migrates", in_tree::the_control_plane_migrates),
         ("a_failed_migration_and_stored_versions", in_tree::a_failed_migration_and_stored_versions),
         ("a_second_migration_and_stored_versions", in_tree::a_second_migration_and_stored_versions),
@@ -98,6 +100,9 @@ fn named(name: &str, binaries: &Binaries, tests: &[(&str, Test)]) -> Vec<Trial> 
 fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
     let tests: &[(&str, Test)] = &[
         ("a_manager_gets_an_api_server", converter::a_manager_gets_an_api_server),
+        ("broken_admission_is_condemned", drivers::broken_admission_is_condemned),
+        ("broken_rules_are_condemned", drivers::broken_rules_are_condemned),
+        ("commands_that_migrate_are_judged", drivers::commands_that_migrate_are_judged),
         ("broken_converters_are_condemned", journeys::broken_converters_are_condemned),
         ("a_migration_is_proven_after_it_was_killed", migrate::a_migration_is_proven_after_it_was_killed),
         ("what_cannot_be_moved_is_named", migrate::what_cannot_be_moved_is_named),

@@ -1,7 +1,11 @@
 //! Discovery says what is served.
 
+use serde_json::Value;
+
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::{Call, Trace};
+use crate::subject::Version;
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/discovery-truthful",
@@ -37,21 +41,50 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 }
                 continue;
             }
+            if call.what == "aggregated" {
+                aggregated(evidence, trace, call, found);
+                continue;
+            }
             let Some(version) = evidence.crd.version(&call.version) else { continue };
             let listed = call.answered["resources"].as_array().into_iter().flatten();
             let names: Vec<&str> = listed.filter_map(|resource| resource["name"].as_str()).collect();
-            let plural = &evidence.crd.names.plural;
-            let parts = [("status", version.status.is_some()), ("scale", version.scale.is_some())];
-            for (part, enabled) in parts {
-                let is_listed = names.contains(&format!("{plural}/{part}").as_str());
-                if is_listed != enabled {
-                    let message = format!("discovery of {} is wrong about the subresource {part}", call.version);
-                    found.breach(&call.version, message, part.to_owned());
-                }
-            }
-            if !names.contains(&plural.as_str()) {
-                found.breach(&call.version, format!("discovery of {} lacks {plural}", call.version), "kind".to_owned());
-            }
+            truthful(evidence, version, &names, "discovery", found);
         }
     })
+}
+
+/// One document for all groups, from 1.27 on; older servers answer with a list of groups.
+fn aggregated(evidence: &Evidence<'_>, trace: &Trace, call: &Call, found: &mut Found) {
+    if call.answered["kind"] != "APIGroupDiscoveryList" {
+        if trace.kubernetes.at_least(27) {
+            found.breach("", "the server gives no aggregated discovery".to_owned(), "aggregated".to_owned());
+        }
+        return;
+    }
+    let versions = &call.answered["versions"];
+    for version in &evidence.crd.versions {
+        let listed = versions.get(&version.name).and_then(Value::as_array);
+        let names: Vec<&str> = listed.into_iter().flatten().filter_map(Value::as_str).collect();
+        if version.served {
+            truthful(evidence, version, &names, "aggregated discovery", found);
+        } else if names.contains(&evidence.crd.names.plural.as_str()) {
+            let message = format!("aggregated discovery lists {}, which is not served", version.name);
+            found.breach(&version.name, message, "aggregated discovery".to_owned());
+        }
+    }
+}
+
+/// Whether the resources that are listed for a version are those that it has.
+fn truthful(evidence: &Evidence<'_>, version: &Version, names: &[&str], which: &str, found: &mut Found) {
+    let plural = evidence.crd.names.plural.as_str();
+    let parts = [("status", version.status.is_some()), ("scale", version.scale.is_some())];
+    for (part, enabled) in parts {
+        if names.contains(&format!("{plural}/{part}").as_str()) != enabled {
+            let message = format!("{which} of {} is wrong about the subresource {part}", version.name);
+            found.breach(&version.name, message, format!("{which} {part}"));
+        }
+    }
+    if !names.contains(&plural) {
+        found.breach(&version.name, format!("{which} of {} lacks {plural}", version.name), format!("{which} kind"));
+    }
 }

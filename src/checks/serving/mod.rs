@@ -1,5 +1,6 @@
 //! What clients of every version see on an API server.
 
+pub(super) mod admission_sees_its_version;
 pub(super) mod cached_and_fresh_agree;
 pub(super) mod crd_accepted;
 pub(super) mod crud_at_every_version;
@@ -10,6 +11,7 @@ pub(super) mod lists_complete;
 pub(super) mod locks_cross_versions;
 pub(super) mod pages_cross_versions;
 pub(super) mod partial_metadata_served;
+pub(super) mod rules_see_converted_old_self;
 pub(super) mod scale_works;
 pub(super) mod schema_published;
 pub(super) mod selectors_hold;

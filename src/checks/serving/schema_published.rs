@@ -30,11 +30,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let published = call.answered["root"].as_array().cloned().unwrap_or_default();
             let missing = schema.properties.keys().find(|name| !published.contains(&serde_json::json!(name)));
             if let Some(name) = missing.filter(|_| !schema.preserves_unknown()) {
-                found.breach(
-                    &call.version,
-                    format!("{name} of {} is not published", call.version),
-                    "openapi".to_owned(),
-                );
+                // Where only one of both forms lacks it, the other does not make up for that.
+                let message = format!("{name} of {} is not published in {}", call.version, call.what);
+                found.breach(&call.version, message, call.what.clone());
             }
         }
     })

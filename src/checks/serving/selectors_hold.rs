@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Call;
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/selectors-hold",
@@ -20,11 +21,25 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         let created: Vec<_> =
             trace.calls("serve/create").filter(|call| call.what == "create" && call.is_success()).collect();
+        // Before 1.31 servers drop `selectableFields`, which is no fault of the subject.
+        let refused = |call: &&Call| call.what.starts_with("selectable ") && !call.is_success();
+        for call in trace.calls("serve/selectors").filter(refused).filter(|_| trace.kubernetes.at_least(31)) {
+            found.examined += 1;
+            let message = format!("the selector {} is answered with {} at {}", call.what, call.message(), call.version);
+            found.breach(&call.version, message, call.what.clone());
+        }
         for answer in trace.names("serve/selectors") {
             found.examined += 1;
             let wanted: Vec<&str> = match answer.what.split_once('=') {
                 Some(("label born", born)) => {
                     created.iter().filter(|call| call.version == born).map(|call| call.name.as_str()).collect()
+                }
+                Some((path, value)) if path.starts_with("selectable ") => {
+                    let pointer = format!("/{}", path.trim_start_matches("selectable ").replace('.', "/"));
+                    let version = answer.versions.first();
+                    let reads = trace.calls("serve/single").filter(|call| Some(&call.version) == version);
+                    let selected = reads.filter(|call| call.answered.pointer(&pointer).is_some_and(|own| own == value));
+                    selected.map(|call| call.name.as_str()).collect()
                 }
                 Some((_, name)) => created.iter().map(|call| call.name.as_str()).filter(|own| *own == name).collect(),
                 None => continue,

@@ -1,6 +1,7 @@
 //! Migration changes where objects are stored, and nothing else.
 
-use crate::checks::shared_trace::{Found, alike, judged};
+use crate::checks::shared_drivers::judged_by_driver;
+use crate::checks::shared_trace::alike;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
@@ -20,7 +21,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    judged(evidence, |trace, found: &mut Found| {
-        alike(evidence, trace, ("storage/ready", "storage/migrate"), "after migration", found);
+    judged_by_driver(evidence, |trace, driver, found| {
+        alike(evidence, trace, (driver.ready, driver.done), &format!("after migration{}", driver.by), found);
     })
 }

@@ -1,6 +1,7 @@
 //! Migrating twice is migrating once.
 
-use crate::checks::shared_trace::{Found, counted, judged};
+use crate::checks::shared_drivers::judged_by_driver;
+use crate::checks::shared_trace::counted;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
@@ -21,12 +22,14 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    judged(evidence, |trace, found: &mut Found| {
-        let Some(rewritten) = counted(trace, "storage/migrate-again", "second: rewritten") else { return };
+    judged_by_driver(evidence, |trace, driver, found| {
+        let Some(rewritten) = counted(trace, driver.again, "second: rewritten") else { return };
         found.examined += 1;
         if rewritten > 0 {
-            let message = format!("a second migration stored {rewritten} objects anew, although nothing had changed");
-            found.breach("", message, "rewritten".to_owned());
+            let after = if driver.by.is_empty() { String::new() } else { format!(" after one{}", driver.by) };
+            let message =
+                format!("a second migration{after} stored {rewritten} objects anew, although nothing had changed");
+            found.breach("", message, format!("rewritten{}", driver.by));
         }
     })
 }

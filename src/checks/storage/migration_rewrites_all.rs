@@ -1,6 +1,6 @@
 //! After migration nothing is stored at the old version.
 
-use crate::checks::shared_trace::{Found, judged};
+use crate::checks::shared_drivers::judged_by_driver;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
@@ -19,13 +19,21 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    judged(evidence, |trace, found: &mut Found| {
+    judged_by_driver(evidence, |trace, driver, found| {
         let Some(new) = evidence.crd.storage() else { return };
-        let Some(stored) = trace.stored("storage/migrate").last() else { return };
+        // What says itself that it is not done has kept its word, but the work is not done all the same.
+        let unfinished = trace.driven(driver.done).find(|driven| !driven.done);
+        if let Some(driven) = unfinished {
+            let message = format!("the migration{} is not done: {}", driver.by, driven.said);
+            found.breach("", message, format!("not done{}", driver.by));
+        }
+        let Some(stored) = trace.stored(driver.done).last() else { return };
         for (name, version) in stored {
             found.examined += 1;
             if *version != new.name {
-                found.breach(version, format!("{name} is still stored at {version}"), "left".to_owned());
+                let after = if driver.by.is_empty() { String::new() } else { format!(" after migration{}", driver.by) };
+                let message = format!("{name} is still stored at {version}{after}");
+                found.breach(version, message, format!("left{}", driver.by));
             }
         }
     })

@@ -177,6 +177,10 @@ pub(crate) struct RunArgs {
     /// Kubernetes releases to make journeys on, such as 1.36; repeatable [default: those of the subject file].
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) kubernetes: Vec<String>,
+    /// Also have the control plane migrate, where it offers that; local servers are started so that they do. Takes a few
+    /// minutes.
+    #[arg(long)]
+    pub(crate) in_tree_migration: bool,
     #[command(flatten)]
     pub(crate) server: env::ServerArgs,
     #[command(flatten)]

@@ -12,6 +12,7 @@ use crdproof::cluster::kind::{self, Kind};
 use crdproof::cluster::local::{Binaries, Local};
 use crdproof::cluster::{ClusterError, Server, Sweep, runtime};
 use crdproof::input::{InputError, Trouble, from_paths};
+use crdproof::journey::in_tree;
 use serde_json::Value;
 
 use super::{exact, first_of};
@@ -139,6 +140,25 @@ impl Wanted {
             }
             Provider::Kubeconfig => Ok(Self::Existing(access(&args.cluster, dry_run)?)),
         }
+    }
+
+    /// The same with a control plane that migrates storage by itself, where we decide about that.
+    pub(crate) fn migrating(self) -> Result<Self, ClusterError> {
+        let Self::Local(builder) = self else { return Ok(self) };
+        let version = builder.version()?;
+        // Older controller managers know no such controllers, and would not start.
+        if !version.at_least(30) {
+            return Ok(Self::Local(builder));
+        }
+        let (gates, api) = in_tree::switches(version.minor);
+        let mut builder = builder.controllers(in_tree::CONTROLLERS);
+        for gate in gates {
+            builder = builder.feature_gate(gate, true);
+        }
+        if let Some(api) = api {
+            builder = builder.runtime_config(api, true);
+        }
+        Ok(Self::Local(Box::new(builder)))
     }
 
     pub(crate) async fn start(self) -> Result<Server, ClusterError> {

@@ -1,0 +1,125 @@
+//! An admission webhook is registered for one version, and is shown writes through all of them at that version.
+
+use serde_json::Value;
+
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::{AdmissionSeen, Call, Trace};
+use crate::schema::{default, prune};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/admission-sees-its-version",
+    title: "an admission webhook for one version is shown writes through all versions, at its own",
+    why: "Webhooks and policies are written for one version. What reaches them in another shape, or not at all, is \
+          not guarded by them.",
+    source: &[
+        "https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/",
+        "P-01",
+        "P-02",
+        "P-04",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "make the converter convert objects that are not stored yet as it converts those that are",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let served: Vec<&str> = evidence
+            .crd
+            .versions
+            .iter()
+            .filter(|version| version.served)
+            .map(|version| version.name.as_str())
+            .collect();
+        let writes = |call: &&Call| matches!(call.what.as_str(), "create" | "change") && call.is_success();
+        for write in trace.calls("serve/admission").filter(writes) {
+            for registered in &served {
+                found.examined += 1;
+                shown(evidence, trace, write, registered, found);
+            }
+        }
+        for call in trace.calls("serve/admission-blind").filter(|call| call.what == "create unshown") {
+            found.examined += 1;
+            if call.is_success() {
+                let message = format!(
+                    "a write through {} succeeds, although it cannot be converted for a webhook that guards it",
+                    call.version
+                );
+                found.breach(&call.version, message, "unshown".to_owned());
+            }
+        }
+    })
+}
+
+/// Whether a write was shown to the webhook of a version, as readers at that version see it.
+fn shown(evidence: &Evidence<'_>, trace: &Trace, write: &Call, registered: &str, found: &mut Found) {
+    let operation = if write.what == "create" { "CREATE" } else { "UPDATE" };
+    let mut seen = trace.admissions("serve/admission").filter(|seen| {
+        seen.registered == registered && seen.operation == operation && seen.name == write.name && !seen.dry_run
+    });
+    let Some(seen) = seen.next() else {
+        let message = format!("a {operation} through {} does not reach the webhook for {registered}", write.version);
+        return found.breach(registered, message, format!("{operation} through {}", write.version));
+    };
+    for (what, said, wanted) in [
+        ("kind", &seen.kind, registered),
+        ("resource", &seen.resource, registered),
+        ("requestKind", &seen.request_kind, write.version.as_str()),
+        ("requestResource", &seen.request_resource, write.version.as_str()),
+    ] {
+        if said != wanted {
+            let message = format!(
+                "{what} names {said:?} instead of {wanted} when a {operation} through {} is shown to the webhook \
+                 for {registered}",
+                write.version
+            );
+            found.breach(registered, message, what.to_owned());
+        }
+    }
+    let (before, after) = if operation == "CREATE" { (None, "created") } else { (Some("created"), "changed") };
+    // What is shown at the version written is not converted yet; what storing it loses is for another check to say.
+    if write.version != registered {
+        compare(evidence, trace, seen, ("object", &seen.object, after), found);
+    }
+    if let Some(before) = before {
+        compare(evidence, trace, seen, ("oldObject", &seen.old_object, before), found);
+    }
+}
+
+/// Compares what a webhook was shown with what readers of its version saw.
+fn compare(
+    evidence: &Evidence<'_>,
+    trace: &Trace,
+    seen: &AdmissionSeen,
+    (which, shown, read): (&str, &Value, &str),
+    found: &mut Found,
+) {
+    let version = seen.registered.as_str();
+    let mut reads = trace.calls("serve/admission");
+    let read = reads.find(|call| call.what == read && call.version == version && call.name == seen.name);
+    let Some(read) = read.filter(|call| call.is_success()) else { return };
+    let wanted = format!("{}/{version}", evidence.crd.group);
+    if shown["apiVersion"] != wanted.as_str() {
+        let message = format!("{which} is at {} instead of {wanted}", shown["apiVersion"]);
+        return found.breach(version, message, format!("{which} version"));
+    }
+    let when = format!(
+        "when read, after admission was shown it as {which} of a {} through {}",
+        seen.operation, seen.request_kind
+    );
+    let (shown, read) = (settled(evidence, version, shown), settled(evidence, version, &read.answered));
+    found.compare(evidence, version, &shown, &read, &when);
+}
+
+/// An object with the defaults of its version: readers get them after conversion, webhooks do not.
+fn settled(evidence: &Evidence<'_>, version: &str, object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(schema) = evidence.crd.version(version).and_then(|version| version.schema.as_ref()) {
+        prune(schema, &mut object);
+        default(schema, &mut object);
+    }
+    object
+}

@@ -1,0 +1,51 @@
+//! Transition rules compare an object with what it was, both at the version of the request.
+
+use crate::checks::shared_trace::{Found, counts, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "serving/rules-see-converted-old-self",
+    title: "transition rules are judged at the version written, against the old object converted to it",
+    why: "A rule that forbids a change is no guard where the old object is not converted, and forbids every write \
+          where it converts differently each time.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
+        "X-01",
+        "X-04",
+    ],
+    severity: Severity::Error,
+    since: Some(25),
+    help: "make the converter lossless and deterministic; put a rule into every version that is served",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        if counts(trace, "serve/rules", "transition rules that the server keeps").any(|count| count == 0) {
+            found.examined += 1;
+            found.breach("", "the server drops transition rules of a CRD".to_owned(), "kept".to_owned());
+        }
+        for call in trace.calls("serve/rules").filter(|call| !call.name.is_empty()) {
+            found.examined += 1;
+            let version = call.version.as_str();
+            let message = match (call.what.as_str(), call.status) {
+                ("changed", 200..300) => {
+                    format!("a rule of {version} forbids a change, and a write through {version} makes it all the same")
+                }
+                ("unchanged" | "unchanged afterwards", 422) => format!(
+                    "a rule of {version} forbids a change, and refuses a write that makes none: {}",
+                    call.message()
+                ),
+                ("changed through another version", 422) => {
+                    format!("a rule of another version refuses a write through {version}: {}", call.message())
+                }
+                ("changed", 422) | (_, 200..300) => continue,
+                (what, _) => {
+                    format!("a write with the field {what} through {version} is answered with {}", call.message())
+                }
+            };
+            found.breach(version, message, call.what.clone());
+        }
+    })
+}

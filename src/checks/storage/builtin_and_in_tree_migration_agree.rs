@@ -1,0 +1,62 @@
+//! The same objects are migrated twice, by us and by the control plane.
+
+use crate::checks::shared_difference::{differences, parts};
+use crate::checks::shared_drivers::IN_TREE;
+use crate::checks::shared_trace::{Found, content, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/builtin-and-in-tree-migration-agree",
+    title: "the built-in migration and the control plane's own leave the same objects",
+    why: "What was proven with one of them must hold for a cluster that is migrated by the other.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "M-01",
+        "M-02",
+    ],
+    severity: Severity::Error,
+    since: Some(37),
+    help: "make the converter lossless and deterministic",
+    needs: &[Need::Trace, Need::InTree],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for ours in trace.snapshots("storage/migrate") {
+            let version = ours.version.as_str();
+            let Some(theirs) = trace.snapshots(IN_TREE.done).find(|theirs| theirs.version == version) else { continue };
+            for (name, was) in &ours.objects {
+                found.examined += 1;
+                let Some(now) = theirs.objects.get(name) else {
+                    let message = format!("{name} is gone at {version} after migration{}", IN_TREE.by);
+                    found.breach(version, message, "gone".to_owned());
+                    continue;
+                };
+                let (was, now) = (content(was), content(now));
+                for difference in differences(&was, &now) {
+                    let missing = difference.was.is_none() || difference.now.is_none();
+                    if missing && is_defaulted(evidence, &difference.pointer) {
+                        continue;
+                    }
+                    let message = format!(
+                        "{} of {name} is not the same at {version} after the built-in migration and after one{}",
+                        difference.pointer, IN_TREE.by
+                    );
+                    found.breach(version, message, difference.pointer.clone());
+                }
+            }
+        }
+    })
+}
+
+/// Whether some version has a default there: both write through different versions, and each adds its own defaults.
+fn is_defaulted(evidence: &Evidence<'_>, pointer: &str) -> bool {
+    evidence.crd.versions.iter().filter_map(|version| version.schema.as_ref()).any(|schema| {
+        let mut at = Some(schema);
+        parts(pointer).any(|part| {
+            at = at.and_then(|schema| schema.child(&part));
+            at.is_some_and(|schema| schema.default.is_some())
+        })
+    })
+}

@@ -1,0 +1,47 @@
+//! `storedVersions` is what keeps a version from being removed while objects are stored at it.
+
+use std::collections::BTreeSet;
+
+use crate::checks::shared_drivers::judged_by_driver;
+use crate::checks::shared_trace::stored_versions;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/failed-migration-does-not-trim",
+    title: "a migration that has not moved everything leaves every stored version in `storedVersions`",
+    why: "Where a version is no longer in `storedVersions`, it can be removed from the CRD, and the objects that are \
+          still stored at it cannot be read any more.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "M-08",
+        "M-09",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "trim `storedVersions` only after a pass that proves that nothing is left, as `crdproof migrate --trim` does",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged_by_driver(evidence, |trace, driver, found| {
+        let steps = [(driver.unmovable, "that failed"), (driver.stuck, "that has not got anywhere yet")];
+        for (step, which) in steps {
+            let (Some(stored), Some(definition)) = (trace.stored(step).last(), trace.definition(step)) else {
+                continue;
+            };
+            let known = stored_versions(definition);
+            found.examined += 1;
+            let versions: BTreeSet<&String> = stored.values().collect();
+            for version in versions.into_iter().filter(|version| !known.contains(version)) {
+                let count = stored.values().filter(|other| *other == version).count();
+                let message = format!(
+                    "after a migration{} {which} storedVersions is {known:?}, although {count} objects are stored at \
+                     {version}",
+                    driver.by
+                );
+                found.breach(version, message, format!("{which}{}", driver.by));
+            }
+        }
+    })
+}

@@ -1,0 +1,52 @@
+//! One object cannot be written, because admission refuses it.
+
+use crate::checks::shared_drivers::judged_by_driver;
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/migration-names-what-it-cannot-move",
+    title: "a migration that cannot write an object ends, names it, and does not claim to be done",
+    why: "One object that a policy refuses keeps the old version from being removed. Whoever is not told which one \
+          it is, or waits for ever, cannot do anything about it.",
+    source: &["https://github.com/kubernetes-sigs/kube-storage-version-migrator/issues/83", "H74", "H82"],
+    severity: Severity::Error,
+    since: None,
+    help: "end after a bounded number of tries, with the names of the objects that are left and an exit code that \
+           says so",
+    needs: &[Need::Trace],
+    judge,
+};
+
+/// Whoever tries one object more often than this has no end in mind.
+const TRIES: u64 = 100;
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged_by_driver(evidence, |trace, driver, found| {
+        let step = driver.unmovable;
+        let Some(unmovable) = trace.names(step).flat_map(|names| &names.names).next() else { return };
+        let Some(driven) = trace.driven(step).last() else { return };
+        // Had it been written after all, there would have been nothing to name.
+        let Some(new) = evidence.crd.storage() else { return };
+        let held = |key: &str| key == unmovable || key.ends_with(&format!("/{unmovable}"));
+        let stored = trace.stored(step).last().and_then(|stored| stored.iter().find(|(key, _)| held(key)));
+        if stored.is_none_or(|(_, version)| *version == new.name) {
+            return;
+        }
+        found.examined += 1;
+        let mut breach = |what: &str, key: &str| {
+            let message = format!("a migration{} that cannot write {unmovable} {what}: {}", driver.by, driven.said);
+            found.breach("", message, format!("{key}{}", driver.by));
+        };
+        if driven.done {
+            breach("says that it is done", "done");
+        } else if !driven.ended {
+            breach("does not come to an end", "end");
+        } else if !driven.said.contains(unmovable.as_str()) {
+            breach("does not name it", "name");
+        }
+        let refused = crate::checks::shared_trace::counted(trace, step, "writes of it that were refused");
+        if let Some(refused) = refused.filter(|refused| *refused > TRIES) {
+            breach(&format!("tries it {refused} times"), "tries");
+        }
+    })
+}

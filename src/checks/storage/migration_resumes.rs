@@ -1,0 +1,49 @@
+//! A migration is cut in the middle and started again.
+
+use crate::checks::shared_trace::{Found, alike, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+
+pub(crate) const CHECK: Check = Check {
+    id: "storage/migration-resumes",
+    title: "a migration that was cut can be started again, and comes to its end",
+    why: "Migrations of many objects take long, and are cut by restarts and deadlines. Both versions are stored then.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
+        "H74",
+    ],
+    severity: Severity::Error,
+    since: None,
+    help: "make the converter deterministic, so that objects which were moved already are left alone",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let Some(new) = evidence.crd.storage() else { return };
+        let (Some(cut), Some(resumed)) = (trace.stored("storage/cut").last(), trace.stored("storage/resume").last())
+        else {
+            return;
+        };
+        // A migration that was not cut in the middle shows nothing.
+        if cut.values().all(|version| *version == new.name) || cut.values().all(|version| *version != new.name) {
+            return;
+        }
+        for driven in trace.driven("storage/resume") {
+            found.examined += 1;
+            if !driven.done {
+                let message = format!("a migration that was started again is not done: {}", driven.said);
+                found.breach(&new.name, message, "done".to_owned());
+            }
+        }
+        for (name, version) in resumed {
+            found.examined += 1;
+            if *version != new.name {
+                let message = format!("{name} is still stored at {version} after the migration was started again");
+                found.breach(version, message, "left".to_owned());
+            }
+        }
+        let when = "after a migration that was cut and started again";
+        alike(evidence, trace, ("storage/cut", "storage/resume"), when, found);
+    })
+}

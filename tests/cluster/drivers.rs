@@ -1,0 +1,106 @@
+//! What admission and rules see, and who migrates: right ones hold, and broken ones are condemned on a real server.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crdproof::cluster::Server;
+use crdproof::cluster::local::{Binaries, Local};
+use crdproof::journey::in_tree::{CONTROLLERS, switches};
+use crdproof::journey::{Journey, Migrators, travel, travel_by};
+use crdproof::report::{Outcome, Report};
+use crdproof::subject::{MigrationConfig, Period};
+use libtest_mimic::{Completion, Failed};
+use serde_json::json;
+
+use crate::journeys::{among, condemned, held, judged, maps, subject};
+use crate::support::{block, check, describe};
+
+/// Objects that are not stored yet have no resource version; whoever takes them for something else loses a field.
+pub(crate) fn broken_admission_is_condemned(binaries: &Binaries) -> Result<(), Failed> {
+    let found = condemned(binaries, &[Journey::Serve], |object, to| {
+        let born = object["metadata"]["resourceVersion"].is_null();
+        if let Some(spec) = object["spec"].as_object_mut().filter(|_| born && to == "v1") {
+            spec.remove("owner");
+        }
+    })?;
+    among("a converter that mistakes what is not stored yet", &found, &["serving/admission-sees-its-version"])
+}
+
+/// A field that is never the same is always a change.
+pub(crate) fn broken_rules_are_condemned(binaries: &Binaries) -> Result<(), Failed> {
+    let calls = AtomicU64::new(0);
+    let found = condemned(binaries, &[Journey::Serve], move |object, to| {
+        if to == "v1" && object["spec"]["size"].is_number() {
+            object["spec"]["size"] = json!(calls.fetch_add(1, Ordering::Relaxed) % 9);
+        }
+    })?;
+    among("a converter that never answers the same", &found, &["serving/rules-see-converted-old-self"])
+}
+
+fn outcome(report: &Report, check: &str) -> Option<Outcome> {
+    report.results.iter().find(|result| result.check == check).map(|result| result.outcome)
+}
+
+/// A subject's own command: ours, one that does nothing, and one that does not end.
+pub(crate) fn commands_that_migrate_are_judged(binaries: &Binaries) -> Result<(), Failed> {
+    let with = |command: &[&str], seconds: u64| {
+        let mut subject = subject();
+        let command = command.iter().map(ToString::to_string).collect();
+        let timeout = Some(Period(std::time::Duration::from_secs(seconds)));
+        subject.file.migration = Some(MigrationConfig { command, timeout });
+        block(async {
+            let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
+            let server = Server::Local(Box::new(local));
+            let converter = Some(Arc::new(maps()) as _);
+            let trace = travel(&server, &subject, &subject.crds[0], converter, &[Journey::Storage], 1).await;
+            server.stop().await.map_err(|error| describe(&error))?;
+            trace.map_err(|error| describe(&error))
+        })
+    };
+    let ours = [env!("CARGO_BIN_EXE_crdproof"), "migrate", "widgets.example.com", "--allow-changes", "--trim"];
+    let trace = with(&ours, 60)?;
+    check(trace.of("storage/migrate-command/unmovable").count() > 3, "the command was not tried")?;
+    held(trace, 14)?;
+
+    let checks = |report: Report| report.findings.into_iter().map(|finding| finding.check).collect::<BTreeSet<_>>();
+    let idle = checks(judged(with(&["true"], 60)?));
+    let wanted = ["storage/migration-rewrites-all", "storage/migration-names-what-it-cannot-move"];
+    among("a command that does nothing", &idle, &wanted)?;
+    let endless = checks(judged(with(&["sleep", "60"], 1)?));
+    among("a command that does not end", &endless, &wanted)
+}
+
+/// The control plane migrates beside us; what it does wrong is a fact about the server.
+#[expect(clippy::print_stdout, reason = "what each release does is worth knowing")]
+pub(crate) fn the_control_plane_is_judged(binaries: &Binaries) -> Result<Completion, Failed> {
+    let version = Local::builder(binaries.clone()).version().map_err(|error| describe(&error))?;
+    if !version.at_least(30) {
+        return Ok(Completion::ignored_with("no storage migration before 1.30"));
+    }
+    let subject = subject();
+    let trace = block(async {
+        let (gates, api) = switches(version.minor);
+        let builder = Local::builder(binaries.clone()).controllers(CONTROLLERS);
+        let builder = gates.iter().fold(builder, |builder, gate| builder.feature_gate(gate, true));
+        let builder = api.iter().fold(builder, |builder, api| builder.runtime_config(api, true));
+        let server = Server::Local(Box::new(builder.start().await.map_err(|error| describe(&error))?));
+        let (crd, converter, migrators) = (&subject.crds[0], Some(Arc::new(maps()) as _), Migrators { in_tree: true });
+        let trace = travel_by(&server, &subject, crd, converter, &[Journey::Storage], 1, migrators).await;
+        server.stop().await.map_err(|error| describe(&error))?;
+        trace.map_err(|error| describe(&error))
+    })?;
+    let report = judged(trace.clone());
+    let facts: Vec<_> = report.results.iter().filter(|result| result.outcome == Outcome::ServerFact).collect();
+    for fact in &facts {
+        println!("{version}: {}: {}", fact.check, fact.reason.clone().unwrap_or_default());
+    }
+    let trims = outcome(&report, "storage/failed-migration-does-not-trim");
+    // Trimming came with 1.36, and came careless.
+    let expected = if version.at_least(36) { Outcome::ServerFact } else { Outcome::Held };
+    check(trims == Some(expected), format!("the server has changed its ways: {trims:?}"))?;
+    let agree = outcome(&report, "storage/builtin-and-in-tree-migration-agree");
+    check(agree == Some(Outcome::Held), format!("both migrations do not agree: {agree:?}"))?;
+    held(trace, 12)?;
+    Ok(Completion::Completed)
+}
