@@ -27,6 +27,8 @@ mod upgrade;
 mod webhook;
 
 pub use registry::ALL;
+#[cfg(feature = "cluster")]
+pub(crate) use shared_difference::{Difference, differences};
 
 /// One guarantee.
 #[derive(Debug)]

@@ -55,7 +55,7 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
         let seen = tap.since(0);
         stage.see(Seen::Reviews(seen));
     }
-    Ok(())
+    super::deliveries::travel(stage).await
 }
 
 /// Status and scale are written through another version than the one that alice applied at.
@@ -129,12 +129,12 @@ fn is_free(schema: Option<&Schema>, path: &[String]) -> bool {
 }
 
 /// A path as people write it.
-fn shown(path: &[String]) -> String {
+pub(super) fn shown(path: &[String]) -> String {
     format!(".{}", path.join("."))
 }
 
 /// An object as a manager would apply it: type, name, labels and content.
-fn bare(object: &Value) -> Value {
+pub(super) fn bare(object: &Value) -> Value {
     let mut bare = object.clone();
     if let Some(fields) = bare.as_object_mut() {
         fields.remove("status");
@@ -159,7 +159,7 @@ fn skeleton(object: &Value) -> Value {
 const FIELDS: usize = 4;
 
 /// The scalars of the content, outside lists, each with another value for it.
-fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
+pub(super) fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
     fn collect(value: &Value, path: &mut Vec<String>, found: &mut Vec<(Vec<String>, Value)>) {
         let other = match value {
             Value::Object(map) => {
@@ -196,7 +196,7 @@ fn unset(object: &mut Value, path: &[String]) {
     }
 }
 
-fn set(object: &mut Value, path: &[String], value: Value) {
+pub(super) fn set(object: &mut Value, path: &[String], value: Value) {
     let mut at = object;
     for name in path {
         at = &mut at[name.as_str()];

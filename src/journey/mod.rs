@@ -1,11 +1,14 @@
 //! Journeys: sequences of steps on a real API server. They act and record; what it means is for the checks to say.
 
 mod apply;
+pub mod deliver;
+mod deliveries;
 pub mod in_tree;
 pub mod migrate;
 mod objects;
 pub mod proof;
 mod serve;
+pub mod source;
 mod stage;
 mod storage;
 
