@@ -161,6 +161,9 @@ pub(crate) struct RunArgs {
     /// Kubernetes releases to make journeys on, such as 1.36; repeatable [default: those of the subject file].
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) kubernetes: Vec<String>,
+    /// How many API servers run at once [default: what free memory and cores allow].
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) servers: Option<NonZeroUsize>,
     #[command(flatten)]
     pub(crate) server: env::ServerArgs,
     #[command(flatten)]
