@@ -1,5 +1,7 @@
 //! Checks against API servers: how each guarantee fared on each release.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -8,8 +10,8 @@ use super::sections::{family, outcome, plural};
 use super::{Outcome, Report, Result};
 use crate::checks::Severity;
 
-/// The table: a row for each check that API servers took part in, a column for each release. Checks of a family that
-/// held everywhere share a row.
+/// The table: a row for each check that API servers took part in, a column for each release. Checks of a family that fared
+/// alike, and have nothing to tell, share a row.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Releases {
     /// The releases, in the order in which they were asked for.
@@ -74,25 +76,28 @@ impl Releases {
     }
 }
 
-/// A row for each check, after one for those of its family that held everywhere.
+/// A row for each check, after one for those of its family that fared alike and have nothing to tell.
 fn rows(checks: &[(&str, Vec<Cell>)]) -> Vec<Row> {
-    let held = |cells: &[Cell]| cells.iter().all(|cell| cell.kind == Kind::Held);
+    let quiet = |kind: &Kind| matches!(kind, Kind::Held | Kind::Undecided | Kind::Nothing);
     let mut rows = Vec::new();
     for of_family in checks.chunk_by(|(left, _), (right, _)| family(left) == family(right)) {
-        let (alike, others): (Vec<_>, Vec<_>) = of_family.iter().partition(|(_, cells)| held(cells));
-        match alike.as_slice() {
-            [] => {}
-            [(only, cells)] => rows.push(Row { name: (*only).to_owned(), cells: cells.clone() }),
-            [(first, cells), ..] => {
-                let rest = if others.is_empty() { "" } else { " other" };
-                let count = plural(alike.len(), "check");
-                let count = count.replacen(' ', &format!("{rest} "), 1);
-                let title = format!("{count} held");
-                let cells = cells.iter().map(|cell| Cell { title: title.clone(), ..cell.clone() }).collect();
-                rows.push(Row { name: format!("{}: {count}", family(first)), cells });
-            }
+        let mut alike: BTreeMap<Vec<Kind>, Vec<&(&str, Vec<Cell>)>> = BTreeMap::new();
+        for check in of_family {
+            alike.entry(check.1.iter().map(|cell| cell.kind).collect()).or_default().push(check);
         }
-        rows.extend(others.iter().map(|(check, cells)| Row { name: (*check).to_owned(), cells: cells.clone() }));
+        let (folded, told): (Vec<_>, Vec<_>) =
+            alike.into_iter().partition(|(kinds, checks)| checks.len() > 1 && kinds.iter().all(quiet));
+        for (kinds, checks) in folded {
+            let count = plural(checks.len(), "check");
+            let all = checks.len() == of_family.len();
+            let count = if all { count } else { count.replacen(' ', " other ", 1) };
+            let cell = |kind: Kind| Cell { kind, glyph: kind.glyph(), title: format!("{count} {}", kind.word()) };
+            let name = format!("{}: {count}", family(of_family[0].0));
+            rows.push(Row { name, cells: kinds.into_iter().map(cell).collect() });
+        }
+        let mut told: Vec<_> = told.into_iter().flat_map(|(_, checks)| checks).collect();
+        told.sort_by_key(|(check, _)| *check);
+        rows.extend(told.into_iter().map(|(check, cells)| Row { name: (*check).to_owned(), cells: cells.clone() }));
     }
     rows
 }
@@ -154,7 +159,7 @@ mod tests {
             subject: String::new(),
             seed: 1,
             crds: Vec::new(),
-            passed_over: std::collections::BTreeMap::new(),
+            passed_over: BTreeMap::new(),
             checks: Vec::new(),
             results: results.iter().map(result).collect(),
             findings: Vec::new(),

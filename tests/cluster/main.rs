@@ -38,7 +38,9 @@ fn main() -> ExitCode {
         }
     }
     // What does not depend on the release is tried once.
-    if let Some((name, binaries)) = releases.iter().find(|(name, _)| name.starts_with(DEFAULT)).or(releases.last()) {
+    if let Some((name, binaries)) =
+        releases.iter().rev().find(|(name, _)| name.starts_with(DEFAULT)).or(releases.last())
+    {
         trials.extend(once(name, binaries));
         let skippable: [(&str, Skippable); 3] = [
             ("a_full_disk_is_named", endings::a_full_disk_is_named),
