@@ -12,7 +12,7 @@ use crdproof::convert::endpoint::Endpoint;
 use crdproof::convert::{self, Declared, Maps};
 use crdproof::input::{InputError, Trouble};
 use crdproof::journey::{self, Journey};
-use crdproof::observe::Trace;
+use crdproof::observe::{Record, Seen, Trace};
 use crdproof::run::Settings;
 use crdproof::subject::{self, Crd, Subject};
 use futures::{StreamExt as _, stream};
@@ -58,7 +58,8 @@ pub(crate) fn make(
     let server = ServerArgs { provider: Some(provider), ..args.server.clone() };
     // Opened once: what it stands for may be a process that takes its time to start.
     let converters = converters(subject, console)?;
-    let tour = Tour { subject, journeys, seed: settings.seed, converters, over: AtomicBool::new(false) };
+    let (over, verbose) = (AtomicBool::new(false), args.report.verbose);
+    let tour = Tour { subject, journeys, seed: settings.seed, converters, over, verbose };
     // What can be wrong with a release, or must be built for it, is known before the first server starts.
     let store = env::store()?;
     let wanted = releases.iter().map(|release| Ok((release, Wanted::of(&store, release, &server, false, console)?)));
@@ -104,6 +105,8 @@ struct Tour<'a> {
     converters: Vec<(&'a Crd, Converter)>,
     /// Whether no further server is to be started.
     over: AtomicBool,
+    /// Whether everything that was delivered is told.
+    verbose: bool,
 }
 
 /// The journeys whose steps a selected check reads.
@@ -167,9 +170,25 @@ impl Tour<'_> {
             let took = started.elapsed().as_secs_f64();
             let requests: u64 = seen.iter().map(|trace| trace.requests).sum();
             console.say(&format!("✔ journeys on {release} after {took:.1} s, {requests} requests"));
+            if self.verbose {
+                seen.iter().flat_map(log).for_each(|line| console.say(&format!("  {release}: {line}")));
+            }
         }
         seen
     }
+}
+
+/// What was delivered, line by line. Values may be secret, so that drift is told by its places.
+fn log(trace: &Trace) -> Vec<String> {
+    let line = |record: &Record| match &record.seen {
+        Seen::Delivered(delivered) => {
+            let places: Vec<&str> = delivered.differences.iter().map(|differs| differs.at.as_str()).collect();
+            Some(format!("{delivered} {}", places.join(" ")).trim_end().to_owned())
+        }
+        Seen::Health(health) => Some(health.to_string()),
+        _ => None,
+    };
+    trace.records.iter().filter_map(line).collect()
 }
 
 /// What answers the reviews of each CRD.
