@@ -29,6 +29,8 @@ mod upgrade;
 mod webhook;
 
 pub use registry::ALL;
+#[cfg(feature = "cluster")]
+pub(crate) use shared_difference::{Difference, differences};
 pub use tools::Tools;
 
 /// One guarantee.

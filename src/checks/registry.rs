@@ -5,8 +5,11 @@ use super::{Check, apply, converter, manifest, serving, storage, upgrade, webhoo
 /// Every check, sorted by id.
 pub static ALL: &[&Check] = &[
     &apply::conflict_crosses_versions::CHECK,
+    &apply::drift_corrected::CHECK,
+    &apply::drift_detected::CHECK,
     &apply::dry_run_changes_nothing::CHECK,
     &apply::entries_follow_versions::CHECK,
+    &apply::kinds_and_their_objects_apply_together::CHECK,
     &apply::owned_paths_exist_in_their_version::CHECK,
     &apply::ownership_survives_flip::CHECK,
     &apply::ownership_survives_migration::CHECK,
@@ -18,6 +21,7 @@ pub static ALL: &[&Check] = &[
     &apply::scale_ownership_moves::CHECK,
     &apply::status_writes_keep_spec_owners::CHECK,
     &apply::withdrawal_crosses_versions::CHECK,
+    &apply::withdrawn_objects_pruned::CHECK,
     &converter::absent_null_empty_distinct::CHECK,
     &converter::birth_version_irrelevant::CHECK,
     &converter::declared_loss_is_real::CHECK,

@@ -5,13 +5,13 @@ use serde_json::Value;
 
 /// One place where two objects differ.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::checks) struct Difference<'v> {
+pub(crate) struct Difference<'v> {
     /// JSON pointer.
-    pub(in crate::checks) pointer: String,
+    pub(crate) pointer: String,
     /// What was there.
-    pub(in crate::checks) was: Option<&'v Value>,
+    pub(crate) was: Option<&'v Value>,
     /// What is there now.
-    pub(in crate::checks) now: Option<&'v Value>,
+    pub(crate) now: Option<&'v Value>,
 }
 
 /// In which way two values differ; each is the matter of one check.
@@ -68,7 +68,7 @@ fn is_rounded(was: &serde_json::Number, now: &serde_json::Number) -> bool {
 }
 
 /// The topmost places where the contents of two objects differ.
-pub(in crate::checks) fn differences<'v>(was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {
+pub(crate) fn differences<'v>(was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {
     let mut found = Vec::new();
     if was != now {
         compare(was, now, &mut String::new(), &mut found);

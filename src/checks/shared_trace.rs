@@ -23,6 +23,12 @@ impl Found {
         self.breaches.push(if version.is_empty() { breach } else { breach.version(version) });
     }
 
+    /// Adds a breach at a field of an object, with what shows it.
+    pub(super) fn place(&mut self, version: &str, message: String, path: String, evidence: String) {
+        let breach = Breach::new(message).version(version).evidence(evidence);
+        self.breaches.push(Breach { path: Some(path), ..breach });
+    }
+
     /// Compares two readings of an object. Metadata that moves with every write, and losses that are declared, are left out.
     pub(super) fn compare(&mut self, evidence: &Evidence<'_>, version: &str, was: &Value, now: &Value, when: &str) {
         self.examined += 1;
@@ -44,7 +50,7 @@ impl Found {
 }
 
 /// Whether a field map declares that a field of this version is lost on the way through another and back.
-fn is_declared(evidence: &Evidence<'_>, version: &str, field: &str) -> bool {
+pub(super) fn is_declared(evidence: &Evidence<'_>, version: &str, field: &str) -> bool {
     let maps: Vec<_> = evidence.subject.field_maps_of(evidence.crd).map(|(_, map)| map).collect();
     let mut others = evidence.crd.versions.iter().map(|other| other.name.as_str());
     !maps.is_empty() && others.any(|other| other != version && declares_lost(&maps, &[version, other, version], field))

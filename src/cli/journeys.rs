@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::Result;
@@ -11,12 +12,14 @@ use crdproof::convert::endpoint::Endpoint;
 use crdproof::convert::{self, Declared, Maps};
 use crdproof::input::{InputError, Trouble};
 use crdproof::journey::{self, Journey, Migrators};
-use crdproof::observe::Trace;
+use crdproof::observe::{Record, Seen, Trace};
 use crdproof::run::Settings;
 use crdproof::subject::{self, Crd, Subject};
+use futures::{StreamExt as _, stream};
 
 use super::args::RunArgs;
 use super::args::env::{Provider, ServerArgs};
+use super::budget;
 use super::console::Console;
 use super::env;
 use super::env::run::{Wanted, shown, told};
@@ -28,34 +31,73 @@ pub(crate) fn make(
     args: &RunArgs,
     console: Console,
 ) -> Result<Option<Vec<Trace>>> {
-    let journeys = needed(settings);
-    let claimed: Vec<String> = subject.file.kubernetes.versions.iter().map(ToString::to_string).collect();
-    let releases = if args.kubernetes.is_empty() { &claimed } else { &args.kubernetes };
-    if journeys.is_empty() || releases.is_empty() {
-        return Ok(Some(Vec::new()));
-    }
+    let mut journeys = needed(settings);
     let provider = args.server.provider.unwrap_or(match subject.file.kubernetes.provider {
         subject::Provider::Local => Provider::Local,
         subject::Provider::K3s => Provider::K3s,
         subject::Provider::Kind => Provider::Kind,
         subject::Provider::Kubeconfig => Provider::Kubeconfig,
     });
+    let claimed: Vec<String> = match provider {
+        // It has the release that it has.
+        Provider::Kubeconfig => {
+            vec![args.server.cluster.context.clone().unwrap_or_else(|| "the current context".into())]
+        }
+        _ => subject.file.kubernetes.versions.iter().map(ToString::to_string).collect(),
+    };
+    let releases = if args.kubernetes.is_empty() { &claimed } else { &args.kubernetes };
+    if journeys.is_empty() || releases.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
     if provider == Provider::Kubeconfig {
-        let error =
-            InputError::new(Trouble::Wrong, "journeys change CRDs, so they are made on servers of our own only");
-        return Err(error.help("take --provider local, k3s or kind").into());
+        as_guests(subject, args, &mut journeys, console)?;
+        if journeys.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
     }
     let server = ServerArgs { provider: Some(provider), ..args.server.clone() };
     // Opened once: what it stands for may be a process that takes its time to start.
-    let migrators = Migrators { in_tree: args.in_tree_migration };
     let converters = converters(subject, console)?;
-    let tour = Tour { subject, journeys, seed: settings.seed, converters, migrators };
-    let mut traces = Vec::new();
-    for release in releases {
-        let Some(seen) = tour.on_release(release, &server, console)? else { return Ok(None) };
-        traces.extend(seen);
+    let (over, verbose) = (AtomicBool::new(false), args.report.verbose);
+    let migrators = Migrators { in_tree: args.in_tree_migration };
+    let tour = Tour { subject, journeys, seed: settings.seed, converters, migrators, over, verbose };
+    // What can be wrong with a release, or must be built for it, is known before the first server starts.
+    let store = env::store()?;
+    let wanted = releases.iter().map(|release| {
+        let wanted = Wanted::of(&store, release, &server, false, console)?;
+        let wanted = if migrators.in_tree { wanted.migrating().map_err(told)? } else { wanted };
+        Ok((release, wanted))
+    });
+    let wanted = wanted.collect::<Result<Vec<_>>>()?;
+    let at_once = budget::servers(args.servers, provider, wanted.len());
+    if wanted.len() > 1 {
+        console.say(&format!("○ {} releases, {at_once} at once", wanted.len()));
     }
-    Ok(Some(traces))
+    let visits = wanted.into_iter().map(|(release, wanted)| tour.on_release(release, wanted, console));
+    // In the order of the releases, whichever is ready first.
+    let visits = stream::iter(visits).buffered(at_once).collect::<Vec<_>>();
+    let seen = runtime::block_on(visits).map_err(told)?.into_iter().collect::<Result<Vec<_>, _>>().map_err(told)?;
+    let seen: Option<Vec<Vec<Trace>>> = seen.into_iter().collect();
+    Ok(seen.map(|seen| seen.into_iter().flatten().collect()))
+}
+
+/// What can be done on a cluster that was there before us: nothing that needs a converter, which it could not reach, and
+/// nothing that needs to look into its storage.
+fn as_guests(subject: &Subject, args: &RunArgs, journeys: &mut Vec<Journey>, console: Console) -> Result<()> {
+    let wrong = |why: String, help: &str| Err(InputError::new(Trouble::Wrong, why).help(help).into());
+    if !args.kubernetes.is_empty() {
+        return wrong("a cluster that is there has the release that it has".into(), "leave --kubernetes out");
+    }
+    if let Some(crd) = subject.crds.iter().find(|crd| crd.conversion.strategy == "Webhook") {
+        let why = format!("{} converts by a webhook, and that cluster cannot reach one on this machine", crd.name);
+        return wrong(why, "take --provider local, k3s or kind");
+    }
+    let hidden = |journey: &Journey| matches!(journey, Journey::Storage | Journey::Retire);
+    if journeys.iter().any(hidden) {
+        journeys.retain(|journey| !hidden(journey));
+        console.say("○ the storage of that cluster cannot be looked into: journeys through it are left out");
+    }
+    Ok(())
 }
 
 /// What answers the reviews of a CRD; nothing where the server converts by itself.
@@ -68,6 +110,10 @@ struct Tour<'a> {
     seed: u64,
     converters: Vec<(&'a Crd, Converter)>,
     migrators: Migrators,
+    /// Whether no further server is to be started.
+    over: AtomicBool,
+    /// Whether everything that was delivered is told.
+    verbose: bool,
 }
 
 /// The journeys whose steps a selected check reads.
@@ -107,23 +153,53 @@ impl Tour<'_> {
         Ok(Some(traces))
     }
 
-    fn on_release(&self, release: &str, server: &ServerArgs, console: Console) -> Result<Option<Vec<Trace>>> {
-        let mut wanted = Wanted::of(&env::store()?, release, server, false, console)?;
-        if self.migrators.in_tree {
-            wanted = wanted.migrating().map_err(told)?;
+    /// `None` where it was interrupted, or did not begin because another one was, or failed.
+    async fn on_release(
+        &self,
+        release: &str,
+        wanted: Wanted,
+        console: Console,
+    ) -> Result<Option<Vec<Trace>>, ClusterError> {
+        if self.over.load(Ordering::Relaxed) {
+            return Ok(None);
         }
-        let seen = runtime::block_on(async {
-            let started = Instant::now();
-            let Some(server) = runtime::unless_interrupted(wanted.start()).await else { return Ok(None) };
-            let server = server?;
-            console.say(&format!("► {} after {:.1} s", shown(&server), started.elapsed().as_secs_f64()));
-            let seen = self.on(&server).await;
-            server.stop().await?;
-            console.say(&format!("✔ journeys on {release} after {:.1} s", started.elapsed().as_secs_f64()));
-            seen
-        });
-        Ok(seen.map_err(told)?.map_err(told)?)
+        let seen = self.visit(release, wanted, console).await;
+        if !matches!(seen, Ok(Some(_))) {
+            self.over.store(true, Ordering::Relaxed);
+        }
+        seen
     }
+
+    async fn visit(&self, release: &str, wanted: Wanted, console: Console) -> Result<Option<Vec<Trace>>, ClusterError> {
+        let started = Instant::now();
+        let Some(server) = runtime::unless_interrupted(wanted.start()).await else { return Ok(None) };
+        let server = server?;
+        console.say(&format!("► {} after {:.1} s", shown(&server), started.elapsed().as_secs_f64()));
+        let seen = self.on(&server).await;
+        server.stop().await?;
+        if let Ok(Some(seen)) = &seen {
+            let took = started.elapsed().as_secs_f64();
+            let requests: u64 = seen.iter().map(|trace| trace.requests).sum();
+            console.say(&format!("✔ journeys on {release} after {took:.1} s, {requests} requests"));
+            if self.verbose {
+                seen.iter().flat_map(log).for_each(|line| console.say(&format!("  {release}: {line}")));
+            }
+        }
+        seen
+    }
+}
+
+/// What was delivered, line by line. Values may be secret, so that drift is told by its places.
+fn log(trace: &Trace) -> Vec<String> {
+    let line = |record: &Record| match &record.seen {
+        Seen::Delivered(delivered) => {
+            let places: Vec<&str> = delivered.differences.iter().map(|differs| differs.at.as_str()).collect();
+            Some(format!("{delivered} {}", places.join(" ")).trim_end().to_owned())
+        }
+        Seen::Health(health) => Some(health.to_string()),
+        _ => None,
+    };
+    trace.records.iter().filter_map(line).collect()
 }
 
 /// What answers the reviews of each CRD.

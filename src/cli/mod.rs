@@ -1,6 +1,7 @@
 //! The commands. The only place that prints, and the only user of clap and anyhow.
 
 mod args;
+mod budget;
 mod cases;
 mod console;
 mod convert;

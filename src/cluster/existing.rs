@@ -2,6 +2,7 @@
 //! make is labelled, known and removed again, and what was there is not touched.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -41,6 +42,8 @@ pub struct Existing {
     run: RunId,
     dry_run: bool,
     made: Mutex<Vec<Made>>,
+    /// Whether there may be things of ours that we did not create by ourselves.
+    adopted: AtomicBool,
 }
 
 /// Something that we made.
@@ -101,7 +104,15 @@ impl Existing {
             }
             Err(error) => return Err(error),
         };
-        Ok(Self { api, context, identity, run: RunId::new(), dry_run: access.dry_run, made: Mutex::default() })
+        Ok(Self {
+            api,
+            context,
+            identity,
+            run: RunId::new(),
+            dry_run: access.dry_run,
+            made: Mutex::default(),
+            adopted: AtomicBool::new(false),
+        })
     }
 
     /// The context's name and the server's address.
@@ -129,11 +140,27 @@ impl Existing {
         &self.api
     }
 
+    /// Marks a CRD or a namespace as ours, for callers that create it by themselves. It is found by its label and removed
+    /// at the end.
+    pub fn adopt(&self, object: &mut Value) {
+        self.adopted.store(true, Ordering::Relaxed);
+        self.label(object);
+    }
+
+    fn label(&self, object: &mut Value) {
+        object["metadata"]["labels"][LABEL] = json!(self.run.to_string());
+        object["metadata"]["labels"]["app.kubernetes.io/managed-by"] = json!("crdproof");
+    }
+
+    /// Whether an object is of this run.
+    pub fn is_ours(&self, object: &Value) -> bool {
+        object["metadata"]["labels"][LABEL] == self.run.to_string().as_str()
+    }
+
     /// Creates an object that carries our label and is removed at the end. In a dry run the server only
     /// checks it.
     pub async fn create(&self, kind: &Resource, mut object: Value) -> Result<Answer, ClusterError> {
-        object["metadata"]["labels"][LABEL] = json!(self.run.to_string());
-        object["metadata"]["labels"]["app.kubernetes.io/managed-by"] = json!("crdproof");
+        self.label(&mut object);
         let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         let path = kind.path_of(&name);
         let query = Query::new().manager("crdproof");
@@ -166,11 +193,13 @@ impl Existing {
         if self.dry_run { Ok(()) } else { self.api.until_served(crds).await }
     }
 
-    /// Creates a namespace of this run and returns its name.
+    /// Creates a namespace of this run, unless it has one, and returns its name.
     pub async fn create_namespace(&self) -> Result<String, ClusterError> {
-        let name = self.run.name();
-        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        self.create(&Resource::cluster_wide("", "v1", "namespaces"), object).await?;
+        let (name, kind) = (self.run.name(), Resource::cluster_wide("", "v1", "namespaces"));
+        if !self.made().contains(&kind.path_of(&name)) {
+            let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+            self.create(&kind, object).await?;
+        }
         Ok(name)
     }
 
@@ -183,6 +212,11 @@ impl Existing {
     /// in the error, and everything else is removed all the same.
     pub async fn clean_up(&self) -> Result<(), ClusterError> {
         let mut left = Vec::new();
+        if self.adopted.load(Ordering::Relaxed)
+            && let Err(why) = self.remove_adopted().await
+        {
+            left.push(format!("what carries the label {LABEL}={} ({why})", self.run));
+        }
         loop {
             let Some(made) = self.made.lock().unwrap_or_else(PoisonError::into_inner).pop() else { break };
             if self.dry_run {
@@ -193,6 +227,18 @@ impl Existing {
             }
         }
         if left.is_empty() { Ok(()) } else { Err(ClusterError::Left { what: left, run: self.run.to_string() }) }
+    }
+
+    /// Removes the CRDs that others created for us; also one whose creation was cut off before the answer came.
+    async fn remove_adopted(&self) -> Result<(), String> {
+        let query = Query::new().labels(&format!("{LABEL}={}", self.run));
+        let listed = self.api.get(&query.on(definitions().path())).await.and_then(Answer::ok);
+        let listed = listed.map_err(|error| error.to_string())?.json();
+        for item in listed["items"].as_array().into_iter().flatten() {
+            let text = |name: &str| item["metadata"][name].as_str().unwrap_or_default().to_owned();
+            remove(&self.api, &definitions().path_of(&text("name")), &text("uid")).await?;
+        }
+        Ok(())
     }
 }
 

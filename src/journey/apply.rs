@@ -55,7 +55,7 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
         let seen = tap.since(0);
         stage.see(Seen::Reviews(seen));
     }
-    Ok(())
+    super::deliveries::travel(stage).await
 }
 
 /// Status and scale are written through another version than the one that alice applied at.

@@ -4,6 +4,8 @@ mod admission;
 mod apply;
 mod command;
 mod drivers;
+pub mod deliver;
+mod deliveries;
 pub mod in_tree;
 pub mod migrate;
 mod objects;
@@ -15,6 +17,7 @@ pub mod retire;
 mod rules;
 mod serve;
 pub mod settle;
+pub mod source;
 mod stage;
 mod storage;
 

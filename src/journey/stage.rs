@@ -11,7 +11,7 @@ use super::objects::{Planned, planned};
 use crate::cluster::api::{Answer, Api, PatchKind, Query, Resource, definitions};
 use crate::cluster::{ClusterError, Server};
 use crate::convert::endpoint::Endpoint;
-use crate::observe::{Call, Count, Names, Record, Seen, Snapshot, Trace, WatchLog};
+use crate::observe::{Bodies, Body, Call, Count, Names, Record, Seen, Snapshot, Trace, WatchLog};
 use crate::subject::{Crd, Subject};
 use crate::tap::Tap;
 
@@ -29,6 +29,8 @@ pub struct Stage<'a> {
     pub(super) subject: &'a Subject,
     seed: u64,
     trace: Trace,
+    /// Objects that were seen, each once.
+    bodies: Bodies,
     journey: Journey,
     step: String,
     /// Whether the server refused the CRD.
@@ -59,8 +61,11 @@ impl<'a> Stage<'a> {
         converter: Option<Arc<dyn Endpoint>>,
         seed: u64,
     ) -> Result<Self, ClusterError> {
-        let api = server.api();
-        let namespace = "crdproof".to_owned();
+        let api = server.api().counting();
+        let namespace = match server {
+            Server::Existing(guest) => guest.create_namespace().await?,
+            _ => own_namespace(&api).await?,
+        };
         let tap = match (converter, server.host_access()) {
             (Some(converter), Some(access)) => Some(Tap::start(&access, converter).await?),
             _ => None,
@@ -70,24 +75,37 @@ impl<'a> Stage<'a> {
         } else {
             Resource::cluster_wide(&crd.group, "", &crd.names.plural)
         };
-        let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
-        let made = api.post("/api/v1/namespaces", &body).await?;
-        if made.status != 409 {
-            made.ok()?;
-        }
         let trace = Trace {
             kubernetes: server.version(),
             recorded: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
             crd: crd.name.clone(),
+            requests: 0,
             records: Vec::new(),
         };
-        let (journey, step) = (Journey::Serve, String::new());
+        let (journey, step, bodies) = (Journey::Serve, String::new(), Bodies::default());
         let (refused, in_tree) = (false, false);
-        Ok(Self { server, api, crd, tap, kind, namespace, subject, seed, trace, journey, step, refused, in_tree })
+        let here = Self {
+            server,
+            api,
+            crd,
+            tap,
+            kind,
+            namespace,
+            subject,
+            seed,
+            trace,
+            bodies,
+            journey,
+            step,
+            refused,
+            in_tree,
+        };
+        Ok(here)
     }
 
     /// What was seen.
-    pub(super) async fn close(self) -> Trace {
+    pub(super) async fn close(mut self) -> Trace {
+        self.trace.requests = self.api.requests();
         if let Some(tap) = self.tap {
             tap.stop().await;
         }
@@ -106,6 +124,16 @@ impl<'a> Stage<'a> {
 
     pub(super) fn see(&mut self, seen: Seen) {
         self.trace.records.push(Record { step: self.step.clone(), seen });
+    }
+
+    pub(super) fn see_all(&mut self, seen: Vec<Seen>) {
+        for seen in seen {
+            self.see(seen);
+        }
+    }
+
+    pub(super) fn namespace(&self) -> &str {
+        &self.namespace
     }
 
     pub(super) fn count(&mut self, what: &str, count: usize) {
@@ -137,12 +165,19 @@ impl<'a> Stage<'a> {
             None => definition,
         };
         change(&mut definition);
+        if let Server::Existing(guest) = self.server {
+            guest.adopt(&mut definition);
+        }
         definition
     }
 
     /// Installs the CRD, and waits until it answers.
     pub(super) async fn install(&mut self, definition: &Value) -> Result<(), ClusterError> {
         let answer = self.api.post(&definitions().path(), definition).await?;
+        if answer.status == 409 {
+            // It says nothing about the CRD on trial that there is another of its name.
+            return Err(ClusterError::Exists { what: definitions().path_of(&self.crd.name) });
+        }
         let answered = if answer.is_success() { Value::Null } else { answer.json() };
         self.note(&Ask::new("install", "", ""), Value::Null, &answer, answered);
         // The server's words are in the record; there is nowhere to go from here.
@@ -261,7 +296,8 @@ impl<'a> Stage<'a> {
         for version in versions {
             let list = self.list(version, query).await?;
             let items = list["items"].as_array().into_iter().flatten();
-            let objects: BTreeMap<String, Value> = items.map(|item| (key(item), item.clone())).collect();
+            let objects: BTreeMap<String, Body> =
+                items.map(|item| (key(item), self.bodies.keep(item.clone()))).collect();
             self.see(Seen::Snapshot(Snapshot { version: (*version).to_owned(), objects }));
         }
         Ok(())
@@ -304,7 +340,19 @@ impl<'a> Stage<'a> {
             tap.fail(None);
         }
         let path = definitions().path_of(&self.crd.name);
-        let answer = self.api.delete(&path).await?;
+        let there = self.api.get(&path).await?;
+        if let (Server::Existing(guest), true) = (self.server, there.is_success())
+            && !guest.is_ours(&there.json())
+        {
+            // Of a cluster that was there before us nothing is removed that we did not make.
+            return Ok(());
+        }
+        let options = json!({"kind": "DeleteOptions", "apiVersion": "v1",
+                             "preconditions": {"uid": there.json()["metadata"]["uid"]}});
+        let answer = match there.status {
+            404 => there,
+            _ => self.api.delete_with(&path, &options).await?,
+        };
         if answer.status != 404 {
             answer.ok()?;
         }
@@ -335,6 +383,17 @@ where
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// A namespace on a server of our own.
+async fn own_namespace(api: &Api) -> Result<String, ClusterError> {
+    let name = "crdproof";
+    let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    let made = api.post("/api/v1/namespaces", &body).await?;
+    if made.status != 409 {
+        made.ok()?;
+    }
+    Ok(name.to_owned())
 }
 
 /// How an object is known.

@@ -1,12 +1,16 @@
 //! What acting recorded: plain data that can be saved, judged again and compared.
 
+mod body;
 mod case;
+mod delivered;
 mod exchange;
 mod trace;
 mod transport;
 mod trial;
 
+pub use body::{Bodies, Body};
 pub use case::{CaseError, SavedCase};
+pub use delivered::{Became, Delivered, Differs, Health, State};
 pub use exchange::{Ask, Exchange, Outcome, masked_review};
 pub use trace::{
     AdmissionSeen, Call, Count, Driven, Names, Record, ReviewSeen, Seen, Snapshot, Trace, WatchEvent, WatchLog,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::{Body, Delivered, Health};
 use crate::kubernetes::KubeVersion;
 
 /// The journeys of one CRD on one API server: what was done, step by step, and what was seen.
@@ -17,6 +18,9 @@ pub struct Trace {
     pub recorded: String,
     /// The CRD.
     pub crd: String,
+    /// How many requests it took.
+    #[serde(default)]
+    pub requests: u64,
     /// What was seen, in order.
     pub records: Vec<Record>,
 }
@@ -55,6 +59,10 @@ pub enum Seen {
     Admission(AdmissionSeen),
     /// How a migration ended.
     Driven(Driven),
+    /// What became of an object of a source that was applied as a whole.
+    Delivered(Delivered),
+    /// The health of such an object, each time that it changed.
+    Health(Health),
 }
 
 /// One request and its answer.
@@ -101,7 +109,7 @@ pub struct Snapshot {
     /// The version read at.
     pub version: String,
     /// Objects by `namespace/name`.
-    pub objects: BTreeMap<String, Value>,
+    pub objects: BTreeMap<String, Body>,
 }
 
 /// The names that a question was answered with, in the order of the answer.
@@ -240,6 +248,16 @@ impl Trace {
     /// What watches told in a step.
     pub fn watches<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t WatchLog> {
         self.of(step).filter_map(|seen| if let Seen::Watch(log) = seen { Some(log) } else { None })
+    }
+
+    /// What became of objects in a step.
+    pub fn delivered<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Delivered> {
+        self.of(step).filter_map(|seen| if let Seen::Delivered(delivered) = seen { Some(delivered) } else { None })
+    }
+
+    /// How the health of objects changed in a step.
+    pub fn health<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Health> {
+        self.of(step).filter_map(|seen| if let Seen::Health(health) = seen { Some(health) } else { None })
     }
 
     /// The definition as it was at the end of a step.

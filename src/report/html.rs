@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::converted::Converted;
 use super::matrix::Matrix;
+use super::releases::Releases;
 use super::sections::{self, Section, aim, marked, place, plural};
 use super::{Excerpt, Finding, Location, Outcome, Problem, Report, Summary, WaiverInfo};
 
@@ -32,6 +33,7 @@ struct Page<'a> {
     summary: &'a Summary,
     crd_count: usize,
     matrix: Matrix,
+    releases: Option<Releases>,
     groups: Vec<Group>,
     conversions: Vec<Converted>,
     reasons: Vec<Reason>,
@@ -59,6 +61,7 @@ impl<'a> Page<'a> {
             summary: &report.summary,
             crd_count: report.crds.len(),
             matrix: Matrix::of(report, &all),
+            releases: Releases::of(report),
             groups,
             conversions: report.conversions.iter().map(Converted::of).filter(|one| !one.rows.is_empty()).collect(),
             reasons: reasons(report),

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::converted::{self, Converted};
+use super::releases::Releases;
 use super::sections::{self, Section, aim, plural};
 use super::{Finding, Report};
 
@@ -23,6 +24,7 @@ pub fn markdown(report: &Report) -> String {
     for section in worst_first(report) {
         page.section(&section);
     }
+    page.releases(report);
     page.conversions(report);
     page.rest(report);
     page.force(&tail(report, page.left_out));
@@ -130,9 +132,30 @@ impl Page {
             let (check, crd) = (code(&result.check), escape(&result.crd));
             let outcome = sections::outcome(result.outcome);
             let reason = escape(result.reason.as_ref()?);
-            Some(format!("- {check} on {crd}: {outcome}, {reason}\n"))
+            let server =
+                result.kubernetes.as_ref().map_or(String::new(), |server| format!(" on Kubernetes {}", escape(server)));
+            Some(format!("- {check} on {crd}{server}: {outcome}, {reason}\n"))
         });
         self.list("without a verdict", "case", open.collect());
+    }
+
+    /// Checks against API servers.
+    fn releases(&mut self, report: &Report) {
+        let Some(table) = Releases::of(report) else { return };
+        let row = |first: &str, cells: Vec<String>| format!("| {} | {} |\n", escape(first), cells.join(" | "));
+        let mut text = "\n### On API servers\n\n".to_owned();
+        text.push_str(&row("", table.columns.iter().map(|name| escape(name)).collect()));
+        text.push_str(&format!("| --- |{}\n", " :---: |".repeat(table.columns.len())));
+        for line in &table.rows {
+            text.push_str(&row(&line.name, line.cells.iter().map(|cell| cell.glyph.to_owned()).collect()));
+        }
+        let count = |count: &Option<u64>| count.map_or("–".to_owned(), |count| count.to_string());
+        text.push_str(&row("requests", table.requests.iter().map(count).collect()));
+        let legend: Vec<String> = table.legend.iter().map(|(glyph, word)| format!("{glyph} {word}")).collect();
+        text.push_str(&format!("\n{}\n", legend.join(" · ")));
+        if self.fits(&text) {
+            self.force(&text);
+        }
     }
 
     /// For each CRD that has something to tell: a matrix of version pairs, what was never reached, and how long answers took; folded.

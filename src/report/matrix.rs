@@ -54,7 +54,7 @@ struct Cell {
 /// What a cell says; the template colours by it. Worse is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+pub(super) enum Kind {
     Nothing,
     Skipped,
     Held,
@@ -67,7 +67,22 @@ enum Kind {
 }
 
 impl Kind {
-    fn glyph(self) -> &'static str {
+    /// What its sign means.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Nothing => "not judged",
+            Self::Skipped => "skipped",
+            Self::Held => "held",
+            Self::Fact => "server fact",
+            Self::Undecided => "undecided",
+            Self::Waived => "waived",
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    pub(super) fn glyph(self) -> &'static str {
         match self {
             Self::Nothing => "",
             Self::Skipped => "○",

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Conversions, Finding, Outcome, Report, Result as Verdict, WaiverInfo, WaiverState};
+use crate::kubernetes::KubeVersion;
+
+use super::{Conversions, Finding, JourneyInfo, Outcome, Report, Result as Verdict, WaiverInfo, WaiverState};
 
 /// Why reports do not go together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -92,6 +94,17 @@ fn absorb(merged: &mut Report, report: Report) {
             None => merged.conversions.push(theirs),
         }
     }
+    // The same journeys may be judged in several shards, by different checks.
+    for theirs in report.journeys {
+        let same = |ours: &&mut JourneyInfo| ours.crd == theirs.crd && ours.kubernetes == theirs.kubernetes;
+        match merged.journeys.iter_mut().find(same) {
+            Some(ours) => ours.requests = ours.requests.max(theirs.requests),
+            None => merged.journeys.push(theirs),
+        }
+    }
+    merged.journeys.sort_by_cached_key(|journey| {
+        (journey.crd.clone(), journey.kubernetes.parse::<KubeVersion>().ok(), journey.kubernetes.clone())
+    });
     merged.conversions.sort_by(|left, right| left.crd.cmp(&right.crd));
     // Every shard loads the whole subject, so the counts repeat rather than add up.
     for (kind, count) in report.passed_over {

@@ -19,6 +19,7 @@ mod merge;
 mod model;
 mod paint;
 mod place;
+mod releases;
 mod sarif;
 mod sections;
 mod terminal;
@@ -37,8 +38,8 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use merge::{MergeError, merge};
 pub use model::{
-    CheckInfo, Counts, CrdInfo, Finding, Outcome, Problem, Report, Result, Skipped, Summary, VersionInfo, WaiverInfo,
-    WaiverState,
+    CheckInfo, Counts, CrdInfo, Finding, JourneyInfo, Outcome, Problem, Report, Result, Skipped, Summary, VersionInfo,
+    WaiverInfo, WaiverState,
 };
 pub use place::{Excerpt, Location, Related};
 pub use sarif::sarif;

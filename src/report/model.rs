@@ -43,8 +43,23 @@ pub struct Report {
     /// What was converted in search of counter-examples.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conversions: Vec<Conversions>,
+    /// The API servers that took part, in the order in which they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journeys: Vec<JourneyInfo>,
     /// The counts.
     pub summary: Summary,
+}
+
+/// The journeys of one CRD on one API server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct JourneyInfo {
+    /// The CRD.
+    pub crd: String,
+    /// The server's version.
+    pub kubernetes: String,
+    /// How many requests it took.
+    pub requests: u64,
 }
 
 /// A CRD on trial.

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::converted::{self, Converted};
 use super::excerpt::Excerpts;
+use super::matrix::Kind;
 use super::paint::{Paint, clean, wrap};
+use super::releases::Releases;
 use super::sections::{self, Section, aim, plural};
 use super::{Finding, Outcome, Report};
 
@@ -44,6 +46,7 @@ pub fn terminal(report: &Report, style: Style) -> String {
     }
     writer.quiet(&quiet);
     writer.conversions();
+    writer.releases();
     writer.not_judged();
     writer.summary();
     writer.out
@@ -183,6 +186,46 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Checks against API servers, in as many tables as the width asks for.
+    fn releases(&mut self) {
+        let Some(table) = Releases::of(self.report) else { return };
+        let mark = self.paint.section("►");
+        self.line(&format!("{mark} {}", self.paint.bold("on API servers")));
+        let names = table.rows.iter().map(|row| row.name.chars().count());
+        let first = names.max().unwrap_or(0).max("requests".len());
+        let widths = table.columns.iter().map(|column| column.chars().count().max(6) + 2);
+        let widest = widths.max().unwrap_or(8);
+        let fitting = (self.style.width.saturating_sub(first + 2) / widest).max(1);
+        for start in (0..table.columns.len()).step_by(fitting) {
+            let columns = start..(start + fitting).min(table.columns.len());
+            let head: String = table.columns[columns.clone()]
+                .iter()
+                .map(|name| format!("  {:<1$}", clean(name), widest - 2))
+                .collect();
+            self.line(&format!("  {:first$}{}", "", self.paint.dim(&head)));
+            for row in &table.rows {
+                let cells = row.cells[columns.clone()].iter().map(|cell| {
+                    let glyph = match cell.kind {
+                        Kind::Held => self.paint.held(cell.glyph),
+                        Kind::Error | Kind::Warning => self.paint.broken(cell.glyph),
+                        _ => self.paint.dim(cell.glyph),
+                    };
+                    // Escape codes have no width.
+                    format!("  {glyph}{}", " ".repeat((widest - 2).saturating_sub(cell.glyph.chars().count())))
+                });
+                let cells: String = cells.collect();
+                self.line(&format!("  {:first$}{cells}", clean(&row.name)));
+            }
+            let requests = table.requests[columns].iter();
+            let requests: String = requests
+                .map(|count| format!("  {:<1$}", count.map_or("–".to_owned(), |count| count.to_string()), widest - 2))
+                .collect();
+            self.line(&format!("  {:first$}{}", "requests", self.paint.dim(&requests)));
+        }
+        let legend: Vec<String> = table.legend.iter().map(|(glyph, word)| format!("{glyph} {word}")).collect();
+        self.line(&format!("  {}", self.paint.dim(&legend.join("  "))));
+    }
+
     fn not_judged(&mut self) {
         if !self.style.verbose {
             let all = sections::sections(self.report);
@@ -206,15 +249,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Cases without a verdict on the subject, one line for each reason.
-    fn reasons(&mut self, cases: &[(&'static str, &str, &str, &str)]) {
-        let mut groups: IndexMap<(&str, &str), Vec<(&str, &str)>> = IndexMap::new();
-        for (state, reason, check, crd) in cases {
-            groups.entry((state, reason)).or_default().push((check, crd));
+    fn reasons(&mut self, cases: &[Unjudged<'_>]) {
+        let mut groups: IndexMap<(&str, &str, bool), Vec<&Unjudged<'_>>> = IndexMap::new();
+        for case in cases {
+            groups.entry((case.state, case.reason, case.server.is_some())).or_default().push(case);
         }
-        groups.sort_by(|(left, _), _, (right, _), _| left.cmp(right));
-        for ((state, reason), cases) in groups {
-            let checks: BTreeSet<&str> = cases.iter().map(|(check, _)| *check).collect();
-            let crds: BTreeSet<&str> = cases.iter().map(|(_, crd)| *crd).collect();
+        groups.sort_by(|(left, ..), _, (right, ..), _| left.cmp(right));
+        for ((state, reason, _), cases) in groups {
+            let checks: BTreeSet<&str> = cases.iter().map(|case| case.check).collect();
+            let crds: BTreeSet<&str> = cases.iter().map(|case| case.crd).collect();
+            let servers: IndexSet<&str> = cases.iter().filter_map(|case| case.server).collect();
+            let servers = servers.into_iter().collect::<Vec<_>>().join(", ");
+            let servers = if servers.is_empty() { servers } else { format!(" on Kubernetes {servers}") };
             let who = match (checks.first(), checks.len()) {
                 (Some(only), 1) => (*only).to_owned(),
                 (_, count) => plural(count, "check"),
@@ -225,7 +271,7 @@ impl<'a> Writer<'a> {
                 (_, count) => format!(" on {}", plural(count, "CRD")),
             };
             let circle = self.paint.dim("○");
-            let text = one_line(&format!("{who} {state}{place}: {reason}"));
+            let text = one_line(&format!("{who} {state}{place}{servers}: {reason}"));
             self.line(&format!("{circle} {text}"));
             if self.style.verbose && checks.len() > 1 {
                 let names: Vec<&str> = checks.into_iter().collect();
@@ -273,8 +319,17 @@ fn held<'s>(section: &'s Section<'_>) -> impl Iterator<Item = &'s super::Result>
     results.filter(|result| result.outcome == Outcome::Held)
 }
 
-/// State, reason, check and CRD of every case that says nothing about the subject.
-fn cases<'s>(section: &'s Section<'_>) -> Vec<(&'static str, &'s str, &'s str, &'s str)> {
+/// A case that says nothing about the subject.
+struct Unjudged<'s> {
+    state: &'static str,
+    reason: &'s str,
+    check: &'s str,
+    crd: &'s str,
+    server: Option<&'s str>,
+}
+
+/// Every case that says nothing about the subject.
+fn cases<'s>(section: &'s Section<'_>) -> Vec<Unjudged<'s>> {
     let results =
         section.results.iter().filter(|result| matches!(result.outcome, Outcome::ServerFact | Outcome::Undecided));
     let results = results.map(|result| {
@@ -283,11 +338,11 @@ fn cases<'s>(section: &'s Section<'_>) -> Vec<(&'static str, &'s str, &'s str, &
             Outcome::ServerFact => "met a server fact",
             _ => "undecided",
         };
-        (state, reason, result.check.as_str(), result.crd.as_str())
+        Unjudged { state, reason, check: &result.check, crd: &result.crd, server: result.kubernetes.as_deref() }
     });
     let skipped = section.skipped.iter().map(|skipped| {
         let (check, crd) = (skipped.check.as_str(), skipped.crd.as_str());
-        ("skipped", skipped.reason.as_str(), check, crd)
+        Unjudged { state: "skipped", reason: &skipped.reason, check, crd, server: None }
     });
     results.chain(skipped).collect()
 }

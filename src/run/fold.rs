@@ -8,9 +8,10 @@ use sha2::{Digest, Sha256};
 use super::veil::{Veil, veil, veiled};
 use super::{Case, Event, Options, Plan, Recorded, run, waive};
 use crate::checks::{Breach, Need, Verdict};
-use crate::observe::{Exchange, SavedCase};
+use crate::observe::{Exchange, SavedCase, Trace};
 use crate::report::{
-    CheckInfo, CrdInfo, Finding, Hide, Location, Outcome, Problem, Related, Report, Result, Summary, VersionInfo,
+    CheckInfo, CrdInfo, Finding, Hide, JourneyInfo, Location, Outcome, Problem, Related, Report, Result, Summary,
+    VersionInfo,
 };
 use crate::subject::{API_VERSION, Crd, Subject};
 
@@ -121,6 +122,7 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
         waivers: Vec::new(),
         problems,
         conversions,
+        journeys: plan.settings.traces.iter().map(journey_info).collect(),
         summary: Summary::default(),
     };
     waive::apply(subject, &mut report, today);
@@ -168,6 +170,11 @@ pub(super) fn fingerprint(parts: &[&str]) -> String {
         hash.update([0]);
     }
     hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn journey_info(trace: &Trace) -> JourneyInfo {
+    let (crd, kubernetes) = (trace.crd.clone(), trace.kubernetes.to_string());
+    JourneyInfo { crd, kubernetes, requests: trace.requests }
 }
 
 fn crd_info(subject: &Subject, crd: &Crd) -> CrdInfo {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::civil::Date;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::{Plan, Ran, Selection};
@@ -168,7 +169,7 @@ impl Recording {
             trials.into_iter().chain(exchanges)
         });
         let header = serde_json::to_string_pretty(&self.header).unwrap_or_default() + "\n";
-        let traces = self.header.traces.map(|_| (TRACES.to_owned(), text(self.traces.iter())));
+        let traces = self.header.traces.map(|_| (TRACES.to_owned(), text(self.traces.iter().map(Trace::packed))));
         lines.chain(traces).chain([(HEADER.to_owned(), header)])
     }
 
@@ -193,7 +194,11 @@ impl Recording {
             }
         }
         let traces = match header.traces {
-            Some(count) => parse(&load(TRACES)?, count).map_err(|message| error(TRACES, message))?,
+            Some(count) => {
+                let packed: Vec<Value> = parse(&load(TRACES)?, count).map_err(|message| error(TRACES, message))?;
+                let traces = packed.into_iter().map(Trace::unpacked).collect::<Result<Vec<_>, _>>();
+                traces.map_err(|message| error(TRACES, message))?
+            }
             None => Vec::new(),
         };
         Ok(Self { header, trials, exchanges, traces })

@@ -1,13 +1,15 @@
 //! A cluster that was there before us; a local one stands in for it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crdproof::cluster::ClusterError;
 use crdproof::cluster::LABEL;
+use crdproof::cluster::Server;
 use crdproof::cluster::api::{Query, definitions};
 use crdproof::cluster::existing::{Access, Existing};
 use crdproof::cluster::local::{Binaries, Local};
+use crdproof::journey::{Journey, travel};
 use libtest_mimic::{Completion, Failed};
 use serde_json::Value;
 
@@ -103,6 +105,57 @@ pub(crate) fn guests_leave_nothing_when_interrupted(binaries: &Binaries) -> Resu
         let status = tool.wait()?;
         check(status.code() == Some(6), format!("ended with {status}"))?;
         check(count().await? == 0, format!("{} things are left", count().await?))?;
+        Ok(Completion::Completed)
+    })
+}
+
+/// Journeys on a cluster that was there: everything that they made is gone, and a CRD of somebody else is not touched.
+pub(crate) fn journeys_are_guests(binaries: &Binaries) -> Result<Completion, Failed> {
+    if binaries.controller_manager.is_none() {
+        return Ok(Completion::ignored_with("only a controller lets a namespace go, and this release has none"));
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds/databases-none/crdproof.yaml");
+    let subject = crdproof::input::from_file(&file).map_err(|error| error.to_string())?;
+    let (subject, on_trial) = (&subject, &subject.crds[0]);
+    block(async {
+        let local = Local::builder(binaries.clone()).controllers(["namespace"]).start().await;
+        let local = local.map_err(|error| describe(&error))?;
+        let api = local.api();
+        let ours = access(local.kubeconfig().to_owned());
+        let guest = || async { Ok::<_, ClusterError>(Server::Existing(Box::new(Existing::connect(&ours).await?))) };
+        let travel = |server| async move {
+            let seen = travel(&server, subject, on_trial, None, &[Journey::Serve, Journey::Apply], 1).await;
+            (seen, server.stop().await)
+        };
+        let left = || async {
+            let mut left = Vec::new();
+            for path in [definitions().path(), "/api/v1/namespaces".into()] {
+                let listed = api.get(&Query::new().labels(LABEL).on(path)).await?.ok()?.json();
+                left.extend(
+                    listed["items"].as_array().into_iter().flatten().map(|item| item["metadata"]["name"].clone()),
+                );
+            }
+            Ok::<_, ClusterError>(left)
+        };
+        let server = guest().await.map_err(|error| describe(&error))?;
+        let (seen, stopped) = travel(server).await;
+        stopped.map_err(|error| describe(&error))?;
+        let seen = seen.map_err(|error| describe(&error))?;
+        check(seen.requests > 50 && seen.calls("serve").count() > 5, format!("{} requests", seen.requests))?;
+        check(left().await?.is_empty(), format!("left: {:?}", left().await?))?;
+
+        // Somebody has a CRD of that name.
+        let mut theirs = on_trial.node.to_value();
+        theirs["metadata"]["annotations"]["example.com/owner"] = "somebody".into();
+        let made = api.post(&definitions().path(), &theirs).await?.ok()?.json();
+        let server = guest().await.map_err(|error| describe(&error))?;
+        let (seen, stopped) = travel(server).await;
+        stopped.map_err(|error| describe(&error))?;
+        check(matches!(seen, Err(ClusterError::Exists { .. })), format!("{seen:?}"))?;
+        let after = api.get(&definitions().path_of(&on_trial.name)).await?.ok()?.json();
+        let same = |name: &str| made["metadata"][name] == after["metadata"][name];
+        check(same("uid") && same("generation") && after["metadata"]["labels"].is_null(), format!("{after}"))?;
+        check(left().await?.is_empty(), format!("left: {:?}", left().await?))?;
         Ok(Completion::Completed)
     })
 }

@@ -82,7 +82,7 @@ pub(crate) fn a_right_subject_holds_on_every_journey(binaries: &Binaries) -> Res
         "{}: {late} writes landed at the old version after the flip, then {row} in a row at the new one",
         trace.kubernetes
     );
-    held(trace, 34)
+    held(trace, 38)
 }
 
 /// The right converter, with a mistake in every object that it answers.
@@ -134,7 +134,18 @@ pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(),
     among(
         "a field lost on the way to the stored version",
         &lossy,
-        &["serving/writes-lose-nothing", "apply/reapply-is-no-op"],
+        &["serving/writes-lose-nothing", "apply/reapply-is-no-op", "apply/kinds-and-their-objects-apply-together"],
+    )?;
+
+    let calls = AtomicU64::new(0);
+    let restless = condemned(binaries, &[Journey::Apply], move |object, _| {
+        let call = calls.fetch_add(1, Ordering::Relaxed);
+        object["metadata"]["annotations"]["example.com/jitter"] = json!(call.to_string());
+    })?;
+    among(
+        "a converter that never answers the same, under GitOps",
+        &restless,
+        &["apply/drift-detected", "apply/drift-corrected", "apply/kinds-and-their-objects-apply-together"],
     )?;
 
     let calls = AtomicU64::new(0);

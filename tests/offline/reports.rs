@@ -45,6 +45,7 @@ fn an_empty_report_can_be_written_in_every_format() {
         waivers: Vec::new(),
         problems: Vec::new(),
         conversions: Vec::new(),
+        journeys: Vec::new(),
         ..report()
     };
     let mut empty = empty;

@@ -57,7 +57,7 @@ fn read_back<'a>(trace: &'a Trace, version: &str, answered: &Value) -> Option<&'
     let metadata = &answered["metadata"];
     let name = metadata["name"].as_str()?;
     let key = metadata["namespace"].as_str().map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
-    snapshot.objects.get(&key)
+    snapshot.objects.get(&key).map(|body| &**body)
 }
 
 /// The fields of one object that the other does not have. Nulls were never there.

@@ -181,6 +181,9 @@ pub(crate) struct RunArgs {
     /// minutes.
     #[arg(long)]
     pub(crate) in_tree_migration: bool,
+    /// How many API servers run at once [default: what free memory and cores allow].
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) servers: Option<NonZeroUsize>,
     #[command(flatten)]
     pub(crate) server: env::ServerArgs,
     #[command(flatten)]

@@ -1,6 +1,8 @@
 //! Raw verbs: requests as they are written, answers as they came. No retry, no types, a deadline on
 //! every call.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, Method, Request};
@@ -32,6 +34,8 @@ pub const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g
 pub struct Api {
     client: kube::Client,
     deadline: Duration,
+    /// How many requests were sent, by this one and its clones.
+    requests: Arc<AtomicU64>,
 }
 
 /// What an API server answered.
@@ -108,7 +112,18 @@ impl Answer {
 impl Api {
     /// Asks through this client, each call within the deadline. The client must not retry.
     pub fn new(client: kube::Client, deadline: Duration) -> Self {
-        Self { client, deadline }
+        Self { client, deadline, requests: Arc::default() }
+    }
+
+    /// The same server, with a count of requests of its own.
+    #[must_use]
+    pub fn counting(&self) -> Self {
+        Self { requests: Arc::default(), ..self.clone() }
+    }
+
+    /// How many requests were sent, watches included, answered or not.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
     }
 
     /// Reads one path, query included.
@@ -178,6 +193,7 @@ impl Api {
             request = request.header(*name, *value);
         }
         let request = request.body(Body::from(bytes)).map_err(|error| transport(error.to_string()))?;
+        self.requests.fetch_add(1, Ordering::Relaxed);
         let started = Instant::now();
         let exchange = async {
             let response = self.client.send(request).await.map_err(|error| transport(whole(&error)))?;

@@ -1,5 +1,6 @@
 //! Watching: events as the server sends them, one JSON document a line.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use http::{Method, Request};
@@ -39,6 +40,7 @@ impl Api {
         let transport = |why: String| ClusterError::Transport { call: call.clone(), why };
         let request = Request::builder().method(Method::GET).uri(&path).body(Body::empty());
         let request = request.map_err(|error| transport(error.to_string()))?;
+        self.requests.fetch_add(1, Ordering::Relaxed);
         let started = Instant::now();
         let Ok(answered) = tokio::time::timeout(self.deadline, self.client.send(request)).await else {
             return Err(ClusterError::Deadline { call, seconds: self.deadline.as_secs() });

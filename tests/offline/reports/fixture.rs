@@ -2,8 +2,8 @@
 
 use crdproof::checks::Severity;
 use crdproof::report::{
-    CheckInfo, Conversions, CrdInfo, Excerpt, Finding, Location, Outcome, PairInfo, Problem, Reach, Related, Report,
-    Result, Skipped, Summary, Timing, VersionInfo, WaiverInfo, WaiverState,
+    CheckInfo, Conversions, CrdInfo, Excerpt, Finding, JourneyInfo, Location, Outcome, PairInfo, Problem, Reach,
+    Related, Report, Result, Skipped, Summary, Timing, VersionInfo, WaiverInfo, WaiverState,
 };
 
 pub(crate) const DATABASES: &str = "databases.example.com";
@@ -33,6 +33,9 @@ pub(crate) fn report() -> Report {
             waiver("manifest/* gone.example.com", WaiverState::Unused),
         ],
         conversions: conversions(),
+        journeys: ["1.31.4", "1.36.0"]
+            .map(|kubernetes| JourneyInfo { crd: DATABASES.into(), kubernetes: kubernetes.into(), requests: 412 })
+            .into(),
         problems: vec![Problem {
             message: "the converter at https://127.0.0.1:9443/convert did not answer".into(),
             help: Some("start it, or give --timeout".into()),

@@ -1,0 +1,63 @@
+//! Applying again takes back what somebody else has changed.
+
+use super::shared_deliver::{lines, live, sent, wanted};
+use crate::checks::shared_difference::field;
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Became;
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/drift-corrected",
+    title: "what drifted is as it was applied after applying again",
+    why: "Correction is what people have GitOps for. A converter that brings the other value back wins every round, \
+          and one that loses what others own takes it from them.",
+    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-03"],
+    severity: Severity::Error,
+    since: None,
+    help: "let nothing that is stashed overrule a field that the object has",
+    needs: &[Need::Trace],
+    judge,
+};
+
+/// A label that somebody else has set together with an edit.
+const STRANGER: &str = "/metadata/labels/crdproof.dev~1stranger";
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for line in lines(evidence, trace, "apply/deliver/correct") {
+            let (Some(sent), Some(was)) = (sent(trace, line), live(trace, "apply/deliver/again", line)) else {
+                continue;
+            };
+            let between = live(trace, "apply/deliver/drift", line);
+            if between.is_some_and(|between| wanted(sent, was, between).is_empty()) {
+                // Nothing that the source has was changed.
+                continue;
+            }
+            found.examined += 1;
+            let (name, version) = (&line.name, &line.version);
+            let Some(now) = live(trace, "apply/deliver/correct", line).filter(|_| line.became != Became::Refused)
+            else {
+                let message = format!("{name} drifted, and applying it again: {}", line.why);
+                found.breach(version, message, format!("refused {name}"));
+                continue;
+            };
+            for pointer in wanted(sent, was, now) {
+                let path = field(&pointer);
+                let message = format!("{path} of {name} drifted, and is not as it was after applying again");
+                let shown = |value| evidence.mask(Some(version), value);
+                let evidence = format!("before: {}\nafter:  {}", shown(was), shown(now));
+                found.place(version, message, path, evidence);
+            }
+            let theirs = between.and_then(|between| between.pointer(STRANGER));
+            if theirs.is_some() && now.pointer(STRANGER) != theirs {
+                let message = format!("a label of somebody else is gone from {name} after applying again");
+                found.breach(version, message, format!("stranger {name}"));
+            }
+            let mut after = lines(evidence, trace, "apply/deliver/corrected").filter(|after| after.name == *name);
+            if let Some(after) = after.find(|after| after.became != Became::Unchanged) {
+                let message = format!("{after} right after it was corrected");
+                found.breach(version, message, format!("after {name}"));
+            }
+        }
+    })
+}

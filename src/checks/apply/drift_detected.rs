@@ -1,0 +1,59 @@
+//! A dry run shows what somebody else has changed.
+
+use super::shared_deliver::{lines, live, overlap, sent, wanted};
+use crate::checks::shared_difference::field;
+use crate::checks::shared_trace::{Found, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Became;
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/drift-detected",
+    title: "a dry run shows every change behind the author's back, and no other",
+    why: "Drift that a dry run does not show stays for ever; drift that is shown and is none makes tools apply in a \
+          circle.",
+    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "A-04", "A-12"],
+    severity: Severity::Error,
+    since: None,
+    help: "convert in both directions, and the same every time: an edit at one version must show at all others",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        for line in lines(evidence, trace, "apply/deliver/detect") {
+            let (Some(sent), Some(was)) = (sent(trace, line), live(trace, "apply/deliver/again", line)) else {
+                continue;
+            };
+            found.examined += 1;
+            let (name, version) = (&line.name, &line.version);
+            if line.became == Became::Refused {
+                found.breach(version, format!("a dry run of {line}"), format!("refused {name}"));
+                continue;
+            }
+            let Some(now) = live(trace, "apply/deliver/drift", line) else {
+                if line.became != Became::Drifted {
+                    let message = format!("{name} was deleted, and a dry run says that it is {}", line.became);
+                    found.breach(version, message, format!("gone {name}"));
+                }
+                continue;
+            };
+            let moved = wanted(sent, was, now);
+            for pointer in &moved {
+                let told = line.differences.iter().any(|differs| overlap(&differs.at, pointer));
+                if !told {
+                    let path = field(pointer);
+                    let message = format!("{path} of {name} was changed, and a dry run at {version} does not show it");
+                    let shown = |value| evidence.mask(Some(version), value);
+                    let evidence = format!("before: {}\nafter:  {}", shown(was), shown(now));
+                    found.place(version, message, path, evidence);
+                }
+            }
+            if moved.is_empty() && line.became == Became::Drifted {
+                let paths: Vec<String> = line.differences.iter().map(|differs| field(&differs.at)).collect();
+                let message = format!("nobody changed {name}, and a dry run would change {}", paths.join(", "));
+                found.breach(version, message, format!("invented {name}"));
+            }
+        }
+    })
+}

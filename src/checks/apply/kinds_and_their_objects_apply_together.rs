@@ -1,0 +1,72 @@
+//! A kind and its objects come from one source.
+
+use super::shared_deliver::{FIRST, lines, live, sent};
+use crate::checks::shared_difference::{Kind, differences, field};
+use crate::checks::shared_trace::{Found, is_declared, judged};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::{Became, Delivered, State, Trace};
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/kinds-and-their-objects-apply-together",
+    title: "a kind and its objects can be applied from one source",
+    why: "GitOps tools apply CRDs and objects in one go: what is refused then, is not what was applied, or changes \
+          with every round, never becomes ready.",
+    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-12", "H38"],
+    severity: Severity::Error,
+    // Server-side apply is stable from then on; before, CRDs with newer fields cannot be applied at all.
+    since: Some(22),
+    help: "make every field that is applied survive the way to the stored version and back, the status included",
+    needs: &[Need::Trace],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let definition = format!("CustomResourceDefinition/{}", evidence.crd.name);
+        let kind = trace.delivered(FIRST).filter(|line| line.name == definition);
+        let refused = kind.chain(lines(evidence, trace, FIRST)).filter(|line| line.became == Became::Refused);
+        for line in refused {
+            found.breach(&line.version, format!("{line}"), format!("refused {}", line.name));
+        }
+        for line in lines(evidence, trace, FIRST).filter(|line| line.became != Became::Refused) {
+            found.examined += 1;
+            stored(evidence, trace, line, found);
+            let mut again = lines(evidence, trace, "apply/deliver/again").filter(|again| again.name == line.name);
+            if let Some(again) = again.find(|again| again.became != Became::Unchanged) {
+                let paths: Vec<String> = again.differences.iter().map(|differs| field(&differs.at)).collect();
+                let message = format!("{again} although the source is the same: {}", paths.join(", "));
+                found.breach(&line.version, message, format!("again {}", line.name));
+            }
+            let last = trace.health("apply/deliver").filter(|health| health.name == line.name);
+            let ready = trace.calls("apply/deliver/ready").any(|call| {
+                call.what == "ready" && call.is_success() && line.name.ends_with(&format!("/{}", call.name))
+            });
+            // Pruning comes later; what counts is how it was when it was waited for.
+            let last = last.take_while(|health| health.state != State::NotFound).last();
+            if let Some(last) = last.filter(|last| ready && last.state != State::Current) {
+                let message = format!("a controller says that {} is ready, and at {} {last}", line.name, last.version);
+                found.breach(&line.version, message, format!("ready {}", line.name));
+            }
+        }
+    })
+}
+
+/// What was applied must be what is there.
+fn stored(evidence: &Evidence<'_>, trace: &Trace, line: &Delivered, found: &mut Found) {
+    let Some(sent) = sent(trace, line) else { return };
+    let Some(there) = live(trace, FIRST, line) else {
+        let message = format!("{} is applied, and at {} it is not there", line.name, line.version);
+        return found.breach(&line.version, message, format!("gone {}", line.name));
+    };
+    for difference in differences(sent, there) {
+        let path = field(&difference.pointer);
+        let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed);
+        let part = difference.pointer.starts_with("/metadata/") && !difference.pointer.contains("/labels");
+        if lossy && !part && !is_declared(evidence, &line.version, &path) {
+            let message = format!("{path} of {} is applied at {}, and not what is there", line.name, line.version);
+            let shown = |value| evidence.mask(Some(&line.version), value);
+            let evidence = format!("applied: {}\nthere:   {}", shown(sent), shown(there));
+            found.place(&line.version, message, path, evidence);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What the checks of deliveries share.
+
+use serde_json::Value;
+
+use crate::checks::Evidence;
+use crate::checks::shared_difference::{Difference, differences};
+use crate::checks::shared_trace::content;
+use crate::observe::{Delivered, Trace};
+
+/// The step in which everything is applied for the first time.
+pub(super) const FIRST: &str = "apply/deliver/first";
+
+/// What became of the objects of the kind on trial in a step.
+pub(super) fn lines<'t>(
+    evidence: &Evidence<'_>,
+    trace: &'t Trace,
+    step: &'static str,
+) -> impl Iterator<Item = &'t Delivered> + use<'t> {
+    let kind = format!("{}/", evidence.crd.names.kind);
+    trace.delivered(step).filter(move |line| line.name.starts_with(&kind))
+}
+
+/// The name that snapshots know an object by.
+pub(super) fn key(line: &Delivered) -> &str {
+    line.name.split_once('/').map_or(&line.name, |(_, key)| key)
+}
+
+/// What the source has of an object.
+pub(super) fn sent<'t>(trace: &'t Trace, line: &Delivered) -> Option<&'t Value> {
+    trace.calls(FIRST).find(|call| call.name == line.name && call.version == line.version).map(|call| &call.sent)
+}
+
+/// An object in a step, at the version that it is applied at.
+pub(super) fn live<'t>(trace: &'t Trace, step: &'static str, line: &Delivered) -> Option<&'t Value> {
+    let mut snapshots = trace.snapshots(step).filter(|snapshot| snapshot.version == line.version);
+    snapshots.find_map(|snapshot| snapshot.objects.get(key(line))).map(|body| &**body)
+}
+
+/// Where two states of an object differ in what the source has of it.
+pub(super) fn wanted(sent: &Value, was: &Value, now: &Value) -> Vec<String> {
+    let (was, now) = (content(was), content(now));
+    let own = |difference: &Difference<'_>| sent.pointer(&difference.pointer).is_some();
+    differences(&was, &now).into_iter().filter(own).map(|difference| difference.pointer).collect()
+}
+
+/// Whether one place is the other, or a part of it.
+pub(super) fn overlap(one: &str, other: &str) -> bool {
+    let within =
+        |whole: &str, part: &str| part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    within(one, other) || within(other, one)
+}

@@ -1,0 +1,61 @@
+//! What a source no longer has goes, and what others have stays.
+
+use std::collections::BTreeSet;
+
+use super::shared_deliver::lines;
+use crate::checks::shared_trace::{Found, judged, listed};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::observe::Became;
+
+pub(crate) const CHECK: Check = Check {
+    id: "apply/withdrawn-objects-pruned",
+    title: "what is withdrawn from a source is removed, and nothing else",
+    why: "An object that cannot be removed blocks its namespace and its CRD; one that goes with others is lost data.",
+    source: &["https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/", "G-03"],
+    severity: Severity::Error,
+    since: None,
+    help: "let objects be deleted at every version: converters must answer for objects with a deletion timestamp, too",
+    needs: &[Need::Trace],
+    judge,
+};
+
+const STEP: &str = "apply/deliver/withdraw";
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    judged(evidence, |trace, found: &mut Found| {
+        let withdrawn: BTreeSet<&String> = trace.names(STEP).flat_map(|names| &names.names).collect();
+        for line in lines(evidence, trace, STEP) {
+            let name = line.name.rsplit('/').next().unwrap_or_default();
+            let gone = withdrawn.iter().any(|withdrawn| *withdrawn == name);
+            if gone {
+                found.examined += 1;
+            }
+            if gone && line.became != Became::Deleted {
+                let message = format!("{} is withdrawn, and {}: {}", line.name, line.became, line.why);
+                found.breach(&line.version, message, format!("refused {}", line.name));
+            } else if !gone && line.became == Became::Deleted {
+                let message = format!("{} is still in the source, and deleted", line.name);
+                found.breach(&line.version, message, format!("deleted {}", line.name));
+            }
+        }
+        for before in trace.snapshots("apply/deliver/correct") {
+            let version = &before.version;
+            let Some(after) = trace.snapshots(STEP).find(|after| after.version == *version) else { continue };
+            let after = listed(after);
+            for name in listed(before) {
+                found.examined += 1;
+                match (withdrawn.contains(&name), after.contains(&name)) {
+                    (true, true) => {
+                        let message = format!("{name} is withdrawn, and at {version} it is still there");
+                        found.breach(version, message, format!("left {name}"));
+                    }
+                    (false, false) => {
+                        let message = format!("{name} is not withdrawn, and at {version} it is gone");
+                        found.breach(version, message, format!("taken {name}"));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    })
+}

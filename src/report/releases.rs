@@ -1,0 +1,195 @@
+//! Checks against API servers: how each guarantee fared on each release.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::matrix::Kind;
+use super::sections::{family, outcome, plural};
+use super::{Outcome, Report, Result};
+use crate::checks::Severity;
+
+/// The table: a row for each check that API servers took part in, a column for each release. Checks of a family that fared
+/// alike, and have nothing to tell, share a row.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Releases {
+    /// The releases, in the order in which they were asked for.
+    pub(super) columns: Vec<String>,
+    pub(super) rows: Vec<Row>,
+    /// How many requests each release was asked; nothing where a report does not say.
+    pub(super) requests: Vec<Option<u64>>,
+    /// What the signs that occur mean.
+    pub(super) legend: Vec<(&'static str, &'static str)>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) cells: Vec<Cell>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Cell {
+    pub(super) kind: Kind,
+    pub(super) glyph: &'static str,
+    /// What was said, by CRD.
+    pub(super) title: String,
+}
+
+impl Releases {
+    /// Nothing where no API server took part.
+    pub(super) fn of(report: &Report) -> Option<Self> {
+        let mut requests: IndexMap<&str, Option<u64>> = IndexMap::new();
+        for journey in &report.journeys {
+            let known = requests.entry(&journey.kubernetes).or_default();
+            *known = Some(known.unwrap_or_default() + journey.requests);
+        }
+        let mut by_check: IndexMap<&str, IndexMap<&str, Vec<&Result>>> = IndexMap::new();
+        for result in &report.results {
+            let Some(server) = result.kubernetes.as_deref() else { continue };
+            requests.entry(server).or_default();
+            by_check.entry(&result.check).or_default().entry(server).or_default().push(result);
+        }
+        let columns: Vec<&str> = requests.keys().copied().collect();
+        let mut checks: Vec<(&str, Vec<Cell>)> = by_check
+            .iter()
+            .map(|(check, by_server)| {
+                let results = |server: &&str| by_server.get(*server).map_or(&[][..], Vec::as_slice);
+                (*check, columns.iter().map(|server| cell(report, results(server))).collect())
+            })
+            .collect();
+        if checks.is_empty() {
+            return None;
+        }
+        checks.sort_by_key(|(check, _)| (family(check).to_owned(), (*check).to_owned()));
+        let rows = rows(&checks);
+        let shown: std::collections::BTreeSet<Kind> =
+            rows.iter().flat_map(|row| &row.cells).map(|cell| cell.kind).collect();
+        let legend = shown.into_iter().filter(|kind| *kind != Kind::Nothing).map(|kind| (kind.glyph(), kind.word()));
+        Some(Self {
+            legend: legend.collect(),
+            rows,
+            columns: columns.iter().map(ToString::to_string).collect(),
+            requests: requests.into_values().collect(),
+        })
+    }
+}
+
+/// A row for each check, after one for those of its family that fared alike and have nothing to tell.
+fn rows(checks: &[(&str, Vec<Cell>)]) -> Vec<Row> {
+    let quiet = |kind: &Kind| matches!(kind, Kind::Held | Kind::Undecided | Kind::Nothing);
+    let mut rows = Vec::new();
+    for of_family in checks.chunk_by(|(left, _), (right, _)| family(left) == family(right)) {
+        let mut alike: BTreeMap<Vec<Kind>, Vec<&(&str, Vec<Cell>)>> = BTreeMap::new();
+        for check in of_family {
+            alike.entry(check.1.iter().map(|cell| cell.kind).collect()).or_default().push(check);
+        }
+        let (folded, told): (Vec<_>, Vec<_>) =
+            alike.into_iter().partition(|(kinds, checks)| checks.len() > 1 && kinds.iter().all(quiet));
+        for (kinds, checks) in folded {
+            let count = plural(checks.len(), "check");
+            let all = checks.len() == of_family.len();
+            let count = if all { count } else { count.replacen(' ', " other ", 1) };
+            let cell = |kind: Kind| Cell { kind, glyph: kind.glyph(), title: format!("{count} {}", kind.word()) };
+            let name = format!("{}: {count}", family(of_family[0].0));
+            rows.push(Row { name, cells: kinds.into_iter().map(cell).collect() });
+        }
+        let mut told: Vec<_> = told.into_iter().flat_map(|(_, checks)| checks).collect();
+        told.sort_by_key(|(check, _)| *check);
+        rows.extend(told.into_iter().map(|(check, cells)| Row { name: (*check).to_owned(), cells: cells.clone() }));
+    }
+    rows
+}
+
+/// The worst that was said about any CRD.
+fn cell(report: &Report, results: &[&Result]) -> Cell {
+    let kind = results.iter().map(|result| kind(report, result)).max().unwrap_or(Kind::Nothing);
+    let said = results.iter().map(|result| match &result.reason {
+        Some(reason) => format!("{}: {}: {reason}", result.crd, outcome(result.outcome)),
+        None => format!("{}: {}", result.crd, outcome(result.outcome)),
+    });
+    Cell { kind, glyph: kind.glyph(), title: said.collect::<Vec<_>>().join("; ") }
+}
+
+fn kind(report: &Report, result: &Result) -> Kind {
+    match result.outcome {
+        Outcome::Held => Kind::Held,
+        Outcome::ServerFact => Kind::Fact,
+        Outcome::Undecided => Kind::Undecided,
+        Outcome::Broken => {
+            let of_case = |finding: &&super::Finding| finding.check == result.check && finding.crd == result.crd;
+            let mut findings = report.findings.iter().filter(of_case).peekable();
+            if findings.peek().is_some() && findings.all(|finding| finding.waiver.is_some()) {
+                return Kind::Waived;
+            }
+            match report.check(&result.check).map(|check| check.severity) {
+                Some(Severity::Warning) => Kind::Warning,
+                Some(Severity::Note) => Kind::Note,
+                Some(Severity::Error) | None => Kind::Error,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{JourneyInfo, Summary};
+
+    fn report(results: &[(&str, &str, Outcome)]) -> Report {
+        let result = |(check, server, outcome): &(&str, &str, Outcome)| Result {
+            check: (*check).to_owned(),
+            crd: "widgets.example.com".into(),
+            kubernetes: Some((*server).to_owned()),
+            outcome: *outcome,
+            examined: 1,
+            findings: usize::from(*outcome == Outcome::Broken),
+            reason: (*outcome == Outcome::ServerFact).then(|| "too old".to_owned()),
+        };
+        let journeys = ["1.36.4", "1.16.15"].map(|kubernetes| JourneyInfo {
+            crd: "widgets.example.com".into(),
+            kubernetes: kubernetes.into(),
+            requests: 7,
+        });
+        Report {
+            api_version: String::new(),
+            kind: String::new(),
+            tool_version: String::new(),
+            subject: String::new(),
+            seed: 1,
+            crds: Vec::new(),
+            passed_over: BTreeMap::new(),
+            checks: Vec::new(),
+            results: results.iter().map(result).collect(),
+            findings: Vec::new(),
+            skipped: Vec::new(),
+            waivers: Vec::new(),
+            problems: Vec::new(),
+            conversions: Vec::new(),
+            journeys: journeys.to_vec(),
+            summary: Summary::default(),
+        }
+    }
+
+    #[test]
+    fn what_held_everywhere_shares_a_row_and_the_rest_is_told() {
+        let (new, old) = ("1.36.4", "1.16.15");
+        let held = |check| [(check, new, Outcome::Held), (check, old, Outcome::Held)];
+        let mut results = [held("serving/a"), held("serving/b"), held("storage/a")].concat();
+        results.extend([("serving/c", new, Outcome::Broken), ("serving/c", old, Outcome::ServerFact)]);
+        let table = Releases::of(&report(&results)).unwrap();
+        assert_eq!(table.columns, [new, old], "as they were asked for");
+        assert_eq!(table.requests, [Some(7), Some(7)]);
+        let shown: Vec<(String, String)> = table
+            .rows
+            .iter()
+            .map(|row| (row.name.clone(), row.cells.iter().map(|cell| cell.glyph).collect()))
+            .collect();
+        let row = |name: &str, cells: &str| (name.to_owned(), cells.to_owned());
+        assert_eq!(shown, [row("serving: 2 other checks", "✔✔"), row("serving/c", "✗◇"), row("storage/a", "✔✔")]);
+        assert_eq!(table.rows[1].cells[1].title, "widgets.example.com: server fact: too old");
+        assert_eq!(table.legend, [("✔", "held"), ("◇", "server fact"), ("✗", "error")]);
+        assert_eq!(Releases::of(&report(&[])), None);
+    }
+}
