@@ -125,6 +125,23 @@ fn drop_field(object: &mut Value, field: &str) {
     }
 }
 
+/// A converter that makes up a value anew each time: a write that changes nothing looks like a change of that field, and
+/// whoever owned it loses it. The finding says who, what and at which version.
+pub(crate) fn a_restless_converter_costs_ownership(binaries: &Binaries) -> Result<(), Failed> {
+    let calls = AtomicU64::new(0);
+    let broken = Broken(maps(), move |object: &mut Value, _: &str| {
+        if let Some(owner) = object["spec"].as_object_mut().and_then(|spec| spec.get_mut("owner")) {
+            *owner = json!(format!("owner-{}", calls.fetch_add(1, Ordering::Relaxed)));
+        }
+    });
+    let report = judged(travelled(binaries, Arc::new(broken), &[Journey::Storage])?);
+    let told: Vec<_> =
+        report.findings.iter().filter(|finding| finding.check.starts_with("apply/ownership-survives")).collect();
+    let words: Vec<_> = told.iter().map(|finding| format!("{}: {}", finding.check, finding.message)).collect();
+    let named = words.iter().any(|words| [".spec.owner", "alice", "v1"].iter().all(|part| words.contains(part)));
+    check(named, format!("no finding names path, manager and version: {words:?}"))
+}
+
 pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(), Failed> {
     let lossy = condemned(binaries, &Journey::ALL, |object, to| {
         if to == "v2" {
