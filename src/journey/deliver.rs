@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::patience::patiently;
 use super::source::{Document, Promised, Rank, Source, Unfit, health};
-use super::stage::patiently;
 use crate::checks::differences;
 use crate::cluster::ClusterError;
 use crate::cluster::api::{Answer, Api, PatchKind, Query, Resource};

@@ -9,6 +9,7 @@ mod deliveries;
 pub mod in_tree;
 pub mod migrate;
 mod objects;
+mod patience;
 pub mod preflight;
 pub mod probe;
 pub mod proof;

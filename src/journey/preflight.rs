@@ -125,13 +125,7 @@ pub async fn look(
     may_change: bool,
     progress: &mut (dyn FnMut(&str) + Send),
 ) -> Result<Preflight, ClusterError> {
-    let api = server.api();
-    let said = api.get("/version").await?.ok()?.json();
-    let git_version = said["gitVersion"].as_str().unwrap_or_default().to_owned();
-    let version = ServerVersion::read(&said).map_err(|_| ClusterError::NotKubernetes {
-        call: "GET /version".into(),
-        said: said.to_string().chars().take(200).collect(),
-    })?;
+    let (git_version, version) = server.api().server_version().await?;
     let mut rules = Vec::new();
     for rule in RULES.iter() {
         let mut probes = Vec::new();

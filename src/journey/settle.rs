@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use super::stage::{PATIENCE, key};
+use super::patience::PATIENCE;
+use super::stage::key;
 use crate::cluster::api::{Answer, Api, Resource};
 use crate::cluster::local::Local;
 use crate::cluster::{ClusterError, Server};

@@ -2,21 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::Journey;
 use super::objects::{Planned, planned};
+use super::patience::{self, PATIENCE, patiently};
 use crate::cluster::api::{Answer, Api, PatchKind, Query, Resource, definitions};
 use crate::cluster::{ClusterError, Server};
 use crate::convert::endpoint::Endpoint;
 use crate::observe::{Bodies, Body, Call, Count, Names, Record, Seen, Snapshot, Trace, WatchLog};
 use crate::subject::{Crd, Subject};
 use crate::tap::Tap;
-
-/// How long a change may take to be seen.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A server with a CRD on it.
 pub struct Stage<'a> {
@@ -321,17 +319,7 @@ impl<'a> Stage<'a> {
         path: &str,
         wanted: impl Fn(&Answer) -> bool,
     ) -> Result<(bool, Answer), ClusterError> {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let answer = self.api.get(path).await?;
-            if wanted(&answer) {
-                return Ok((true, answer));
-            }
-            if Instant::now() >= end {
-                return Ok((false, answer));
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        patience::until(&self.api, path, wanted).await
     }
 
     /// Removes the CRD with everything of its kind.
@@ -367,21 +355,6 @@ impl<'a> Stage<'a> {
 impl std::fmt::Debug for Stage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Stage").field("crd", &self.crd.name).finish_non_exhaustive()
-    }
-}
-
-/// Asks again where the server says that it is not ready: after a change of the CRD it builds its storage anew.
-pub(super) async fn patiently<Asked>(ask: impl Fn() -> Asked) -> Result<Answer, ClusterError>
-where
-    Asked: Future<Output = Result<Answer, ClusterError>>,
-{
-    let end = Instant::now() + PATIENCE;
-    loop {
-        let answer = ask().await?;
-        if answer.status != 429 || Instant::now() >= end {
-            return Ok(answer);
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 

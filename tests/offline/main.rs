@@ -17,6 +17,7 @@ mod generate;
 mod house;
 mod loaders;
 mod mutants;
+mod preflight;
 mod process;
 mod registry;
 mod hostile;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Api, FieldValidation, PatchKind, Query};
 use crate::cluster::ClusterError;
-use crate::kubernetes::KubeVersion;
+use crate::kubernetes::{KubeVersion, ServerVersion};
 
 /// What a server says about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,16 +52,7 @@ pub struct Features {
 impl Api {
     /// Asks for release and groups.
     pub async fn identity(&self) -> Result<Identity, ClusterError> {
-        let said = self.get("/version").await?.ok()?.json();
-        let git_version = said["gitVersion"].as_str().unwrap_or_default().to_owned();
-        let version = git_version.parse().map_err(|_| ClusterError::NotKubernetes {
-            call: "GET /version".into(),
-            said: said.to_string().chars().take(200).collect(),
-        })?;
-        let pair = |name: &str| {
-            let part = |which: &str| said[format!("{name}{which}")].as_str().filter(|text| !text.is_empty());
-            Some(format!("{}.{}", part("Major")?, part("Minor")?))
-        };
+        let (git_version, server) = self.server_version().await?;
         let mut groups = BTreeMap::new();
         let listed = self.get("/apis").await?.ok()?.json();
         for group in listed["groups"].as_array().into_iter().flatten() {
@@ -70,8 +61,20 @@ impl Api {
             let version = |each: &Value| each["version"].as_str().unwrap_or_default().to_owned();
             groups.insert(name, versions.map(version).collect());
         }
-        let (emulates, compatible_with) = (pair("emulation"), pair("minCompatibility"));
-        Ok(Identity { version, git_version, emulates, compatible_with, groups })
+        let shown = |release: Option<KubeVersion>| release.map(|release| release.to_string());
+        let (emulates, compatible_with) = (shown(server.emulates), shown(server.compatible_with));
+        Ok(Identity { version: server.release, git_version, emulates, compatible_with, groups })
+    }
+
+    /// Asks for the version alone: in the server's words, and read.
+    pub async fn server_version(&self) -> Result<(String, ServerVersion), ClusterError> {
+        let answer = self.get("/version").await?.ok()?;
+        let said = answer.json();
+        let read = ServerVersion::read(&said).map_err(|_| ClusterError::NotKubernetes {
+            call: answer.call.clone(),
+            said: String::from_utf8_lossy(&answer.body).chars().take(200).collect(),
+        })?;
+        Ok((said["gitVersion"].as_str().unwrap_or_default().to_owned(), read))
     }
 
     /// Tries what depends on the release, by dry runs on a config map that is never stored.

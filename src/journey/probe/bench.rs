@@ -1,17 +1,14 @@
 //! Where a probe works: a CRD of its own.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::super::stage::patiently;
+use super::super::patience::{self, PATIENCE, patiently};
 use crate::cluster::api::{Answer, Api, PatchKind, Query, Resource, definitions};
 use crate::cluster::{ClusterError, Server};
 
 const GROUP: &str = "probe.crdproof.dev";
-
-/// How long a change may take to be seen.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A server and the names that a probe uses on it.
 pub(super) struct Bench<'a> {
@@ -136,17 +133,8 @@ impl<'a> Bench<'a> {
         path: &str,
         wanted: impl Fn(&Answer) -> bool,
     ) -> Result<Option<Answer>, ClusterError> {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let answer = self.api.get(path).await?;
-            if wanted(&answer) {
-                return Ok(Some(answer));
-            }
-            if Instant::now() >= end {
-                return Ok(None);
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        let (seen, answer) = patience::until(&self.api, path, wanted).await?;
+        Ok(seen.then_some(answer))
     }
 
     /// Takes the CRD away with everything of its kind.

@@ -195,6 +195,9 @@ impl Probe {
             Kind::RetiredEntry => versions::retired_entry(&bench).await,
             Kind::Outage => versions::outage(&bench).await,
         };
+        if self.needs == Needs::DryRun {
+            return seen;
+        }
         let cleared = bench.clear().await;
         let seen = seen?;
         cleared?;

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use self::clean::{Target, clean};
 use self::definition::Definition;
 use super::migrate::{Migrated, Pace, migrate};
+use super::patience::PATIENCE;
 use super::proof::{self, Outlook, Proof};
-use super::stage::PATIENCE;
 use crate::cluster::ClusterError;
 use crate::cluster::api::{Api, Query, Resource};
 

@@ -1,0 +1,115 @@
+//! `preflight` on servers that answer as they should not, and what it says about rules without any server.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use crdproof::cluster::HostAccess;
+use crdproof::kubernetes::RULES;
+use crdproof::tap::{Call, Listener, Reply};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::cli::{Ended, crdproof, repository};
+
+/// Runs preflight on a cluster whose API server is this function.
+fn on(server: impl Fn(&Call) -> Reply + Send + Sync + 'static, args: &[&str]) -> Ended {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
+    let listener = runtime.block_on(Listener::start(&access, move |call: Call| server(&call))).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let config = json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "test",
+        "clusters": [{"name": "c", "cluster": {"server": format!("https://{}", listener.address()),
+            "certificate-authority-data": STANDARD.encode(listener.authority())}}],
+        "users": [{"name": "u", "user": {"token": "not real"}}],
+        "contexts": [{"name": "test", "context": {"cluster": "c", "user": "u"}}],
+    });
+    std::fs::write(folder.path().join("config"), config.to_string()).unwrap();
+    crdproof(folder.path(), &[&["preflight", "--kubeconfig", "config"], args].concat())
+}
+
+fn failure(status: u16, message: &str) -> Reply {
+    let body = json!({"kind": "Status", "status": "Failure", "code": status, "message": message});
+    Reply { status, ..Reply::json(&body) }
+}
+
+/// A server that says who it is, serves nothing, and allows everything or nothing. Whoever writes is told off.
+fn kubernetes(version: &str, allowed: bool) -> impl Fn(&Call) -> Reply + Send + Sync + use<> {
+    let version = version.to_owned();
+    move |call| match (call.method.as_str(), call.path.as_str()) {
+        (_, "/version") => Reply::json(&json!({"major": "1", "gitVersion": version})),
+        (_, "/apis") => Reply::json(&json!({"groups": []})),
+        ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") => {
+            Reply::json(&json!({"status": {"allowed": allowed}}))
+        }
+        ("PATCH", path) if path.contains("dryRun=All") => Reply::json(&json!({})),
+        (method, path) => failure(418, &format!("nobody may {method} {path}")),
+    }
+}
+
+#[rstest]
+#[case::nonsense(|_: &Call| Reply::text(200, "<html>hello</html>"), &["was not answered as Kubernetes does", "<html>hello</html>"])]
+#[case::not_kubernetes(|_: &Call| Reply::json(&json!({"gitVersion": "nginx/1.27"})), &["was not answered as Kubernetes does", "nginx"])]
+#[case::forbidden(|_: &Call| failure(403, "who are you?"), &["403", "who are you?"])]
+#[case::broken(|_: &Call| failure(500, "etcd is on fire"), &["500", "etcd is on fire"])]
+#[case::discovery(
+    |call: &Call| match call.path.as_str() {
+        "/version" => Reply::json(&json!({"major": "1", "gitVersion": "v1.31.4"})),
+        _ => failure(500, "no discovery today"),
+    },
+    &["GET /apis", "500", "no discovery today"]
+)]
+fn what_is_no_usable_server_ends_with_5(
+    #[case] server: impl Fn(&Call) -> Reply + Send + Sync + 'static,
+    #[case] words: &[&str],
+) {
+    on(server, &[]).says(5, words);
+}
+
+#[test]
+fn without_leave_nothing_is_stored() {
+    // Every experiment that would store something says that it needs leave; the stand-in would answer 418 otherwise.
+    let ended = on(kubernetes("v1.31.4-eks-7f9249a", true), &["--format", "json"]).says(1, &[]);
+    let seen = ended.json();
+    assert_eq!((&seen["gitVersion"], &seen["server"]["vendor"]), (&json!("v1.31.4-eks-7f9249a"), &json!("EKS")));
+    let rules = seen["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), RULES.len());
+    let sights = rules.iter().flat_map(|rule| rule["probes"].as_array().unwrap());
+    let made: Vec<&Value> = sights.filter(|probe| probe["sight"] != "unclear").map(|probe| &probe["name"]).collect();
+    assert_eq!(made, [&json!("apply-apiservice")]);
+    // 1.31.4 judges CIDR containment wrongly, which is why it is not ready.
+    let bad: Vec<&Value> =
+        rules.iter().filter(|rule| rule["verdict"] == "bad" && rule["severity"] == "error").collect();
+    assert_eq!(bad.len(), 1, "{bad:?}");
+    assert_eq!(bad[0]["name"], "server/cidr-containment-right");
+}
+
+#[test]
+fn each_line_has_the_wish_beside_what_was_seen() {
+    let ended = on(kubernetes("v1.36.2+k3s1", true), &["--no-probes"]).says(1, &[]);
+    for line in [
+        "✔ Kubernetes v1.36.2+k3s1 (k3s)",
+        "✗ V34 server/empty-containers-apply: needs >=1.36.3, is 1.36.2",
+        "⚠ V37 server/retired-version-blocks-nobody: no release has a fix, is 1.36.2",
+        "✗ not ready",
+    ] {
+        assert!(ended.stdout.lines().any(|said| said == line), "{line}: {}", ended.stdout);
+    }
+    on(kubernetes("v1.37.1", true), &["--no-probes"]).says(0, &[]);
+    let forbidden = on(kubernetes("v1.37.1", false), &["--no-probes"]).says(1, &[]);
+    assert!(forbidden.stdout.contains("✗ may not create customresourcedefinitions.apiextensions.k8s.io"));
+}
+
+#[test]
+fn rules_are_explained_with_their_patches() {
+    let fields = crdproof(repository(), &["preflight", "--explain", "managed-fields"]).says(0, &[]).stdout;
+    for release in ["1.16.11", "1.17.7", "1.18.4", "1.19.0"] {
+        assert!(fields.lines().any(|line| line.trim().starts_with(&format!(">={release} "))), "{release}: {fields}");
+    }
+    let service = crdproof(repository(), &["explain", "server/apiservice-applies"]).says(0, &[]).stdout;
+    for release in ["1.18.18", "1.19.10", "1.20.6", "1.21.0"] {
+        assert!(service.lines().any(|line| line.trim().starts_with(&format!(">={release} "))), "{release}: {service}");
+    }
+    let data = crdproof(repository(), &["preflight", "--explain", "V13", "--format", "json"]).says(0, &[]).json();
+    assert_eq!(data[0]["mended"], json!([{"release": "1.23.3", "why": ""}]));
+    crdproof(repository(), &["preflight", "--explain", "managed-feilds"]).says(2, &["no rule is named"]);
+}
