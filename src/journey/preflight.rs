@@ -4,7 +4,9 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::probe::{self, Sight};
+pub use super::probe::Sight;
+
+use super::probe;
 use crate::cluster::{ClusterError, Server};
 use crate::kubernetes::{Older, RULES, ServerRule, ServerVersion, Standing, Weight};
 use crate::subject::{Subject, features_of};

@@ -12,6 +12,7 @@ mod in_tree;
 mod journeys;
 mod local;
 mod migrate;
+mod probes;
 mod retire;
 mod support;
 mod verbs;
@@ -130,6 +131,7 @@ fn trials(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("a_flip_is_proven_on_every_server", flip::a_flip_is_proven_on_every_server),
         ("a_version_is_retired_however_often_it_is_killed", retire::a_version_is_retired_however_often_it_is_killed),
         ("a_version_that_is_gone_blocks_nobody_any_more", retire::a_version_that_is_gone_blocks_nobody_any_more),
+        ("experiments_agree_with_the_table", probes::experiments_agree_with_the_table),
         ("every_verb_works", verbs::every_verb_works),
         ("two_api_servers_share_a_store", local::two_api_servers_share_a_store),
         ("audited_and_controlled", local::audited_and_controlled),

@@ -1,0 +1,34 @@
+//! Experiments on a real server agree with the table of server rules.
+
+use crdproof::cluster::Server;
+use crdproof::cluster::local::{Binaries, Local};
+use crdproof::journey::preflight::{self, Outcome};
+use libtest_mimic::Failed;
+
+use crate::support::{block, check, describe};
+
+#[expect(clippy::print_stdout, reason = "what was seen on which release is the evidence for the table")]
+pub(crate) fn experiments_agree_with_the_table(binaries: &Binaries) -> Result<(), Failed> {
+    let seen = block(async {
+        let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
+        let server = Server::Local(Box::new(local));
+        let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        let seen = preflight::look(&server, None, true, true, &mut |_| {}).await.map_err(|error| describe(&error));
+        let left = server.api().get(crds).await.map_err(|error| describe(&error))?.json();
+        server.stop().await.map_err(|error| describe(&error))?;
+        let left = left["items"].as_array().map_or(0, Vec::len);
+        check(left == 0, format!("{left} CRDs are left"))?;
+        seen
+    })?;
+    for rule in &seen.rules {
+        for probe in &rule.probes {
+            println!("{} {} table {:?}, {} {:?}", seen.git_version, rule.id, rule.table, probe.name, probe.sight);
+        }
+    }
+    let differ = |outcome| matches!(outcome, Outcome::Backported | Outcome::Regressed);
+    let differing: Vec<_> = seen.rules.iter().filter(|rule| differ(rule.verdict)).collect();
+    check(differing.is_empty(), format!("{differing:#?}"))?;
+    let decided = seen.rules.iter().flat_map(|rule| &rule.probes);
+    let decided = decided.filter(|probe| !matches!(probe.sight, preflight::Sight::Unclear(_))).count();
+    check(decided >= 10, format!("only {decided} experiments told anything"))
+}
