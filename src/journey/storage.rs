@@ -141,7 +141,12 @@ pub(super) async fn stored(stage: &Stage<'_>) -> Result<BTreeMap<String, String>
         return Ok(objects.iter().map(|object| (key(object), version_of(object))).collect());
     }
     let mut stored = BTreeMap::new();
-    let (Some(tap), Some(asked)) = (&stage.tap, stage.served().into_iter().next()) else { return Ok(stored) };
+    // What the CRD serves now; a version of the subject may be gone already.
+    let crd = stage.api.get(&definitions().path_of(&stage.crd.name)).await?.ok()?.json();
+    let served = crd["spec"]["versions"].as_array().into_iter().flatten().find(|version| version["served"] == true);
+    let (Some(tap), Some(asked)) = (&stage.tap, served.and_then(|version| version["name"].as_str())) else {
+        return Ok(stored);
+    };
     let list = stage.list(asked, &Query::new()).await?;
     for item in list["items"].as_array().into_iter().flatten() {
         stored.insert(key(item), ask(&stage.api, tap, &stage.kind.at(asked), item).await?);
