@@ -4,7 +4,9 @@ use super::shared_deliver::{FIRST, lines, live, sent};
 use crate::checks::shared_difference::{Kind, differences, field};
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::kubernetes::Older;
 use crate::observe::{Became, Delivered, State, Trace};
+use crate::subject::features_of;
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/kinds-and-their-objects-apply-together",
@@ -13,14 +15,28 @@ pub(crate) const CHECK: Check = Check {
           with every round, never becomes ready.",
     source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-12", "H38"],
     severity: Severity::Error,
-    // Server-side apply is stable from then on; before, CRDs with newer fields cannot be applied at all.
-    since: Some(22),
+    since: None,
     help: "make every field that is applied survive the way to the stored version and back, the status included",
     needs: &[Need::Trace],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
+    unknown(evidence).map_or_else(|| judge_delivered(evidence), Verdict::ServerFact)
+}
+
+/// Apply refuses a CRD with a field that the server does not know, where a plain write drops it.
+fn unknown(evidence: &Evidence<'_>) -> Option<String> {
+    let trace = evidence.trace?;
+    let definition = format!("CustomResourceDefinition/{}", evidence.crd.name);
+    let refused = trace.delivered(FIRST).find(|line| line.name == definition && line.became == Became::Refused)?;
+    let newer = features_of(evidence.crd).into_iter().map(|(feature, _)| feature);
+    let newer = newer.filter(|feature| feature.since > trace.kubernetes && feature.older == Older::Drops);
+    let feature = newer.max_by_key(|feature| feature.since)?;
+    Some(format!("{refused}; {} is known from Kubernetes {} on", feature.what, feature.since))
+}
+
+fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         let definition = format!("CustomResourceDefinition/{}", evidence.crd.name);
         let kind = trace.delivered(FIRST).filter(|line| line.name == definition);
