@@ -1,6 +1,8 @@
 //! How fast laws are tried on a converter, compared with what its endpoint can take at all: the same reviews, sent by a
 //! load generator that does nothing with the answers. Both ask `crdproof serve`, which runs in a process of its own.
-//! Prints objects per second and their ratio; asserts nothing about time.
+//! A third client only reads the answers, which is the least that whoever judges them must do: what it lacks to the load
+//! generator is the price of looking, and what laws lack to it is that of making objects and judging them. Server and
+//! client share the cores. Prints objects per second and ratios; asserts nothing about time.
 //!
 //! ```sh
 //! cargo bench --bench converter            # 4000 objects of each version, three rounds
@@ -55,14 +57,16 @@ fn main() -> Fallible<()> {
     let sent: usize = bodies.iter().map(|body| count(body)).sum();
     println!("{objects} objects of each version: {sent} conversions in {} reviews", bodies.len());
 
-    let (mut ours, mut plain) = (Vec::new(), Vec::new());
+    let (mut ours, mut plain, mut reading) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         ours.push(rate(sent, laws(&subject, Arc::clone(&endpoint), objects)?));
-        plain.push(rate(sent, load(&served, &bodies)?));
+        plain.push(rate(sent, load(&served, &bodies, Answers::Forgotten)?));
+        reading.push(rate(sent, load(&served, &bodies, Answers::Read)?));
     }
-    let (ours, plain) = (median(ours), median(plain));
+    let (ours, plain, reading) = (median(ours), median(plain), median(reading));
     println!("laws            {ours:>10.0} conversions/s");
     println!("load generator  {plain:>10.0} conversions/s");
+    println!("reading answers {reading:>10.0} conversions/s, {:.2} of the load generator", reading / plain);
     println!("ratio           {:>10.2}", ours / plain);
     Ok(())
 }
@@ -134,8 +138,15 @@ fn laws(subject: &Subject, endpoint: Arc<dyn Endpoint>, objects: usize) -> Falli
     broken.map_or(Ok(took), |result| Err(format!("{} is broken", result.check).into()))
 }
 
-/// The same reviews from a client that reads answers and forgets them.
-fn load(served: &Served, bodies: &[Bytes]) -> Fallible<Duration> {
+/// What a client does with answers.
+#[derive(Clone, Copy, PartialEq)]
+enum Answers {
+    Forgotten,
+    Read,
+}
+
+/// The same reviews from a client that forgets the answers, or only reads them.
+fn load(served: &Served, bodies: &[Bytes], answers: Answers) -> Fallible<Duration> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(&served.authority)?)?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -157,6 +168,11 @@ fn load(served: &Served, bodies: &[Bytes]) -> Fallible<Duration> {
             while let Some(body) = bodies.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let request = http::Request::post(&served.url).header("content-type", "application/json");
                 let mut answer = client.request(request.body(Full::new(body.clone()))?).await?;
+                if answers == Answers::Read {
+                    let body = answer.collect().await?.to_bytes();
+                    drop(serde_json::from_slice::<serde_json::Value>(&body)?);
+                    continue;
+                }
                 while let Some(frame) = answer.frame().await {
                     drop(frame?);
                 }
