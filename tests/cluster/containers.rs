@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crdproof::cluster::api::{PatchKind, Query, Resource};
+use crdproof::cluster::api::{PatchKind, Query, Resource, definitions};
 use crdproof::cluster::k3s::{Datastore, K3s};
 use crdproof::cluster::kind::Kind;
 use crdproof::cluster::{ClusterError, Server};
@@ -133,7 +133,16 @@ async fn converts(server: &Server) -> Result<(), Failed> {
         let read = api.get(&widgets.at(version).path_of("a")).await?.ok()?.json();
         check(read["spec"]["size"] == size, format!("{version}: {read}"))?;
     }
-    Ok(())
+    // Journeys bring a kind of that name, and touch none that is there.
+    let definition = definitions().path_of("widgets.example.com");
+    api.delete(&definition).await?.ok()?;
+    for _ in 0..100 {
+        if api.get(&definition).await?.status == 404 {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Err("the CRD does not go away".into())
 }
 
 fn kind_interrupted() -> Result<Completion, Failed> {
