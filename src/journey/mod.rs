@@ -8,6 +8,8 @@ pub mod deliver;
 mod deliveries;
 pub mod in_tree;
 pub mod migrate;
+pub mod minimum;
+mod namespace;
 mod objects;
 pub mod preflight;
 pub mod probe;

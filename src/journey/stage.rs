@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::Journey;
+use super::namespace::own_namespace;
 use super::objects::{Planned, planned};
 use crate::cluster::api::{Answer, Api, PatchKind, Query, Resource, definitions};
 use crate::cluster::{ClusterError, Server};
@@ -383,17 +384,6 @@ where
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-}
-
-/// A namespace on a server of our own.
-async fn own_namespace(api: &Api) -> Result<String, ClusterError> {
-    let name = "crdproof";
-    let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-    let made = api.post("/api/v1/namespaces", &body).await?;
-    if made.status != 409 {
-        made.ok()?;
-    }
-    Ok(name.to_owned())
 }
 
 /// How an object is known.
