@@ -31,8 +31,11 @@ pub(crate) fn trials(cached: &[KubeVersion]) -> Vec<Trial> {
         Trial::ignorable_test(format!("minimum::{name}"), move || is_found(name, words, &cached))
     };
     let newest = cached.iter().max().copied();
-    let asked = newest.map(|newest| Trial::test("minimum::a_command_is_asked", move || a_command_is_asked(newest)));
-    SUBJECTS.into_iter().map(trial).chain(asked).collect()
+    let asked = newest.map(|newest| {
+        let command = Trial::test("minimum::a_command_is_asked", move || a_command_is_asked(newest));
+        [command, Trial::test("minimum::a_check_is_asked", move || a_check_is_asked(newest))]
+    });
+    SUBJECTS.into_iter().map(trial).chain(asked.into_iter().flatten()).collect()
 }
 
 fn minimum(name: &str, more: &[&str]) -> Result<Output, Failed> {
@@ -105,4 +108,13 @@ fn a_command_is_asked(newest: KubeVersion) -> Result<(), Failed> {
     check(words.contains("it is too old") && words.contains('3'), format!("{answer:#}"))?;
     let output = minimum("plain", &["--kubernetes", &newest, "--", "crdproof-no-such-command"])?;
     check(output.status.code() == Some(5), said(&output))
+}
+
+/// A check of journeys is judged on the release.
+fn a_check_is_asked(newest: KubeVersion) -> Result<(), Failed> {
+    let newest = newest.to_string();
+    let output = minimum("plain", &["--kubernetes", &newest, "--with", "serving/crd-accepted"])?;
+    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
+    check(output.status.success() && answer["minimum"] == newest, format!("{answer:#}"))?;
+    check(answer["tested"][0]["tried"] == 1, format!("{answer:#}"))
 }

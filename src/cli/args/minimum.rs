@@ -14,6 +14,9 @@ pub(crate) struct MinimumArgs {
     /// Only say what the manifests need; no server is started.
     #[arg(long)]
     pub(crate) derive_only: bool,
+    /// Another question: a suite or a check of journeys, such as storage or apply/ownership-survives-flip, must hold.
+    #[arg(long, value_name = "SUITE|CHECK", conflicts_with_all = ["derive_only", "command"])]
+    pub(crate) with: Option<String>,
     /// Seed of the objects that are generated; the same seed gives the same objects.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,

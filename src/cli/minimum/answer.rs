@@ -189,7 +189,10 @@ impl Answer {
         for one in &self.excluded {
             let Excluded { rule, id, releases, mended, .. } = one;
             let mended = mended.map_or_else(|| "no release has a fix".to_owned(), |mended| format!("needs >={mended}"));
-            lines.push(format!("⚠ excluded by table, where it matters to you: {} for {rule} ({id}); {mended}; the defect was not tried", list(releases)));
+            lines.push(format!(
+                "⚠ excluded window, by table and not tested: {} for {rule} ({id}); {mended}",
+                list(releases)
+            ));
         }
         if let Some(minimum) = self.minimum.filter(|_| self.proven && self.below.is_none()) {
             lines.push(format!("○ nothing below {minimum} is at hand"));

@@ -1,6 +1,7 @@
 //! `minimum`: which Kubernetes release a subject needs, derived and then proven.
 
 mod answer;
+mod with;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -33,6 +34,10 @@ struct Release {
 pub(crate) fn minimum(args: &MinimumArgs, console: Console) -> Result<Exit> {
     let subject = run::load(&args.subject)?;
     let derived = Derived::of(&subject);
+    // What is wrong with the question is known before a server is looked for.
+    if let Some(name) = &args.with {
+        with::question(name, KubeVersion::NEWEST, args.seed, &subject)?;
+    }
     let answer = if args.derive_only {
         Answer::derived_only(&subject, derived)
     } else {
@@ -93,16 +98,16 @@ fn prove(
     args: &MinimumArgs,
     console: Console,
 ) -> Result<Option<Answer>> {
-    // What a command asks, the table does not know.
+    // What a command or a suite asks, the table does not know.
     let guess = releases.iter().position(|release| derived.allows(release.version));
-    let mut search = Search::new(releases.len(), guess.filter(|_| args.command.is_empty()));
+    let mut search = Search::new(releases.len(), guess.filter(|_| args.command.is_empty() && args.with.is_none()));
     let mut tested: Vec<Option<Tested>> = releases.iter().map(|_| None).collect();
     let mut wrong: Vec<Lack> = Vec::new();
     console.say(&format!("○ {} releases at hand, at most {} servers", releases.len(), most_questions(releases.len())));
     while let Some(index) = search.next() {
         let release = &releases[index];
         let started = Instant::now();
-        let Some(mut sight) = visit(release, subject, args)? else { return Ok(None) };
+        let Some(mut sight) = visit(release, subject, args, console)? else { return Ok(None) };
         // The newest comes first. Where it has everything by table, what it does is right, and we were wrong.
         if search.asked() == 0 && derived.allows(release.version) {
             wrong = sight.expectations();
@@ -119,7 +124,11 @@ fn prove(
 }
 
 /// What one release says.
-fn visit(release: &Release, subject: &Subject, args: &MinimumArgs) -> Result<Option<Sight>> {
+fn visit(release: &Release, subject: &Subject, args: &MinimumArgs, console: Console) -> Result<Option<Sight>> {
+    if let Some(name) = &args.with {
+        let question = with::question(name, release.version, args.seed, subject)?;
+        return with::ask(&question, subject, console);
+    }
     let seen = runtime::block_on(async {
         let builder = Local::builder(Binaries::in_folder(&release.folder));
         let Some(server) = runtime::unless_interrupted(builder.start()).await else { return Ok(None) };

@@ -10,7 +10,7 @@ pub(super) const SHOWN: usize = 600;
 
 /// Why a release is not good enough.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "reason", rename_all = "camelCase")]
+#[serde(tag = "reason", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Lack {
     /// The CRD was refused, in the server's words.
     Refused {
@@ -63,6 +63,17 @@ pub enum Lack {
         /// What the server said.
         said: String,
     },
+    /// A check of journeys does not hold.
+    Verdict {
+        /// The check.
+        check: String,
+        /// The CRD.
+        crd: String,
+        /// Whether that is the server's doing, and known.
+        server_fact: bool,
+        /// What was found.
+        said: String,
+    },
     /// The command said no.
     Command {
         /// How it ended and the last that it said.
@@ -77,6 +88,7 @@ impl Lack {
             (Self::Rejected { crd, version, object, .. }, Self::Rejected { crd: c, version: v, object: o, .. }) => {
                 (crd, version, object) == (c, v, o)
             }
+            (Self::Verdict { check, crd, .. }, Self::Verdict { check: k, crd: c, .. }) => (check, crd) == (k, c),
             (Self::Changed { crd, path, .. }, Self::Changed { crd: c, path: p, .. }) => (crd, path) == (c, p),
             _ => self == other,
         }
@@ -97,6 +109,7 @@ impl fmt::Display for Lack {
             Self::Rejected { crd, version, object, said } => {
                 write!(f, "refuses the valid object {object} of {crd} {version}: {said}")
             }
+            Self::Verdict { check, crd, said, .. } => write!(f, "does not hold {check} for {crd}: {said}"),
             Self::Command { said } => write!(f, "the command failed: {said}"),
         }
     }
@@ -145,6 +158,7 @@ impl Sight {
         let ours = |lack: &&Lack| match lack {
             Lack::Dropped { .. } | Lack::Changed { .. } | Lack::Admitted { .. } => true,
             Lack::Rejected { object, .. } => object.starts_with('#'),
+            Lack::Verdict { server_fact, .. } => *server_fact,
             Lack::Refused { .. } | Lack::Command { .. } => false,
         };
         self.lacks.iter().filter(ours).cloned().collect()

@@ -52,6 +52,10 @@ fn wrong_questions_are_refused() {
     ask(&["--kubernetes", "new"]).says(2, &["\"new\" selects no release", "1.36 (every patch in the cache)"]);
     ask(&["--derive-only", "--kubernetes", "1.36"]).says(2, &["cannot be used with"]);
     ask(&["--derive-only", "--", "true"]).says(2, &["cannot be used with"]);
+    ask(&["--with", "serving", "--", "true"]).says(2, &["cannot be used with"]);
+    ask(&["--with", "storge"]).says(2, &["there is no suite \"storge\"", "did you mean `storage`?"]);
+    ask(&["--with", "quick"]).says(2, &["quick asks nothing of a server", "serving, storage, apply"]);
+    ask(&["--with", "manifest/one-storage-version"]).says(2, &["asks nothing of a server"]);
     ask(&["--format", "xml"]).says(2, &["xml"]);
     let empty = tempfile::tempdir().unwrap();
     crdproof(empty.path(), &["minimum"]).says(2, &["there is no crdproof.yaml here"]);
