@@ -81,7 +81,7 @@ pub(crate) enum Command {
     /// it finds `KUBECONFIG`, `CRDPROOF_NAMESPACE` and `CRDPROOF_KUBERNETES` in its environment, and 0 says yes.
     /// Exit code 1 says that no release at hand works.
     #[command(
-        after_help = "Examples:\n  crdproof minimum --derive-only config/crd\n  crdproof minimum --derive-only --format json"
+        after_help = "Examples:\n  crdproof minimum --derive-only config/crd\n  crdproof minimum -f crdproof.yaml --kubernetes 1.30..1.37\n  crdproof minimum --with storage\n  crdproof minimum -- make test-e2e"
     )]
     Minimum(Box<minimum::MinimumArgs>),
     /// Retire a version of a CRD on a cluster: flip, migrate, clean managedFields, trim, unserve, remove.
