@@ -13,6 +13,7 @@ mod init;
 mod journeys;
 mod list;
 mod migrate;
+mod minimum;
 mod output;
 mod preflight;
 mod record;
@@ -50,6 +51,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Serve(args) => serve::serve(&args, console),
         Command::Migrate(args) => migrate::migrate(&args, console),
         Command::Preflight(args) => preflight::preflight(&args, console),
+        Command::Minimum(args) => minimum::minimum(&args, console),
         Command::Retire(args) => retire::retire(&args, console),
         Command::Diff(args) => diff::diff(&args, console),
         Command::Plan(args) => run::plan(&args, console),

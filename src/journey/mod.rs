@@ -8,6 +8,8 @@ pub mod deliver;
 mod deliveries;
 pub mod in_tree;
 pub mod migrate;
+pub mod minimum;
+mod namespace;
 mod objects;
 mod patience;
 pub mod preflight;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::Journey;
+use super::namespace::own_namespace;
 use super::objects::{Planned, planned};
 use super::patience::{self, PATIENCE, patiently};
 use crate::cluster::api::{Answer, Api, PatchKind, Query, Resource, definitions};
@@ -356,17 +357,6 @@ impl std::fmt::Debug for Stage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Stage").field("crd", &self.crd.name).finish_non_exhaustive()
     }
-}
-
-/// A namespace on a server of our own.
-async fn own_namespace(api: &Api) -> Result<String, ClusterError> {
-    let name = "crdproof";
-    let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-    let made = api.post("/api/v1/namespaces", &body).await?;
-    if made.status != 409 {
-        made.ok()?;
-    }
-    Ok(name.to_owned())
 }
 
 /// How an object is known.

@@ -1,5 +1,6 @@
 //! Planning and running: which checks are judged on which CRDs, and what came of it.
 
+pub mod bisect;
 mod compare;
 mod engine;
 mod fold;

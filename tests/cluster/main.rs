@@ -12,6 +12,7 @@ mod in_tree;
 mod journeys;
 mod local;
 mod migrate;
+mod minimum;
 mod probes;
 mod retire;
 mod support;
@@ -20,8 +21,9 @@ mod verbs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crdproof::cluster::binaries::{Store, listed};
+use crdproof::cluster::binaries::{Care, Store, listed};
 use crdproof::cluster::local::Binaries;
+use crdproof::kubernetes::KubeVersion;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 fn main() -> ExitCode {
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
             trials.push(Trial::ignorable_test(format!("{name}::{what}"), move || test(&binaries)));
         }
     }
+    trials.extend(minimum::trials(&cached()));
     trials.extend(containers::trials());
     trials.extend(absent(&releases));
     libtest_mimic::run(&arguments, trials).exit_code()
@@ -76,6 +79,17 @@ fn releases() -> Vec<(String, Binaries)> {
         .into_iter()
         .filter_map(|entry| Some((entry.manifest.kubernetes?.to_string(), Binaries::in_folder(entry.folder))));
     assets.into_iter().chain(cached).collect()
+}
+
+/// The releases in the cache.
+fn cached() -> Vec<KubeVersion> {
+    let store = Store::default_root(&|name| std::env::var_os(name)).and_then(|root| Store::open(root).ok());
+    let entries = store.map(|store| store.entries()).unwrap_or_default();
+    let sound = entries.into_iter().filter(|entry| entry.fault(Care::Quick).is_none());
+    let mut versions: Vec<KubeVersion> = sound.filter_map(|entry| entry.manifest.kubernetes).collect();
+    versions.sort();
+    versions.dedup();
+    versions
 }
 
 /// A skip for each release that could be built and is not at hand.

@@ -4,6 +4,7 @@ mod commands;
 mod conformance;
 mod help;
 mod inputs;
+mod minimum;
 mod outputs;
 mod record;
 mod replay;

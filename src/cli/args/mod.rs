@@ -3,6 +3,7 @@
 pub(crate) mod convert;
 pub(crate) mod env;
 pub(crate) mod migrate;
+pub(crate) mod minimum;
 pub(crate) mod preflight;
 pub(crate) mod replay;
 
@@ -73,6 +74,16 @@ pub(crate) enum Command {
         after_help = "Examples:\n  crdproof preflight --context staging\n  crdproof preflight 1.31 -f crdproof.yaml\n  crdproof preflight --explain managed-fields"
     )]
     Preflight(Box<preflight::PreflightArgs>),
+    /// Find the lowest Kubernetes release that a subject works on: derived from its manifests, then proven on servers.
+    ///
+    /// Servers are those in the cache, each started for itself, as few as a bisection needs. On each the CRDs are installed
+    /// and compared with what is stored, and valid and invalid objects are sent as dry runs. A COMMAND asks another question:
+    /// it finds `KUBECONFIG`, `CRDPROOF_NAMESPACE` and `CRDPROOF_KUBERNETES` in its environment, and 0 says yes.
+    /// Exit code 1 says that no release at hand works.
+    #[command(
+        after_help = "Examples:\n  crdproof minimum --derive-only config/crd\n  crdproof minimum -f crdproof.yaml --kubernetes 1.30..1.37\n  crdproof minimum --with storage\n  crdproof minimum -- make test-e2e"
+    )]
+    Minimum(Box<minimum::MinimumArgs>),
     /// Retire a version of a CRD on a cluster: flip, migrate, clean managedFields, trim, unserve, remove.
     ///
     /// Without --allow-changes it only says what would be done. Every step is checked before the next one; where it does

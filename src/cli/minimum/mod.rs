@@ -1,0 +1,149 @@
+//! `minimum`: which Kubernetes release a subject needs, derived and then proven.
+
+mod answer;
+mod with;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Result;
+use crdproof::cluster::binaries::{Care, Selector, SelectorError, Store};
+use crdproof::cluster::local::{Binaries, Local};
+use crdproof::cluster::{ClusterError, Server, runtime};
+use crdproof::input::{InputError, Trouble};
+use crdproof::journey::minimum::{self, Lack, Sight};
+use crdproof::kubernetes::KubeVersion;
+use crdproof::run::bisect::{Search, most_questions};
+use crdproof::subject::Subject;
+
+use super::args::TextFormat;
+use super::args::minimum::MinimumArgs;
+use super::console::Console;
+use super::env::run::{interrupted, told};
+use super::exit::Exit;
+use super::{env, run};
+use answer::{Answer, Derived, Tested};
+
+/// A release in the cache.
+struct Release {
+    version: KubeVersion,
+    folder: PathBuf,
+}
+
+/// Finds the lowest release.
+pub(crate) fn minimum(args: &MinimumArgs, console: Console) -> Result<Exit> {
+    let subject = run::load(&args.subject)?;
+    let derived = Derived::of(&subject);
+    // What is wrong with the question is known before a server is looked for.
+    if let Some(name) = &args.with {
+        with::question(name, KubeVersion::NEWEST, args.seed, &subject)?;
+    }
+    let answer = if args.derive_only {
+        Answer::derived_only(&subject, derived)
+    } else {
+        let releases = at_hand(&env::store()?, &args.kubernetes)?;
+        let Some(answer) = prove(&subject, derived, &releases, args, console)? else {
+            return Ok(interrupted(console));
+        };
+        answer
+    };
+    match args.format {
+        TextFormat::Json => console.print(&format!("{}\n", serde_json::to_string_pretty(&answer)?))?,
+        TextFormat::Text => console.print(&answer.text())?,
+    }
+    Ok(if answer.minimum.is_some() { Exit::Success } else { Exit::Findings })
+}
+
+/// The releases of the cache that selectors name, the oldest first. Nothing is fetched or built for a search.
+fn at_hand(store: &Store, selectors: &[String]) -> Result<Vec<Release>> {
+    let entries = store.entries().into_iter().filter(|entry| entry.fault(Care::Quick).is_none());
+    let mut all: Vec<Release> = entries
+        .filter_map(|entry| Some(Release { version: entry.manifest.kubernetes?, folder: entry.folder }))
+        .collect();
+    all.sort_by_key(|release| release.version);
+    all.dedup_by_key(|release| release.version);
+    let newest = all.last().map(|release| release.version);
+    let mut wanted = vec![selectors.is_empty(); all.len()];
+    for text in selectors {
+        let selector: Selector = text.parse().map_err(|error: SelectorError| {
+            InputError::new(Trouble::Wrong, error.to_string())
+                .help("write 1.36 (every patch in the cache), 1.36.4, ~1.31, 1.30..1.37, latest or installed")
+        })?;
+        let mut named = false;
+        for (release, wanted) in all.iter().zip(&mut wanted) {
+            let fits =
+                selector.matches(release.version) && (selector != Selector::Latest || Some(release.version) == newest);
+            *wanted |= fits;
+            named |= fits;
+        }
+        if !named {
+            let error = InputError::new(Trouble::Environment, format!("the cache holds no Kubernetes {text}"));
+            return Err(error.help(format!("`crdproof env use {text}` gets it, `crdproof env list` shows all")).into());
+        }
+    }
+    let mut wanted = wanted.into_iter();
+    all.retain(|_| wanted.next() == Some(true));
+    if all.is_empty() {
+        let error = InputError::new(Trouble::Environment, "the cache holds no release to prove it on");
+        return Err(error.help("`crdproof env use 1.36` gets one; --derive-only needs none").into());
+    }
+    Ok(all)
+}
+
+/// Asks one release after the other. `None` where it was interrupted.
+fn prove(
+    subject: &Subject,
+    derived: Derived,
+    releases: &[Release],
+    args: &MinimumArgs,
+    console: Console,
+) -> Result<Option<Answer>> {
+    // What a command or a suite asks, the table does not know.
+    let guess = releases.iter().position(|release| derived.allows(release.version));
+    let mut search = Search::new(releases.len(), guess.filter(|_| args.command.is_empty() && args.with.is_none()));
+    let mut tested: Vec<Option<Tested>> = releases.iter().map(|_| None).collect();
+    let mut wrong: Vec<Lack> = Vec::new();
+    console.say(&format!("○ {} releases at hand, at most {} servers", releases.len(), most_questions(releases.len())));
+    while let Some(index) = search.next() {
+        let release = &releases[index];
+        let started = Instant::now();
+        let Some(mut sight) = visit(release, subject, args, console)? else { return Ok(None) };
+        // The newest comes first. Where it has everything by table, what it does is right, and we were wrong.
+        if search.asked() == 0 && derived.allows(release.version) {
+            wrong = sight.expectations();
+        }
+        sight.without(&wrong);
+        let seconds = started.elapsed().as_secs_f64();
+        let sign = if sight.is_good() { '✔' } else { '✗' };
+        console.say(&format!("{sign} {} after {seconds:.1} s", release.version));
+        search.tell(index, sight.is_good());
+        tested[index] = Some(Tested { release: release.version, good: sight.is_good(), sight });
+    }
+    let versions: Vec<KubeVersion> = releases.iter().map(|release| release.version).collect();
+    Ok(Some(Answer::proven(subject, derived, &versions, tested, &search.bound())))
+}
+
+/// What one release says.
+fn visit(release: &Release, subject: &Subject, args: &MinimumArgs, console: Console) -> Result<Option<Sight>> {
+    if let Some(name) = &args.with {
+        let question = with::question(name, release.version, args.seed, subject)?;
+        return with::ask(&question, subject, console);
+    }
+    let seen = runtime::block_on(async {
+        let builder = Local::builder(Binaries::in_folder(&release.folder));
+        let Some(server) = runtime::unless_interrupted(builder.start()).await else { return Ok(None) };
+        let server = Server::Local(Box::new(server?));
+        let looking = async {
+            match args.command.as_slice() {
+                [] => minimum::look(&server, subject, args.seed).await,
+                words => minimum::ask(&server, words).await,
+            }
+        };
+        let seen = runtime::unless_interrupted(looking).await;
+        let stopped = server.stop().await;
+        let seen = seen.transpose()?;
+        stopped?;
+        Ok::<_, ClusterError>(seen)
+    });
+    Ok(seen.map_err(told)?.map_err(told)?)
+}

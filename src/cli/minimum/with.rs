@@ -1,0 +1,76 @@
+//! A suite or a check as the question: its journeys are made on each release that is asked.
+
+use anyhow::Result;
+use clap::Parser as _;
+use crdproof::checks::{self, Need, Severity};
+use crdproof::input::{InputError, Trouble};
+use crdproof::journey::minimum::{Lack, Sight};
+use crdproof::kubernetes::KubeVersion;
+use crdproof::report::Outcome;
+use crdproof::run as engine;
+use crdproof::subject::Subject;
+
+use crate::cli::args::{Cli, Command, RunArgs};
+use crate::cli::console::Console;
+use crate::cli::{journeys, run};
+
+/// What a run on one release would be asked; `Err` where it says nothing about servers.
+pub(super) fn question(name: &str, release: KubeVersion, seed: u64, subject: &Subject) -> Result<Box<RunArgs>> {
+    let wrong = |why: String| InputError::new(Trouble::Wrong, why);
+    let (release, seed) = (release.to_string(), seed.to_string());
+    let mut words = vec!["crdproof", "run", "--offline", "--kubernetes", &release, "--seed", &seed];
+    // A check is looked for everywhere, whatever the subject file's suites are.
+    match checks::find(name) {
+        Some(check) => words.extend(["--suite", "all", "--only", check.id]),
+        None => words.extend(["--suite", name]),
+    }
+    // The flags of `run` have their defaults in one place.
+    let cli = Cli::try_parse_from(words).map_err(|error| wrong(error.to_string()))?;
+    let Command::Run(args) = cli.command else { return Err(wrong(format!("{name:?} is no question")).into()) };
+    let selected = run::settings(&args.selection, subject)?.selection.checks();
+    if selected.iter().all(|(check, _)| !check.needs.contains(&Need::Trace)) {
+        let error = wrong(format!("{name} asks nothing of a server, so that no release decides"));
+        return Err(error.help("take serving, storage, apply or all, or one of their checks").into());
+    }
+    Ok(args)
+}
+
+/// What comes of it on the release; `None` where it was interrupted.
+pub(super) fn ask(args: &RunArgs, subject: &Subject, console: Console) -> Result<Option<Sight>> {
+    let mut settings = run::settings(&args.selection, subject)?;
+    let Some(traces) = journeys::make(subject, &settings, args, console)? else { return Ok(None) };
+    settings.traces = traces;
+    let mut plan = engine::plan(subject, &settings);
+    // Only what was seen on the server is of interest, and what does not need it says the same on all.
+    plan.cases.retain(|case| case.server.is_some());
+    let report = engine::judge(&plan, &run::options(None));
+    let mut sight = Sight { tried: report.results.len(), ..Sight::default() };
+    let mut held = false;
+    let mut undecided = Vec::new();
+    for result in &report.results {
+        let lack = |said: String| Lack::Verdict {
+            check: result.check.clone(),
+            crd: result.crd.clone(),
+            server_fact: result.outcome == Outcome::ServerFact,
+            said,
+        };
+        let reason = result.reason.clone().unwrap_or_default();
+        match result.outcome {
+            Outcome::Held => held = true,
+            Outcome::ServerFact => sight.lacks.push(lack(reason)),
+            Outcome::Undecided => undecided.push(lack(reason)),
+            Outcome::Broken => {
+                let ours = report.findings.iter().filter(|one| one.check == result.check && one.crd == result.crd);
+                let bad = ours.filter(|one| one.severity == Severity::Error && one.waiver.is_none());
+                sight.lacks.extend(bad.map(|one| lack(one.message.clone())));
+            }
+        }
+    }
+    // Where something held, what could not be decided is worth a word; where nothing did, nothing is proven.
+    if held {
+        sight.notes.extend(undecided.iter().map(ToString::to_string));
+    } else if sight.lacks.is_empty() {
+        sight.lacks = undecided;
+    }
+    Ok(Some(sight))
+}

@@ -1,0 +1,209 @@
+//! Whether a release gives a subject what its manifests ask for: the CRDs are accepted and kept as they were sent, valid
+//! objects are admitted, and invalid ones refused. Nothing but the CRDs is stored.
+
+mod compare;
+mod lack;
+
+pub use lack::{Lack, Sight};
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::namespace::own_namespace;
+use super::objects::planned;
+use super::patience::patiently;
+use crate::cluster::api::{Api, Query, Resource, definitions};
+use crate::cluster::{ClusterError, Server};
+use crate::generate::{Generator, Options, Phase};
+use crate::kubernetes::KubeVersion;
+use crate::subject::{Crd, Subject, Version};
+use compare::compare;
+use lack::{SHOWN, clipped};
+
+/// Violations of one keyword that are tried for each version.
+const EACH: usize = 3;
+
+/// The same for keywords of which every use is another matter.
+const EACH_OF_ITS_OWN: usize = 16;
+
+/// A webhook that nobody answers at: objects are written with strategy None.
+const NOWHERE: &str = "https://127.0.0.1:1/convert";
+
+/// Tries the subject on a server.
+pub async fn look(server: &Server, subject: &Subject, seed: u64) -> Result<Sight, ClusterError> {
+    let api = server.api();
+    let namespace = own_namespace(&api).await?;
+    let mut sight = Sight::default();
+    for crd in &subject.crds {
+        look_at(&api, subject, crd, &namespace, seed, &mut sight).await?;
+    }
+    Ok(sight)
+}
+
+async fn look_at(
+    api: &Api,
+    subject: &Subject,
+    crd: &Crd,
+    namespace: &str,
+    seed: u64,
+    sight: &mut Sight,
+) -> Result<(), ClusterError> {
+    let mut sent = crd.node.to_value();
+    if let Some(fields) = sent.as_object_mut() {
+        fields.remove("status");
+    }
+    if let Some(Value::Object(metadata)) = sent.get_mut("metadata") {
+        // A CRD that was read from a cluster carries what only that one knows.
+        metadata.retain(|name, _| matches!(name.as_str(), "name" | "labels" | "annotations"));
+    }
+    let converts = sent.pointer("/spec/conversion/strategy") == Some(&json!("Webhook"));
+    let mut path = definitions().path();
+    if converts {
+        // Asked as it is, but for the address; then objects are tried without a converter.
+        sent["spec"]["conversion"]["webhook"]["clientConfig"] = json!({"url": NOWHERE});
+        path = Query::new().dry_run().on(path);
+    }
+    let answer = patiently(|| api.post(&path, &sent)).await?;
+    sight.tried += 1;
+    sight.warned(answer.warnings());
+    if !answer.is_success() {
+        sight.lacks.push(Lack::Refused { crd: crd.name.clone(), said: clipped(&answer.message()) });
+        return Ok(());
+    }
+    let stored = answer.json();
+    for part in ["metadata", "spec"] {
+        compare(&crd.name, &format!("/{part}"), &sent[part], stored.get(part), sight);
+    }
+    if converts {
+        sent["spec"]["conversion"] = json!({"strategy": "None"});
+        let answer = api.post(&definitions().path(), &sent).await?;
+        if !answer.is_success() {
+            sight.lacks.push(Lack::Refused { crd: crd.name.clone(), said: clipped(&answer.message()) });
+            return Ok(());
+        }
+    }
+    api.until_served(std::slice::from_ref(&sent)).await?;
+    write(api, subject, crd, namespace, seed, sight).await
+}
+
+/// Sends samples, generated objects and violations as dry runs.
+async fn write(
+    api: &Api,
+    subject: &Subject,
+    crd: &Crd,
+    namespace: &str,
+    seed: u64,
+    sight: &mut Sight,
+) -> Result<(), ClusterError> {
+    let kind = Resource::cluster_wide(&crd.group, "", &crd.names.plural);
+    let kind = if crd.is_namespaced() { kind.within(namespace) } else { kind };
+    let path = |version: &str| Query::new().dry_run().on(kind.at(version).path());
+    let mut samples: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for sample in subject.samples_of(crd) {
+        samples.entry(sample.group_version().1).or_default().push(sample.name());
+    }
+    // Samples come first in their version, so that a number tells which is which.
+    let mut number: BTreeMap<String, usize> = BTreeMap::new();
+    for object in planned(subject, crd, KubeVersion::NEWEST, namespace, seed) {
+        let path = path(&object.version);
+        let answer = patiently(|| api.post(&path, &object.object)).await?;
+        let at = number.entry(object.version.clone()).or_default();
+        let sample = samples.get(object.version.as_str()).and_then(|names| names.get(*at));
+        let name = sample.map_or_else(|| format!("#{at}"), |name| (*name).to_owned());
+        *at += 1;
+        sight.tried += 1;
+        sight.warned(answer.warnings());
+        if !answer.is_success() {
+            let said = clipped(&answer.message());
+            sight.lacks.push(Lack::Rejected { crd: crd.name.clone(), version: object.version, object: name, said });
+        }
+    }
+    for version in crd.versions.iter().filter(|version| version.served) {
+        let path = path(&version.name);
+        for wrong in violations(crd, version, namespace, seed) {
+            let answer = patiently(|| api.post(&path, &wrong.object)).await?;
+            sight.tried += 1;
+            if answer.is_success() {
+                sight.lacks.push(Lack::Admitted {
+                    crd: crd.name.clone(),
+                    version: version.name.clone(),
+                    keyword: wrong.keyword,
+                    value: value_at(&wrong.object, &wrong.field),
+                    field: wrong.field,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Violation {
+    keyword: String,
+    field: String,
+    object: Value,
+}
+
+/// Objects that break one constraint each, as the newest release that we know has it.
+fn violations(crd: &Crd, version: &Version, namespace: &str, seed: u64) -> Vec<Violation> {
+    let Some(schema) = &version.schema else { return Vec::new() };
+    let options = Options { longest_text: 64, longest_list: 4, parts: 40, ..Options::default() };
+    let Ok(generator) = Generator::new(schema, KubeVersion::NEWEST, &crd.context(version), options) else {
+        return Vec::new();
+    };
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut violations = Vec::new();
+    for case in generator.cases(Phase::Negative, seed) {
+        // Without a reason it is admitted, less what is unknown.
+        let Some(meant) = case.meant.filter(|meant| meant.reason.is_some()) else { continue };
+        let field = meant.field.unwrap_or_default();
+        let count = counts.entry(meant.keyword.clone()).or_default();
+        let own = matches!(meant.keyword.as_str(), "format" | "x-kubernetes-validations");
+        if *count >= if own { EACH_OF_ITS_OWN } else { EACH } || field.starts_with("metadata") {
+            continue;
+        }
+        *count += 1;
+        let mut object = case.object;
+        object["metadata"] = json!({"name": "wrong"});
+        if crd.is_namespaced() {
+            object["metadata"]["namespace"] = json!(namespace);
+        }
+        violations.push(Violation { keyword: meant.keyword, field, object });
+    }
+    violations
+}
+
+/// The value at a field as servers write it: `spec.list[0].name`. Null where there is none.
+fn value_at(object: &Value, field: &str) -> Value {
+    let pointer = format!("/{}", field.replace(['.', '['], "/").replace(']', ""));
+    object.pointer(&pointer).cloned().unwrap_or_default()
+}
+
+/// Runs a command beside a server, which finds it by `KUBECONFIG`; its exit code is the answer.
+pub async fn ask(server: &Server, words: &[std::ffi::OsString]) -> Result<Sight, ClusterError> {
+    let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    let missing = |why: String| ClusterError::Missing {
+        what: format!("the command {name:?}"),
+        why,
+        help: "check its name and PATH".into(),
+    };
+    let [program, arguments @ ..] = words else { return Err(missing("no command was given".into())) };
+    let namespace = own_namespace(&server.api()).await?;
+    let mut command = tokio::process::Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+    if let Some(kubeconfig) = server.kubeconfig() {
+        command.env("KUBECONFIG", kubeconfig);
+    }
+    command.env("CRDPROOF_NAMESPACE", namespace).env("CRDPROOF_KUBERNETES", server.version().to_string());
+    let output = command.output().await.map_err(|error| missing(error.to_string()))?;
+    let mut sight = Sight { tried: 1, ..Sight::default() };
+    if !output.status.success() {
+        let both = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&both);
+        let said = said.trim();
+        let end: String = said.chars().skip(said.chars().count().saturating_sub(SHOWN)).collect();
+        sight.lacks.push(Lack::Command { said: format!("{}: {end}", output.status) });
+    }
+    Ok(sight)
+}

@@ -1,0 +1,120 @@
+//! `crdproof minimum` on whatever releases are in the cache: the answer is what the table says of them, few servers are
+//! started for it, and the release below says why it is none.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crdproof::input::from_file;
+use crdproof::kubernetes::{Feature, KubeVersion, Older};
+use crdproof::subject::features_of;
+use libtest_mimic::{Completion, Failed, Trial};
+use serde_json::Value;
+
+use crate::support::{check, said};
+
+/// Subjects of `fixtures/minimum`, and what the release below has to say.
+const SUBJECTS: [(&str, &str); 5] = [
+    ("plain", ""),
+    ("rule", "/spec/versions/0/schema/openAPIV3Schema/properties/spec/x-kubernetes-validations"),
+    ("selectable", "/spec/versions/0/selectableFields"),
+    ("short-name", "format"),
+    ("review-v1", "must include at least one of v1beta1"),
+];
+
+/// One trial for each subject, on the whole cache; none where it is empty.
+pub(crate) fn trials(cached: &[KubeVersion]) -> Vec<Trial> {
+    if cached.is_empty() {
+        return Vec::new();
+    }
+    let trial = |(name, words): (&'static str, &'static str)| {
+        let cached = cached.to_vec();
+        Trial::ignorable_test(format!("minimum::{name}"), move || is_found(name, words, &cached))
+    };
+    let newest = cached.iter().max().copied();
+    let asked = newest.map(|newest| {
+        let command = Trial::test("minimum::a_command_is_asked", move || a_command_is_asked(newest));
+        [command, Trial::test("minimum::a_check_is_asked", move || a_check_is_asked(newest))]
+    });
+    SUBJECTS.into_iter().map(trial).chain(asked.into_iter().flatten()).collect()
+}
+
+fn minimum(name: &str, more: &[&str]) -> Result<Output, Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+    command.args(["minimum", "--format", "json", "-f", &format!("fixtures/minimum/{name}/crdproof.yaml")]);
+    Ok(command.args(more).current_dir(env!("CARGO_MANIFEST_DIR")).output()?)
+}
+
+fn is_found(name: &str, words: &str, cached: &[KubeVersion]) -> Result<Completion, Failed> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/minimum/{name}/crdproof.yaml"));
+    let subject = from_file(&file).map_err(|error| error.to_string())?;
+    let used: Vec<&Feature> = subject.crds.iter().flat_map(features_of).map(|(feature, _)| feature).collect();
+    let needed = used.iter().max_by_key(|feature| feature.since);
+
+    // Somebody may put releases into the cache meanwhile, so that these are named.
+    let names: Vec<String> = cached.iter().map(ToString::to_string).collect();
+    let selectors: Vec<&str> = names.iter().flat_map(|name| ["--kubernetes", name.as_str()]).collect();
+    let output = minimum(name, &selectors)?;
+    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
+    let enough = |release: &&KubeVersion| needed.is_none_or(|feature| release.minor >= feature.since.minor);
+    let expected = cached.iter().filter(enough).min().map(ToString::to_string);
+    check(answer["minimum"].as_str() == expected.as_deref(), format!("{expected:?} was expected: {answer:#}"))?;
+    check(output.status.code() == Some(i32::from(expected.is_none())), format!("{}", output.status))?;
+
+    let servers = answer["servers"].as_u64().unwrap_or(u64::MAX);
+    let most = u64::from(cached.len().ilog2()) + 2;
+    check(servers <= most, format!("{servers} servers for {} releases", cached.len()))?;
+    check(answer["strays"] == serde_json::json!([]), format!("{:#}", answer["strays"]))?;
+    let accounted = [&answer["tested"], &answer["notTested"]].map(|list| list.as_array().map_or(0, Vec::len));
+    check(accounted.iter().sum::<usize>() == cached.len(), "a release is neither tested nor said to be not tested")?;
+
+    let below = cached.iter().filter(|release| !enough(release)).max().map(ToString::to_string);
+    check(answer["below"].as_str() == below.as_deref(), format!("{below:?} is just below: {answer:#}"))?;
+    let (Some(feature), Some(below)) = (needed, below) else {
+        // With one release, or new ones only, nobody is there to say why.
+        let why = "no release at hand is too old for it";
+        return Ok(if needed.is_none() { Completion::Completed } else { Completion::ignored_with(why) });
+    };
+    let mut tested = answer["tested"].as_array().into_iter().flatten();
+    let why = tested.find(|one| one["release"] == *below).ok_or("the release below was not tested")?;
+    let reason = match feature.older {
+        Older::Refuses => "refused",
+        Older::Drops => "dropped",
+        Older::Ignores => "admitted",
+    };
+    let lacks = why["lacks"].as_array().ok_or("nothing is lacking")?;
+    let told = |lack: &Value| {
+        lack["reason"] == reason
+            && ["said", "path", "keyword"].iter().any(|key| lack[key].as_str().is_some_and(|text| text.contains(words)))
+    };
+    check(lacks.first().is_some_and(told), format!("{reason} {words}: {why:#}"))?;
+    // A rule that is not there refuses nothing, and that is seen.
+    let broken = lacks.iter().any(|lack| lack["keyword"] == "x-kubernetes-validations");
+    check(name != "rule" || broken, format!("no write shows it: {why:#}"))?;
+    Ok(Completion::Completed)
+}
+
+/// The exit code of a command decides, and its last words are the reason.
+fn a_command_is_asked(newest: KubeVersion) -> Result<(), Failed> {
+    let newest = newest.to_string();
+    let ask = |script: &str| minimum("plain", &["--kubernetes", &newest, "--", "sh", "-c", script]);
+    let right = "test -r \"$KUBECONFIG\" && test -n \"$CRDPROOF_NAMESPACE\"";
+    let output = ask(&format!("{right} && test \"$CRDPROOF_KUBERNETES\" = {newest}"))?;
+    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
+    check(output.status.success() && answer["minimum"] == newest, format!("{answer:#}"))?;
+    let output = ask("echo it is too old >&2; exit 3")?;
+    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
+    check(output.status.code() == Some(1), format!("{}", output.status))?;
+    let words = answer["tested"][0]["lacks"][0]["said"].as_str().unwrap_or_default();
+    check(words.contains("it is too old") && words.contains('3'), format!("{answer:#}"))?;
+    let output = minimum("plain", &["--kubernetes", &newest, "--", "crdproof-no-such-command"])?;
+    check(output.status.code() == Some(5), said(&output))
+}
+
+/// A check of journeys is judged on the release.
+fn a_check_is_asked(newest: KubeVersion) -> Result<(), Failed> {
+    let newest = newest.to_string();
+    let output = minimum("plain", &["--kubernetes", &newest, "--with", "serving/crd-accepted"])?;
+    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
+    check(output.status.success() && answer["minimum"] == newest, format!("{answer:#}"))?;
+    check(answer["tested"][0]["tried"] == 1, format!("{answer:#}"))
+}
