@@ -2,6 +2,7 @@
 
 mod admission;
 mod apply;
+pub mod audit;
 mod command;
 mod drivers;
 pub mod deliver;

@@ -4,6 +4,7 @@ mod body;
 mod case;
 mod delivered;
 mod exchange;
+pub mod inventory;
 mod trace;
 mod transport;
 mod trial;

@@ -1,5 +1,6 @@
 //! Flags and arguments.
 
+pub(crate) mod audit;
 pub(crate) mod convert;
 pub(crate) mod env;
 pub(crate) mod migrate;
@@ -73,6 +74,14 @@ pub(crate) enum Command {
         after_help = "Examples:\n  crdproof preflight --context staging\n  crdproof preflight 1.31 -f crdproof.yaml\n  crdproof preflight --explain managed-fields"
     )]
     Preflight(Box<preflight::PreflightArgs>),
+    /// Look which versions a cluster still holds, and what an upgrade would strand; only reads.
+    ///
+    /// Stored versions, managedFields, owner references, conversion webhooks and conditions of every CRD. Exit code 1 says
+    /// that something is wrong now; what only an upgrade or a day would break is shown and does not count.
+    #[command(
+        after_help = "Examples:\n  crdproof audit --context staging\n  crdproof audit --dump crds.json widgets.json\n  crdproof audit --context staging --samples samples --crd widgets.example.com"
+    )]
+    Audit(Box<audit::AuditArgs>),
     /// Retire a version of a CRD on a cluster: flip, migrate, clean managedFields, trim, unserve, remove.
     ///
     /// Without --allow-changes it only says what would be done. Every step is checked before the next one; where it does

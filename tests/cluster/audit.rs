@@ -1,0 +1,107 @@
+//! `crdproof audit` on a real server: what it finds, that it changes nothing, and what it does without rights.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use crdproof::cluster::api::{Api, PatchKind, Query, Resource, definitions};
+use crdproof::cluster::local::{Binaries, Local};
+use libtest_mimic::Failed;
+use serde_json::{Value, json};
+
+use crate::support::{block, check, crd, describe, said, widget};
+
+/// More than a page of metadata.
+const OBJECTS: u32 = 520;
+
+fn audit(kubeconfig: &Path, more: &[&str]) -> Result<Output, Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+    Ok(command.arg("audit").args(more).arg("--kubeconfig").arg(kubeconfig).output()?)
+}
+
+fn widgets(version: &str) -> Resource {
+    Resource::namespaced("example.com", version, "widgets", "default")
+}
+
+/// Everything that a write would move.
+async fn state(api: &Api) -> Result<Value, Failed> {
+    let mut state = Vec::new();
+    for path in [definitions().path(), widgets("v2").path(), "/api/v1/configmaps".into(), "/api/v1/namespaces".into()] {
+        let listed = api.get(&path).await?.ok()?.json();
+        let items = listed["items"].as_array().into_iter().flatten();
+        state.extend(items.map(|item| json!([item["metadata"]["name"], item["metadata"]["resourceVersion"]])));
+    }
+    Ok(state.into())
+}
+
+/// Objects that alice applied at v0, which is gone since, and of which one was written at v1, which is stored beside v2.
+async fn prepared(binaries: &Binaries) -> Result<Local, Failed> {
+    let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
+    let mut definition = crd();
+    let mut old = definition["spec"]["versions"][0].clone();
+    (old["name"], old["storage"]) = (json!("v0"), json!(false));
+    let versions = definition["spec"]["versions"].as_array_mut().ok_or("no versions")?;
+    versions.push(old);
+    let properties = json!({"size": {"type": "integer"}, "password": {"type": "string"}});
+    for version in versions.iter_mut() {
+        version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"] = properties.clone();
+    }
+    server.install_crds(&[definition]).await.map_err(|error| describe(&error))?;
+    let api = server.api();
+    for number in 0..OBJECTS {
+        let name = format!("w-{number:03}");
+        let mut object = widget("v0", &name, number % 9);
+        object["spec"]["password"] = json!("hunter2-hunter2");
+        let alice = Query::new().manager("alice").on(widgets("v0").path_of(&name));
+        api.patch(&alice, PatchKind::Apply, &object).await?.ok()?;
+    }
+    let label = json!({"metadata": {"labels": {"bob": "yes"}}});
+    api.patch(&Query::new().manager("bob").on(widgets("v1").path_of("w-000")), PatchKind::Merge, &label).await?.ok()?;
+    let owner = api.get(&widgets("v1").path_of("w-000")).await?.ok()?.json();
+    let child = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "child", "ownerReferences": [
+        {"apiVersion": "example.com/v0", "kind": "Widget", "name": "w-000", "uid": owner["metadata"]["uid"]}]}});
+    api.post(&Resource::namespaced("", "v1", "configmaps", "default").path(), &child).await?.ok()?;
+    // v2 becomes the storage version, and v0 goes with its entries in place, as an upgrade would do it.
+    let changes = json!([{"op": "replace", "path": "/spec/versions/0/storage", "value": false},
+        {"op": "replace", "path": "/spec/versions/1/storage", "value": true}, {"op": "remove", "path": "/spec/versions/2"}]);
+    api.patch(&definitions().path_of("widgets.example.com"), PatchKind::Json, &changes).await?.ok()?;
+    for _ in 0..200 {
+        if api.get(&widgets("v0").path()).await?.status == 404 && api.get(&widgets("v2").path()).await?.is_success() {
+            return Ok(server);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Err("v0 is still served".into())
+}
+
+pub(crate) fn an_audit_finds_and_changes_nothing(binaries: &Binaries) -> Result<(), Failed> {
+    block(async {
+        let server = prepared(binaries).await?;
+        let api = server.api();
+        let before = state(&api).await?;
+        let output = audit(server.kubeconfig(), &["--owners"])?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        check(output.status.code() == Some(1), format!("{}{text}", said(&output)))?;
+        let lines = [
+            "✔ stores v2, serves v1, v2; storedVersions is [v1, v2]",
+            "⚠ objects may still be stored at v1: an upgrade that removes it strands them",
+            "✔ 520 objects",
+            "✗ managedFields at v0, which is gone, block server-side apply: alice 520",
+            "✔ managedFields at v1: bob 1",
+            "✗ 1 objects name an owner at v0, which is gone",
+            "      configmaps default/child",
+            "next: crdproof migrate widgets.example.com --trim",
+            "next: crdproof retire widgets.example.com v0",
+        ];
+        for line in lines {
+            check(text.contains(line), format!("it does not say {line:?}:\n{text}"))?;
+        }
+        let json = audit(server.kubeconfig(), &["widgets.example.com", "--format", "json"])?;
+        let data: Value = serde_json::from_slice(&json.stdout)?;
+        let entries = json!([{"version": "v0", "manager": "alice", "objects": 520}, {"version": "v1", "manager": "bob", "objects": 1}]);
+        check(data["crds"][0]["entries"] == entries, data.to_string())?;
+        let absent = audit(server.kubeconfig(), &["gadgets.example.com"])?;
+        check(absent.status.code() == Some(2) && said(&absent).contains("there is no CRD"), said(&absent))?;
+        check(state(&api).await? == before, "something was changed")
+    })
+}
