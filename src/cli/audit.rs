@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use crdproof::cluster::existing::Existing;
+use crdproof::cluster::existing::{Access, Existing};
 use crdproof::cluster::{ClusterError, runtime};
 use crdproof::input::{InputError, Trouble, read_dump};
 use crdproof::journey::audit::{self, Seen, Wish};
@@ -19,19 +19,23 @@ use super::args::env::ClusterArgs;
 use super::console::Console;
 use super::env::run::{access, told};
 use super::exit::Exit;
+use super::samples::samples;
 
 /// How long nothing is said while kinds are looked at.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Looks at a cluster, or at what was saved of one.
 pub(crate) fn audit(args: &AuditArgs, console: Console) -> Result<Exit> {
-    let seen = if args.dump.is_empty() {
-        match looked(args, console)? {
+    let access = if args.dump.is_empty() { Some(reading(args)?) } else { None };
+    if let Some(folder) = &args.samples {
+        return samples(args, folder, access.as_ref(), console);
+    }
+    let seen = match &access {
+        None => dumped(args)?,
+        Some(access) => match looked(args, access, console)? {
             Some(seen) => seen,
             None => return Ok(Exit::Incomplete),
-        }
-    } else {
-        dumped(args)?
+        },
     };
     if let Some(name) = seen.absent.first() {
         let near = names::closest(name, seen.holdings.iter().map(|holding| holding.name.as_str()));
@@ -50,8 +54,9 @@ pub(crate) fn audit(args: &AuditArgs, console: Console) -> Result<Exit> {
         seen.holdings.iter().map(|holding| judge(holding, today, args.expires_within)).collect();
     if let Some(context) = &args.context {
         // What is to be done next is to be done to the same cluster.
-        let next = crds.iter_mut().flat_map(|crd| &mut crd.next);
-        next.for_each(|command| command.push_str(&format!(" --context {context}")));
+        for command in crds.iter_mut().flat_map(|crd| &mut crd.next) {
+            command.push_str(&format!(" --context {context}"));
+        }
     }
     let wrong = crds.iter().any(|crd| crd.worst() == Sign::Wrong);
     let summary = Summary::of(&seen, &crds);
@@ -68,18 +73,22 @@ fn tells(crd: &Audited) -> bool {
     crd.versions.len() > 1 || crd.worst() != Sign::Good
 }
 
-fn looked(args: &AuditArgs, console: Console) -> Result<Option<Seen>> {
+/// The cluster, without leave to change anything.
+fn reading(args: &AuditArgs) -> Result<Access> {
     let cluster = ClusterArgs {
         kubeconfig: args.kubeconfig.clone(),
         context: args.context.clone(),
         allow_changes: false,
         confirm: None,
     };
-    let access = access(&cluster, true)?;
+    access(&cluster, true)
+}
+
+fn looked(args: &AuditArgs, access: &Access, console: Console) -> Result<Option<Seen>> {
     let wish = Wish { names: args.names.clone(), owners: args.owners };
     let seen = runtime::block_on(async {
         let looking = async {
-            let cluster = Existing::connect(&access).await?;
+            let cluster = Existing::connect(access).await?;
             console.say(&format!(
                 "► {} is Kubernetes {}; it is only read",
                 cluster.shown(),
@@ -121,7 +130,9 @@ fn dumped(args: &AuditArgs) -> Result<Seen> {
             holding.add(object);
             holding.plural.clone()
         });
-        holdings.iter_mut().for_each(|holding| holding.add_owned(&plural, object));
+        for holding in &mut holdings {
+            holding.add_owned(&plural, object);
+        }
     }
     for holding in holdings.iter_mut().filter(|holding| holding.objects.seen == 0) {
         holding.unseen = Some(Unseen::Elsewhere("the dump has none".into()));

@@ -21,6 +21,7 @@ mod replay;
 mod report;
 mod retire;
 mod run;
+mod samples;
 mod schema;
 mod serve;
 

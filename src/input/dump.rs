@@ -18,7 +18,9 @@ pub fn read_dump(sources: &[String]) -> Result<Vec<Value>, InputError> {
             let mut all = Sources::default();
             let id = all.add(text.name, text.text);
             let documents = parse(&all, id).map_err(|error| InputError::parse(&all, &error))?;
-            documents.iter().for_each(|node| flatten(node.to_value(), &mut found));
+            for node in &documents {
+                flatten(node.to_value(), &mut found);
+            }
         }
     }
     Ok(found)

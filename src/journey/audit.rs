@@ -96,13 +96,13 @@ async fn look_at(
     let (name, plural) = (holding.name.clone(), holding.plural.clone());
     let kind = Resource::cluster_wide(&holding.group, &version.name, &plural);
     for _ in 0..STARTS {
-        let mut count = 0;
         // What a list that is begun anew had counted must not count twice.
         let before = holdings.to_vec();
         let mut add = |item: &Value| {
-            count += 1;
             holdings[index].add(item);
-            holdings.iter_mut().for_each(|holding| holding.add_owned(&plural, item));
+            for holding in holdings.iter_mut() {
+                holding.add_owned(&plural, item);
+            }
         };
         let cut = pages(api, &kind, METADATA_LIST, PAGE, &mut add, &mut |seen| progress(&name, seen)).await;
         let unseen = match cut {
@@ -138,7 +138,9 @@ async fn look_for_owners(api: &Api, seen: &mut Seen, progress: Progress<'_>) -> 
         }
         let before = seen.holdings.clone();
         let mut add = |item: &Value| {
-            seen.holdings.iter_mut().for_each(|holding| holding.add_owned(&kind.plural, item));
+            for holding in &mut seen.holdings {
+                holding.add_owned(&kind.plural, item);
+            }
         };
         let shown = if kind.group.is_empty() { kind.plural.clone() } else { format!("{}.{}", kind.plural, kind.group) };
         match pages(api, &kind, METADATA_LIST, PAGE, &mut add, &mut |seen| progress(&shown, seen)).await {
@@ -186,7 +188,7 @@ async fn pages(
         match found["metadata"]["continue"].as_str().filter(|next| !next.is_empty()) {
             // A server that goes round in circles would keep us for ever.
             Some(next) if next == token => return Err(Cut::Failed(nonsense(&answer))),
-            Some(next) => token = next.to_owned(),
+            Some(next) => next.clone_into(&mut token),
             None => return Ok(()),
         }
     }
@@ -205,12 +207,12 @@ async fn page(api: &Api, path: &str, accept: &str) -> Result<Answer, ClusterErro
     }
 }
 
-fn nonsense(answer: &Answer) -> ClusterError {
+pub(super) fn nonsense(answer: &Answer) -> ClusterError {
     let said = String::from_utf8_lossy(&answer.body).split_whitespace().collect::<Vec<_>>().join(" ");
     ClusterError::NotKubernetes { call: answer.call.clone(), said: said.chars().take(200).collect() }
 }
 
-fn refused(answer: Answer) -> ClusterError {
+pub(super) fn refused(answer: Answer) -> ClusterError {
     if matches!(answer.status, 401 | 403) {
         return ClusterError::NotAllowed {
             why: format!("may not read CRDs: {}", answer.message()),

@@ -16,6 +16,7 @@ pub mod proof;
 mod publish;
 pub mod retire;
 mod rules;
+pub mod samples;
 mod serve;
 pub mod settle;
 pub mod source;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crdproof::cluster::api::{Api, PatchKind, Query, Resource, definitions};
 use crdproof::cluster::local::{Binaries, Local};
+use crdproof::document::{Sources, parse};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
@@ -102,6 +103,68 @@ pub(crate) fn an_audit_finds_and_changes_nothing(binaries: &Binaries) -> Result<
         check(data["crds"][0]["entries"] == entries, data.to_string())?;
         let absent = audit(server.kubeconfig(), &["gadgets.example.com"])?;
         check(absent.status.code() == Some(2) && said(&absent).contains("there is no CRD"), said(&absent))?;
+        samples_are_taken(&server)?;
         check(state(&api).await? == before, "something was changed")
+    })
+}
+
+fn samples_are_taken(server: &Local) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let target = folder.path().join("samples").display().to_string();
+    let words = ["--samples", &target, "--crd", "widgets.example.com", "--count", "60"];
+    let output = audit(server.kubeconfig(), &words)?;
+    check(output.status.success(), said(&output))?;
+    let files: Vec<_> = std::fs::read_dir(&target)?.flatten().map(|entry| entry.path()).collect();
+    check(files.len() == 60, format!("{} files", files.len()))?;
+    for file in &files {
+        let object: Value = serde_json::from_slice(&std::fs::read(file)?)?;
+        let meta = object["metadata"].as_object().ok_or("no metadata")?;
+        let kept = meta.keys().all(|name| ["labels", "name", "namespace"].contains(&name.as_str()));
+        let right = object["apiVersion"] == "example.com/v2" && object["spec"]["password"] == "•••";
+        check(kept && right && object["spec"]["size"].is_number(), object.to_string())?;
+    }
+    let again = audit(server.kubeconfig(), &words)?;
+    check(again.status.code() == Some(2) && said(&again).contains("is there already"), said(&again))
+}
+
+/// Without rights nothing is said but that; with the right to read CRDs alone, kinds are lines that were not looked at.
+pub(crate) fn an_audit_without_rights_says_so(binaries: &Binaries) -> Result<(), Failed> {
+    block(async {
+        let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
+        server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
+        let api = server.api();
+        let accounts = Resource::namespaced("", "v1", "serviceaccounts", "default");
+        let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "guest"}});
+        api.post(&accounts.path(), &account).await?.ok()?;
+        let wish = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
+        let token = api.post(&accounts.part_of("guest", "token"), &wish).await?.ok()?.json()["status"]["token"].clone();
+        let mut sources = Sources::default();
+        let id = sources.add("kubeconfig", std::fs::read_to_string(server.kubeconfig())?);
+        let mut config = parse(&sources, id).map_err(|error| error.to_string())?.remove(0).to_value();
+        config["users"][0]["user"] = json!({"token": token});
+        let folder = tempfile::tempdir()?;
+        let guest = folder.path().join("guest");
+        std::fs::write(&guest, config.to_string())?;
+
+        let none = audit(&guest, &[])?;
+        check(none.status.code() == Some(5) && said(&none).contains("may not read CRDs"), said(&none))?;
+        let roles = "/apis/rbac.authorization.k8s.io/v1";
+        let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "guest"},
+            "rules": [{"apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"], "verbs": ["get", "list"]}]});
+        api.post(&format!("{roles}/clusterroles"), &role).await?.ok()?;
+        let binding = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "guest"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "guest"},
+            "subjects": [{"kind": "ServiceAccount", "name": "guest", "namespace": "default"}]});
+        api.post(&format!("{roles}/clusterrolebindings"), &binding).await?.ok()?;
+        let mut last = String::new();
+        for _ in 0..100 {
+            let some = audit(&guest, &[])?;
+            last = format!("{}{}", said(&some), String::from_utf8_lossy(&some.stdout));
+            if some.status.success() {
+                return check(last.contains("○ objects were not looked at: widgets.example.com is forbidden"), last);
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        Err(last.into())
     })
 }

@@ -113,6 +113,7 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("a_migration_is_proven_after_it_was_killed", migrate::a_migration_is_proven_after_it_was_killed),
         ("what_cannot_be_moved_is_named", migrate::what_cannot_be_moved_is_named),
         ("an_audit_finds_and_changes_nothing", audit::an_audit_finds_and_changes_nothing),
+        ("an_audit_without_rights_says_so", audit::an_audit_without_rights_says_so),
         ("gates_keep_a_version", retire::gates_keep_a_version),
         ("journeys_hold_on_two_servers", flip::journeys_hold_on_two_servers),
         ("an_expired_certificate_is_named", existing::an_expired_certificate_is_named),

@@ -178,8 +178,8 @@ impl Judge<'_> {
         } else {
             format!("storedVersions is [{}]", holding.stored.join(", "))
         };
-        let serves = if served.is_empty() { "nothing".to_owned() } else { served.join(", ") };
-        self.say(Sign::Good, "versions", format!("stores {}, serves {serves}; {stored}", storage.name));
+        let offered = if served.is_empty() { "nothing".to_owned() } else { served.join(", ") };
+        self.say(Sign::Good, "versions", format!("stores {}, serves {offered}; {stored}", storage.name));
         if served.is_empty() {
             self.say(Sign::Wrong, "served", "no version is served: nobody reads or writes its objects");
         }
@@ -218,8 +218,7 @@ impl Judge<'_> {
         for Condition { name, status, why } in &self.holding.conditions {
             let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
             match (name.as_str(), status.as_str()) {
-                ("Established" | "NamesAccepted", "True")
-                | ("KubernetesAPIApprovalPolicyConformant", "True")
+                ("Established" | "NamesAccepted" | "KubernetesAPIApprovalPolicyConformant", "True")
                 | ("NonStructuralSchema" | "Terminating", "False") => {}
                 ("Established" | "NamesAccepted", _) => {
                     self.say(Sign::Wrong, "condition", format!("is not {name}{why}"));
@@ -244,10 +243,7 @@ impl Judge<'_> {
 
     fn objects(&mut self) {
         match &self.holding.unseen {
-            Some(Unseen::Forbidden(why)) => {
-                self.say(Sign::Unseen, "unseen", format!("objects were not looked at: {why}"));
-            }
-            Some(Unseen::Elsewhere(why)) => {
+            Some(Unseen::Forbidden(why) | Unseen::Elsewhere(why)) => {
                 self.say(Sign::Unseen, "unseen", format!("objects were not looked at: {why}"));
             }
             Some(Unseen::Broken(why)) => {

@@ -49,11 +49,12 @@ pub(super) fn facts(webhook: &Webhook, today: Date, notice: i64) -> Vec<Fact> {
     }
     let has = |version: &str| webhook.reviews.iter().any(|each| each == version);
     let listed = webhook.reviews.join(", ");
-    if has("v1") {
-    } else if has("v1beta1") {
-        say(Sign::Mind, format!("conversionReviewVersions is [{listed}], without v1"));
-    } else {
-        say(Sign::Wrong, format!("conversionReviewVersions is [{listed}]: API servers speak none of them"));
+    match (has("v1"), has("v1beta1")) {
+        (true, _) => {}
+        (false, true) => say(Sign::Mind, format!("conversionReviewVersions is [{listed}], without v1")),
+        (false, false) => {
+            say(Sign::Wrong, format!("conversionReviewVersions is [{listed}]: API servers speak none of them"));
+        }
     }
     facts
 }

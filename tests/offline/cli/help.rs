@@ -70,7 +70,7 @@ fn every_example_of_the_help_runs() {
         for example in examples {
             assert!(example.contains("crdproof "), "{example}");
             let named = command.first().map(String::as_str);
-            if matches!(named, Some("serve" | "migrate" | "retire"))
+            if matches!(named, Some("serve" | "migrate" | "retire" | "audit"))
                 || (named == Some("env") && !example.contains(" list"))
             {
                 names_a_command(&example, command.len());
