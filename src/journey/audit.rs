@@ -194,7 +194,8 @@ async fn pages(
     }
 }
 
-async fn page(api: &Api, path: &str, accept: &str) -> Result<Answer, ClusterError> {
+/// One page; a server that is busy is asked again.
+pub(super) async fn page(api: &Api, path: &str, accept: &str) -> Result<Answer, ClusterError> {
     let mut attempt = 0;
     loop {
         attempt += 1;

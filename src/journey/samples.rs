@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::audit::{nonsense, refused};
+use super::audit::{nonsense, page, refused};
 use crate::cluster::ClusterError;
 use crate::cluster::api::{Api, Query, Resource, definitions};
 use crate::observe::inventory::Holding;
@@ -34,11 +34,11 @@ pub async fn take(api: &Api, crd: &str, count: usize) -> Result<Option<(Value, V
         let size = u32::try_from(PAGE.min(count - found.len())).unwrap_or(1);
         let query = Query::new().limit(size);
         let query = if token.is_empty() { query } else { query.page(&token) };
-        let answer = api.get(&query.on(kind.path())).await?.ok()?;
-        let mut page = answer.json();
-        let Value::Array(items) = page["items"].take() else { return Err(nonsense(&answer)) };
+        let answer = page(api, &query.on(kind.path()), "application/json").await?.ok()?;
+        let mut listed = answer.json();
+        let Value::Array(items) = listed["items"].take() else { return Err(nonsense(&answer)) };
         found.extend(items);
-        match page["metadata"]["continue"].as_str().filter(|next| !next.is_empty() && *next != token) {
+        match listed["metadata"]["continue"].as_str().filter(|next| !next.is_empty() && *next != token) {
             Some(next) => next.clone_into(&mut token),
             None => break,
         }

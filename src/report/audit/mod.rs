@@ -118,6 +118,8 @@ pub fn judge(holding: &Holding, today: Date, notice: i64) -> Audited {
     judge.conditions();
     if let Some(called) = &holding.webhook {
         judge.facts.extend(webhook::facts(called, today, notice));
+    } else if holding.versions.len() > 1 {
+        judge.say(Sign::Good, "conversion", "converts by strategy None: apiVersion alone is changed");
     }
     judge.objects();
     judge.entries();
