@@ -1,6 +1,7 @@
 //! The commands. The only place that prints, and the only user of clap and anyhow.
 
 mod args;
+mod audit;
 mod budget;
 mod cases;
 mod console;
@@ -21,6 +22,7 @@ mod replay;
 mod report;
 mod retire;
 mod run;
+mod samples;
 mod schema;
 mod serve;
 
@@ -52,6 +54,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Migrate(args) => migrate::migrate(&args, console),
         Command::Preflight(args) => preflight::preflight(&args, console),
         Command::Minimum(args) => minimum::minimum(&args, console),
+        Command::Audit(args) => audit::audit(&args, console),
         Command::Retire(args) => retire::retire(&args, console),
         Command::Diff(args) => diff::diff(&args, console),
         Command::Plan(args) => run::plan(&args, console),

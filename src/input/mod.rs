@@ -1,12 +1,14 @@
 //! Reading a subject: files, directories, standard input, commands and git, at the edge of the pure
 //! part. Everything that can be wrong with an input is an [`InputError`] with a place and a remedy.
 
+mod dump;
 mod error;
 mod field_maps;
 mod manifests;
 mod subject;
 mod texts;
 
+pub use dump::read_dump;
 pub use error::{InputError, Trouble};
 pub use manifests::{Manifests, read_manifests};
 pub use subject::{compare, from_file, from_paths, from_texts};

@@ -2,6 +2,7 @@
 
 mod admission;
 mod apply;
+pub mod audit;
 mod command;
 mod drivers;
 pub mod deliver;
@@ -18,6 +19,7 @@ pub mod proof;
 mod publish;
 pub mod retire;
 mod rules;
+pub mod samples;
 mod serve;
 pub mod settle;
 pub mod source;

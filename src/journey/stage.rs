@@ -338,18 +338,13 @@ impl<'a> Stage<'a> {
         }
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1",
                              "preconditions": {"uid": there.json()["metadata"]["uid"]}});
-        let answer = match there.status {
-            404 => there,
-            _ => self.api.delete_with(&path, &options).await?,
-        };
+        let answer = if there.status == 404 { there } else { self.api.delete_with(&path, &options).await? };
         if answer.status != 404 {
             answer.ok()?;
         }
         let (gone, _) = self.until(&path, |answer| answer.status == 404).await?;
-        if gone {
-            return Ok(());
-        }
-        Err(ClusterError::Deadline { call: format!("DELETE {path}"), seconds: PATIENCE.as_secs() })
+        let late = ClusterError::Deadline { call: format!("DELETE {path}"), seconds: PATIENCE.as_secs() };
+        if gone { Ok(()) } else { Err(late) }
     }
 }
 

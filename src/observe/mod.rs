@@ -4,6 +4,8 @@ mod body;
 mod case;
 mod delivered;
 mod exchange;
+pub mod inventory;
+mod taken;
 mod trace;
 mod transport;
 mod trial;
@@ -12,6 +14,7 @@ pub use body::{Bodies, Body};
 pub use case::{CaseError, SavedCase};
 pub use delivered::{Became, Delivered, Differs, Health, State};
 pub use exchange::{Ask, Exchange, Outcome, masked_review};
+pub use taken::Taken;
 pub use trace::{
     AdmissionSeen, Call, Count, Driven, Names, Record, ReviewSeen, Seen, Snapshot, Trace, WatchEvent, WatchLog,
 };

@@ -1,6 +1,7 @@
 //! The fold of all events, and its writers. A report is the only input of a writer, so every format
 //! says the same, and a saved report can be rendered again later.
 
+pub mod audit;
 mod conformance;
 mod conversions;
 mod converted;

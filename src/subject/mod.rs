@@ -1,5 +1,6 @@
 //! What is on trial: CRDs, their converter, samples, declared field maps, waivers.
 
+mod bundle;
 mod converter;
 mod crd;
 mod exec;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::document::{Node, Sources, Span};
 use crate::field_map::{FieldMap, Relation};
 
+pub use bundle::Bundle;
 pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig};
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
 pub use exec::ExecConfig;

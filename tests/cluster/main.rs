@@ -1,6 +1,7 @@
 //! Tests on real API servers: one set of trials for each release at hand, in the cache or in
 //! `KUBEBUILDER_ASSETS`. Those that could be built and are not at hand are skips that say how to get them.
 
+mod audit;
 mod containers;
 mod converter;
 mod drivers;
@@ -126,6 +127,8 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("a_restless_converter_costs_ownership", journeys::a_restless_converter_costs_ownership),
         ("a_migration_is_proven_after_it_was_killed", migrate::a_migration_is_proven_after_it_was_killed),
         ("what_cannot_be_moved_is_named", migrate::what_cannot_be_moved_is_named),
+        ("an_audit_finds_and_changes_nothing", audit::an_audit_finds_and_changes_nothing),
+        ("an_audit_without_rights_says_so", audit::an_audit_without_rights_says_so),
         ("gates_keep_a_version", retire::gates_keep_a_version),
         ("journeys_hold_on_two_servers", flip::journeys_hold_on_two_servers),
         ("an_expired_certificate_is_named", existing::an_expired_certificate_is_named),

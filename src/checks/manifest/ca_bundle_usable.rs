@@ -1,11 +1,9 @@
 //! The CA bundle of a conversion webhook must hold certificates that are valid for a while.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use jiff::civil::Date;
-use x509_parser::pem::Pem;
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::subject::Bundle;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/ca-bundle-usable",
@@ -34,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let Some((bundle, span)) = conversion.client.as_ref().and_then(|client| client.ca_bundle.as_ref()) else {
         return Verdict::Held { examined: 1 };
     };
-    let breaches: Vec<_> = match certificates(bundle) {
+    let breaches: Vec<_> = match Bundle::read(bundle) {
         Bundle::Blank if evidence.minimum().is_some_and(|minimum| minimum.at_least(34)) => Vec::new(),
         Bundle::Blank => {
             let message =
@@ -48,40 +46,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
     };
     Verdict::from_breaches(breaches.into_iter().map(|breach| breach.at(*span)).collect(), 1)
-}
-
-enum Bundle {
-    Blank,
-    Unreadable(String),
-    Certificates(Vec<(String, Date)>),
-}
-
-fn certificates(bundle: &str) -> Bundle {
-    let compact: String = bundle.split_whitespace().collect();
-    let Ok(bytes) = STANDARD.decode(compact) else {
-        return Bundle::Unreadable("is not base64".into());
-    };
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Bundle::Blank;
-    }
-    let mut found = Vec::new();
-    for pem in Pem::iter_from_buffer(&bytes) {
-        let Ok(pem) = pem else {
-            return Bundle::Unreadable("holds a broken PEM block".into());
-        };
-        if pem.label != "CERTIFICATE" {
-            continue;
-        }
-        let Ok(certificate) = pem.parse_x509() else {
-            return Bundle::Unreadable("holds a PEM block that is no X.509 certificate".into());
-        };
-        let end = jiff::Timestamp::from_second(certificate.validity().not_after.timestamp());
-        let Ok(end) = end else {
-            return Bundle::Unreadable("holds a certificate without a readable end".into());
-        };
-        found.push((certificate.subject().to_string(), end.to_zoned(jiff::tz::TimeZone::UTC).date()));
-    }
-    if found.is_empty() { Bundle::Unreadable("holds no PEM certificate".into()) } else { Bundle::Certificates(found) }
 }
 
 fn expiry(name: &str, end: Date, today: Date) -> Option<Breach> {

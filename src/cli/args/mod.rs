@@ -1,5 +1,6 @@
 //! Flags and arguments.
 
+pub(crate) mod audit;
 pub(crate) mod convert;
 pub(crate) mod env;
 pub(crate) mod migrate;
@@ -84,6 +85,14 @@ pub(crate) enum Command {
         after_help = "Examples:\n  crdproof minimum --derive-only config/crd\n  crdproof minimum -f crdproof.yaml --kubernetes 1.30..1.37\n  crdproof minimum --with storage\n  crdproof minimum -- make test-e2e"
     )]
     Minimum(Box<minimum::MinimumArgs>),
+    /// Look which versions a cluster still holds, and what an upgrade would strand; only reads.
+    ///
+    /// Stored versions, managedFields, owner references, conversion webhooks and conditions of every CRD. Exit code 1 says
+    /// that something is wrong now; what only an upgrade or a day would break is shown and does not count.
+    #[command(
+        after_help = "Examples:\n  crdproof audit --context staging\n  crdproof audit --dump crds.json widgets.json\n  crdproof audit --context staging --samples samples --crd widgets.example.com"
+    )]
+    Audit(Box<audit::AuditArgs>),
     /// Retire a version of a CRD on a cluster: flip, migrate, clean managedFields, trim, unserve, remove.
     ///
     /// Without --allow-changes it only says what would be done. Every step is checked before the next one; where it does

@@ -26,7 +26,7 @@ pub async fn dependents(api: &Api, crd: &str, version: &str, pace: Pace) -> Resu
         definition["spec"]["names"]["kind"].as_str().unwrap_or_default().to_owned(),
     );
     let mut found = Dependents::default();
-    for kind in kinds(api, &mut found).await? {
+    for kind in kinds(api, &mut found.unread).await? {
         let mut pages = Pages::of(api, &kind, pace);
         loop {
             match pages.next().await {
@@ -50,8 +50,8 @@ pub async fn dependents(api: &Api, crd: &str, version: &str, pace: Pace) -> Resu
     Ok(found)
 }
 
-/// Every kind that can be listed, at the version that its group prefers.
-async fn kinds(api: &Api, found: &mut Dependents) -> Result<Vec<Resource>, ClusterError> {
+/// Every kind that can be listed, at the version that its group prefers; groups that could not be asked are added to `unread`.
+pub(in crate::journey) async fn kinds(api: &Api, unread: &mut Vec<String>) -> Result<Vec<Resource>, ClusterError> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let groups = api.get("/apis").await?.ok()?.json();
     let groups = groups["groups"].as_array().into_iter().flatten();
@@ -61,7 +61,7 @@ async fn kinds(api: &Api, found: &mut Dependents) -> Result<Vec<Resource>, Clust
         let path = if group.is_empty() { "/api/v1".to_owned() } else { format!("/apis/{group}/{version}") };
         let answer = api.get(&path).await?;
         if !answer.is_success() {
-            found.unread.push(format!("all of {group}"));
+            unread.push(format!("all of {group}"));
             continue;
         }
         for resource in answer.json()["resources"].as_array().into_iter().flatten() {

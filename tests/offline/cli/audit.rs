@@ -1,0 +1,241 @@
+//! `audit` on saved lists, and on servers that answer as no server should.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use crdproof::tap::{Call, Credentials, Listener, Reply};
+use serde_json::{Value, json};
+
+use super::{Ended, crdproof, crdproof_fed, folder, listing};
+
+fn definition(stored: &Value) -> Value {
+    let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": {
+        "size": {"type": "integer"}, "password": {"type": "string"}}}}}});
+    json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"}, "spec": {"group": "example.com", "scope": "Namespaced",
+            "names": {"kind": "Widget", "plural": "widgets"}, "versions": [
+                {"name": "v1", "served": true, "storage": false, "schema": schema},
+                {"name": "v2", "served": true, "storage": true, "schema": schema}]},
+        "status": {"storedVersions": stored, "conditions": [{"type": "Established", "status": "True"}]}})
+}
+
+fn widget(name: &str, version: &str) -> Value {
+    json!({"apiVersion": "example.com/v2", "kind": "Widget", "metadata": {"name": name, "namespace": "shop", "uid": "u-1",
+        "managedFields": [{"manager": "alice", "apiVersion": format!("example.com/{version}")}]},
+        "spec": {"size": 1, "password": "hunter2-hunter2"}})
+}
+
+fn dumps(stored: &Value, objects: &[Value]) -> tempfile::TempDir {
+    let crds = json!({"apiVersion": "v1", "kind": "List", "items": [definition(stored)]}).to_string();
+    let objects = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
+    folder(&[("crds.json", &crds), ("widgets.json", &objects)])
+}
+
+const DUMP: [&str; 4] = ["audit", "--dump", "crds.json", "widgets.json"];
+
+/// Asserts the exit code, and that stdout has these lines.
+#[track_caller]
+fn prints(ended: Ended, code: i32, lines: &[&str]) -> Ended {
+    let ended = ended.says(code, &[]);
+    for line in lines {
+        assert!(ended.stdout.contains(line), "it does not print {line:?}:\n{}", ended.stdout);
+    }
+    ended
+}
+
+#[test]
+fn a_dump_in_order_is_clean_and_one_that_is_not_says_what_to_do() {
+    let clean = dumps(&json!(["v2"]), &[widget("a", "v2")]);
+    let ended = prints(
+        crdproof(clean.path(), &DUMP),
+        0,
+        &["✔ managedFields at v2: alice 1", "✔ 1 CRDs, 1 objects: nothing found"],
+    );
+    assert!(!ended.stdout.contains("next:"), "{}", ended.stdout);
+
+    let mind = dumps(&json!(["v1", "v2"]), &[widget("a", "v2")]);
+    let words = [
+        "⚠ objects may still be stored at v1",
+        "next: crdproof migrate widgets.example.com --trim",
+        "1 things to mind",
+    ];
+    prints(crdproof(mind.path(), &DUMP), 0, &words);
+
+    let wrong = dumps(&json!(["v2"]), &[widget("a", "v0"), widget("b", "v0")]);
+    let words = [
+        "✗ managedFields at v0, which is gone, block server-side apply: alice 2",
+        "shop/a, shop/b",
+        "next: crdproof retire widgets.example.com v0",
+    ];
+    prints(crdproof(wrong.path(), &DUMP), 1, &words);
+    let data = crdproof(wrong.path(), &[&DUMP[..], &["--format", "json"]].concat()).says(1, &[]).json();
+    assert_eq!(data["crds"][0]["next"], json!(["crdproof retire widgets.example.com v0"]));
+    assert_eq!(data["summary"]["wrong"], 1);
+}
+
+#[test]
+fn dumps_that_are_not_what_they_should_be() {
+    let folder = dumps(&json!(["v2"]), &[]);
+    prints(
+        crdproof(folder.path(), &["audit", "--dump", "crds.json"]),
+        0,
+        &["○ objects were not looked at: the dump has none"],
+    );
+    let near = crdproof(folder.path(), &["audit", "widget.example.com", "--dump", "crds.json"]);
+    near.says(2, &["there is no CRD \"widget.example.com\"", "did you mean `widgets.example.com`?"]);
+    crdproof(folder.path(), &["audit", "--dump", "widgets.json"]).says(4, &["there are no CRDs"]);
+    crdproof(folder.path(), &["audit", "--dump", "none.json"]).says(2, &["cannot read none.json"]);
+    crdproof_fed(folder.path(), &["audit", "--dump", "-"], "a: [").says(2, &["error"]);
+    for odd in
+        ["3", "[]", "{\"kind\": \"List\", \"items\": 7}", "{\"kind\": \"CustomResourceDefinition\", \"spec\": []}"]
+    {
+        assert!(matches!(crdproof_fed(folder.path(), &["audit", "--dump", "-"], odd).code, 1 | 4), "{odd}");
+    }
+    crdproof(folder.path(), &["audit", "--expires-within", "soon"]).says(2, &["write days, such as 30d"]);
+    crdproof(folder.path(), &["audit", "--samples", "out"]).says(2, &["--crd"]);
+    crdproof(folder.path(), &["audit", "--kubeconfig", "nowhere.yaml"]).says(5, &["nowhere.yaml"]);
+}
+
+#[test]
+fn samples_are_masked_private_and_never_written_over() {
+    let folder = dumps(&json!(["v2"]), &[widget("a", "v2"), widget("b", "v2"), widget("c", "v2")]);
+    let words = [&DUMP[..], &["--crd", "widgets.example.com", "--count", "2", "--samples"]].concat();
+    let run = |more: &[&str]| crdproof(folder.path(), &[&words[..], more].concat());
+    run(&["out"]).says(0, &["2 samples of widgets.example.com"]);
+    let written = listing(&folder.path().join("out"));
+    assert_eq!(written.len(), 2);
+    let first: Value = serde_json::from_slice(&written[0].1).unwrap();
+    let wanted = json!({"apiVersion": "example.com/v2", "kind": "Widget", "metadata": {"name": "a", "namespace": "shop"},
+        "spec": {"size": 1, "password": "•••"}});
+    assert_eq!(first, wanted);
+    #[cfg(unix)]
+    for (path, _) in &written {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(path).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600, "{}", path.display());
+    }
+    run(&["out"]).says(2, &["is there already", "nothing was written"]);
+    assert_eq!(listing(&folder.path().join("out")), written);
+    let ended = run(&["other", "--anonymous"]).says(0, &[]);
+    assert!(ended.stdout.contains("widget_sample-1.json") && !ended.stdout.contains("shop"), "{}", ended.stdout);
+    let none = dumps(&json!(["v2"]), &[]);
+    crdproof(none.path(), &[&words[..], &["out"]].concat()).says(4, &["there are no objects"]);
+}
+
+fn kubeconfig(folder: &Path, server: &str, authority: &str) {
+    let cluster = if authority.is_empty() {
+        json!({"server": server})
+    } else {
+        std::fs::write(folder.join("ca.crt"), authority).unwrap();
+        json!({"server": server, "certificate-authority": folder.join("ca.crt")})
+    };
+    let config = json!({"apiVersion": "v1", "kind": "Config", "current-context": "stand-in",
+        "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "u", "user": {"token": "t"}}],
+        "contexts": [{"name": "stand-in", "context": {"cluster": "c", "user": "u"}}]});
+    std::fs::write(folder.join("config"), config.to_string()).unwrap();
+}
+
+fn failed(code: u16, message: &str) -> Reply {
+    let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code});
+    Reply { status: code, ..Reply::json(&status) }
+}
+
+/// What a server says where nothing is wrong with it. Lists of widgets come in two pages.
+fn sound(path: &str) -> Reply {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    match path {
+        "/version" => Reply::json(&json!({"gitVersion": "v1.36.4"})),
+        "/apis" => Reply::json(&json!({"kind": "APIGroupList", "groups": []})),
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions" => {
+            let items = [definition(&json!(["v2"]))];
+            Reply::json(&json!({"kind": "CustomResourceDefinitionList", "metadata": {}, "items": items}))
+        }
+        "/apis/example.com/v2/widgets" => {
+            let last = query.contains("continue=more");
+            let (name, token) = if last { ("b", "") } else { ("a", "more") };
+            let meta = json!({"continue": token});
+            Reply::json(&json!({"kind": "PartialObjectMetadataList", "metadata": meta, "items": [widget(name, "v2")]}))
+        }
+        _ => failed(404, "not found"),
+    }
+}
+
+/// Audits a server that speaks TLS and answers so; asserts that it was only read.
+fn audited(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Ended {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&calls);
+    let handler = move |call: Call| {
+        seen.lock().unwrap().push(call.method.clone());
+        answer(&call.path)
+    };
+    let address = SocketAddr::from(([127, 0, 0, 1], 0));
+    let listener = runtime.block_on(Listener::bind(address, Credentials::Own(Vec::new()), handler)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    kubeconfig(folder.path(), &format!("https://{}", listener.address()), listener.authority());
+    let ended = crdproof(folder.path(), &["audit", "--kubeconfig", "config"]);
+    let calls = calls.lock().unwrap();
+    assert!(!calls.is_empty() && calls.iter().all(|method| method == "GET"), "{calls:?}\n{}", ended.stderr);
+    ended
+}
+
+#[test]
+fn a_server_in_order_is_read_page_by_page() {
+    prints(audited(sound), 0, &["✔ 2 objects", "✔ managedFields at v2: alice 2", "nothing found"]);
+}
+
+#[test]
+fn servers_that_cannot_be_looked_at_are_environment() {
+    audited(|_| Reply { content_type: "text/html", ..Reply::text(200, "<html>welcome</html>") })
+        .says(5, &["not answered as Kubernetes does", "something else listens there"]);
+    audited(|_| failed(403, "forbidden: User \"u\" cannot")).says(5, &["403", "User \"u\" cannot"]);
+    audited(|_| failed(401, "Unauthorized")).says(5, &["does not know who asks"]);
+    audited(|path| if path == "/apis" { failed(500, "etcd is away") } else { sound(path) })
+        .says(5, &["500", "etcd is away"]);
+    let crds = |reply: fn() -> Reply| {
+        audited(move |path| if path.contains("customresourcedefinitions") { reply() } else { sound(path) })
+    };
+    crds(|| failed(403, "cannot list")).says(5, &["may not read CRDs: cannot list", "needs get and list"]);
+    crds(|| Reply::text(200, "welcome")).says(5, &["not answered as Kubernetes does: welcome"]);
+    crds(|| Reply::json(&json!({"items": "none"}))).says(5, &["not answered as Kubernetes does"]);
+    crds(|| {
+        let endless = json!({"kind": "CustomResourceDefinitionList", "metadata": {"continue": "again"}, "items": []});
+        Reply::json(&endless)
+    })
+    .says(5, &["not answered as Kubernetes does"]);
+}
+
+#[test]
+fn a_kind_that_cannot_be_looked_at_is_a_line() {
+    let widgets =
+        |reply: fn() -> Reply| audited(move |path| if path.contains("/widgets") { reply() } else { sound(path) });
+    let words = ["○ objects were not looked at: cannot list", "○ 1 kinds were not looked at"];
+    prints(widgets(|| failed(403, "cannot list")), 0, &words);
+    prints(
+        widgets(|| failed(500, "conversion webhook failed")),
+        1,
+        &["✗ objects cannot be listed: 500 conversion webhook"],
+    );
+    prints(widgets(|| failed(410, "too old")), 0, &["forgot the list before its end"]);
+    prints(widgets(|| failed(404, "not found")), 0, &["the server does not know it"]);
+}
+
+#[test]
+fn a_server_without_tls_is_asked_as_well() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    kubeconfig(folder.path(), &format!("http://{}", listener.local_addr().unwrap()), "");
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut head = [0; 4096];
+            let length = stream.read(&mut head).unwrap_or_default();
+            let head = String::from_utf8_lossy(&head[..length]).into_owned();
+            let reply = sound(head.split(' ').nth(1).unwrap_or_default());
+            let line = format!("HTTP/1.1 {} X\r\ncontent-type: application/json\r\n", reply.status);
+            let rest = format!("content-length: {}\r\nconnection: close\r\n\r\n", reply.body.len());
+            let _ = stream.write_all(&[line.as_bytes(), rest.as_bytes(), &reply.body].concat());
+        }
+    });
+    prints(crdproof(folder.path(), &["audit", "--kubeconfig", "config"]), 0, &["✔ 2 objects"]);
+}
