@@ -26,6 +26,7 @@ mod reports;
 mod robust;
 mod secrets;
 mod service;
+mod stand_in;
 mod tutorial;
 mod typed_webhook;
 mod verdicts;

@@ -1,7 +1,5 @@
 //! `preflight` on servers that answer as they should not, and what it says about rules without any server.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use crdproof::cluster::HostAccess;
 use crdproof::kubernetes::RULES;
 use crdproof::tap::{Call, Listener, Reply};
@@ -9,6 +7,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::cli::{Ended, crdproof, repository};
+use crate::stand_in::{failure, kubeconfig};
 
 /// Runs preflight on a cluster whose API server is this function.
 fn on(server: impl Fn(&Call) -> Reply + Send + Sync + 'static, args: &[&str]) -> Ended {
@@ -16,20 +15,8 @@ fn on(server: impl Fn(&Call) -> Reply + Send + Sync + 'static, args: &[&str]) ->
     let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
     let listener = runtime.block_on(Listener::start(&access, move |call: Call| server(&call))).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let config = json!({
-        "apiVersion": "v1", "kind": "Config", "current-context": "test",
-        "clusters": [{"name": "c", "cluster": {"server": format!("https://{}", listener.address()),
-            "certificate-authority-data": STANDARD.encode(listener.authority())}}],
-        "users": [{"name": "u", "user": {"token": "not real"}}],
-        "contexts": [{"name": "test", "context": {"cluster": "c", "user": "u"}}],
-    });
-    std::fs::write(folder.path().join("config"), config.to_string()).unwrap();
+    kubeconfig(folder.path(), &format!("https://{}", listener.address()), listener.authority());
     crdproof(folder.path(), &[&["preflight", "--kubeconfig", "config"], args].concat())
-}
-
-fn failure(status: u16, message: &str) -> Reply {
-    let body = json!({"kind": "Status", "status": "Failure", "code": status, "message": message});
-    Reply { status, ..Reply::json(&body) }
 }
 
 /// A server that says who it is, serves nothing, and allows everything or nothing. Whoever writes is told off.

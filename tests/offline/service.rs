@@ -1,12 +1,11 @@
 //! Webhooks behind a service: the API server hands requests on. A stand-in for it answers at the same path.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use crdproof::cluster::HostAccess;
 use crdproof::tap::{Call, Listener, Reply};
 use serde_json::json;
 
 use crate::cli::{Ended, crdproof};
+use crate::stand_in::{failure, kubeconfig};
 use crate::webhook::{broken, right, subject};
 
 const PROXY: &str = "/api/v1/namespaces/system/services/https:hook:443/proxy/convert";
@@ -17,11 +16,7 @@ fn server(call: &Call) -> Reply {
         "/version" => Reply::json(&json!({"gitVersion": "v1.36.4"})),
         "/apis" => Reply::json(&json!({"groups": []})),
         PROXY => right(call),
-        path => {
-            let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404,
-                                "message": format!("services \"{path}\" not found")});
-            Reply { status: 404, ..Reply::json(&status) }
-        }
+        path => failure(404, &format!("services \"{path}\" not found")),
     }
 }
 
@@ -30,14 +25,7 @@ fn judged(webhook: &str) -> Ended {
     let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
     let listener = runtime.block_on(Listener::start(&access, |call: Call| server(&call))).unwrap();
     let folder = subject("https://unused.example.com", None);
-    let config = json!({
-        "apiVersion": "v1", "kind": "Config", "current-context": "test",
-        "clusters": [{"name": "c", "cluster": {"server": format!("https://{}", listener.address()),
-            "certificate-authority-data": STANDARD.encode(listener.authority())}}],
-        "users": [{"name": "u", "user": {"token": "not real"}}],
-        "contexts": [{"name": "test", "context": {"cluster": "c", "user": "u"}}],
-    });
-    std::fs::write(folder.path().join("config"), config.to_string()).unwrap();
+    kubeconfig(folder.path(), &format!("https://{}", listener.address()), listener.authority());
     let file = folder.path().join("crdproof.yaml");
     let text = std::fs::read_to_string(&file).unwrap();
     let known = "webhook: {url: 'https://unused.example.com'}";

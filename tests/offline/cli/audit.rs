@@ -9,6 +9,7 @@ use crdproof::tap::{Call, Credentials, Listener, Reply};
 use serde_json::{Value, json};
 
 use super::{Ended, crdproof, crdproof_fed, folder, listing};
+use crate::stand_in::{failure, kubeconfig};
 
 fn definition(stored: &Value) -> Value {
     let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": {
@@ -123,24 +124,6 @@ fn samples_are_masked_private_and_never_written_over() {
     crdproof(none.path(), &[&words[..], &["out"]].concat()).says(4, &["there are no objects"]);
 }
 
-fn kubeconfig(folder: &Path, server: &str, authority: &str) {
-    let cluster = if authority.is_empty() {
-        json!({"server": server})
-    } else {
-        std::fs::write(folder.join("ca.crt"), authority).unwrap();
-        json!({"server": server, "certificate-authority": folder.join("ca.crt")})
-    };
-    let config = json!({"apiVersion": "v1", "kind": "Config", "current-context": "stand-in",
-        "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "u", "user": {"token": "t"}}],
-        "contexts": [{"name": "stand-in", "context": {"cluster": "c", "user": "u"}}]});
-    std::fs::write(folder.join("config"), config.to_string()).unwrap();
-}
-
-fn failed(code: u16, message: &str) -> Reply {
-    let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code});
-    Reply { status: code, ..Reply::json(&status) }
-}
-
 /// What a server says where nothing is wrong with it. Lists of widgets come in two pages.
 fn sound(path: &str) -> Reply {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
@@ -157,7 +140,7 @@ fn sound(path: &str) -> Reply {
             let meta = json!({"continue": token});
             Reply::json(&json!({"kind": "PartialObjectMetadataList", "metadata": meta, "items": [widget(name, "v2")]}))
         }
-        _ => failed(404, "not found"),
+        _ => failure(404, "not found"),
     }
 }
 
@@ -189,14 +172,14 @@ fn a_server_in_order_is_read_page_by_page() {
 fn servers_that_cannot_be_looked_at_are_environment() {
     audited(|_| Reply { content_type: "text/html", ..Reply::text(200, "<html>welcome</html>") })
         .says(5, &["not answered as Kubernetes does", "something else listens there"]);
-    audited(|_| failed(403, "forbidden: User \"u\" cannot")).says(5, &["403", "User \"u\" cannot"]);
-    audited(|_| failed(401, "Unauthorized")).says(5, &["does not know who asks"]);
-    audited(|path| if path == "/apis" { failed(500, "etcd is away") } else { sound(path) })
+    audited(|_| failure(403, "forbidden: User \"u\" cannot")).says(5, &["403", "User \"u\" cannot"]);
+    audited(|_| failure(401, "Unauthorized")).says(5, &["does not know who asks"]);
+    audited(|path| if path == "/apis" { failure(500, "etcd is away") } else { sound(path) })
         .says(5, &["500", "etcd is away"]);
     let crds = |reply: fn() -> Reply| {
         audited(move |path| if path.contains("customresourcedefinitions") { reply() } else { sound(path) })
     };
-    crds(|| failed(403, "cannot list")).says(5, &["may not read CRDs: cannot list", "needs get and list"]);
+    crds(|| failure(403, "cannot list")).says(5, &["may not read CRDs: cannot list", "needs get and list"]);
     crds(|| Reply::text(200, "welcome")).says(5, &["not answered as Kubernetes does: welcome"]);
     crds(|| Reply::json(&json!({"items": "none"}))).says(5, &["not answered as Kubernetes does"]);
     crds(|| {
@@ -211,14 +194,14 @@ fn a_kind_that_cannot_be_looked_at_is_a_line() {
     let widgets =
         |reply: fn() -> Reply| audited(move |path| if path.contains("/widgets") { reply() } else { sound(path) });
     let words = ["○ objects were not looked at: cannot list", "○ 1 kinds were not looked at"];
-    prints(widgets(|| failed(403, "cannot list")), 0, &words);
+    prints(widgets(|| failure(403, "cannot list")), 0, &words);
     prints(
-        widgets(|| failed(500, "conversion webhook failed")),
+        widgets(|| failure(500, "conversion webhook failed")),
         1,
         &["✗ objects cannot be listed: 500 conversion webhook"],
     );
-    prints(widgets(|| failed(410, "too old")), 0, &["forgot the list before its end"]);
-    prints(widgets(|| failed(404, "not found")), 0, &["the server does not know it"]);
+    prints(widgets(|| failure(410, "too old")), 0, &["forgot the list before its end"]);
+    prints(widgets(|| failure(404, "not found")), 0, &["the server does not know it"]);
 }
 
 #[test]
