@@ -59,7 +59,7 @@ fn a_service_that_is_not_there_is_no_finding() {
     judged("{service: {name: hook, namespace: other}, kubeconfig: config}")
         .says(5, &["the converter cannot be asked: the API server answered 404", "not found"]);
     judged("{service: {name: hook, namespace: system}, kubeconfig: config, context: tset}")
-        .says(5, &["there is no context \"tset\", only: test"]);
+        .says(5, &["there is no context \"tset\", only: stand-in"]);
     judged("{service: {name: hook, namespace: system}, kubeconfig: none}").says(5, &["there is no such file"]);
 }
 

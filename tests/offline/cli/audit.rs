@@ -2,7 +2,6 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crdproof::tap::{Call, Credentials, Listener, Reply};
