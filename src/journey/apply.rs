@@ -33,7 +33,10 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
             let content = bare(&read);
             // Before alice is known at this version, so that only conversion can tell that the field is hers.
             stage.step("conflict");
-            for (pointer, other) in scalars(&content).into_iter().take(FIELDS) {
+            let schema = stage.crd.version(version).and_then(|version| version.schema.as_ref());
+            let hers = |pointer: &[String]| !is_filled_in(schema, &content, &planned.object, pointer);
+            let fields = scalars(&content).into_iter().filter(|(pointer, _)| hers(pointer));
+            for (pointer, other) in fields.take(FIELDS) {
                 let mut theirs = skeleton(&content);
                 set(&mut theirs, &pointer, other);
                 let what = format!("conflict over {}", shown(&pointer));
@@ -108,7 +111,8 @@ async fn withdraw(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), Clus
         let read = stage.api.get(&stage.path(version, &planned.name)).await?.json();
         let content = bare(&read);
         let schema = stage.crd.version(version).and_then(|version| version.schema.as_ref());
-        let free = scalars(&content).into_iter().find(|(pointer, _)| is_free(schema, pointer));
+        let can_go = |pointer: &[String]| is_free(schema, pointer) && has_company(&content, pointer);
+        let free = scalars(&content).into_iter().find(|(pointer, _)| can_go(pointer));
         let Some((pointer, _)) = free else { continue };
         let mut without = content.clone();
         unset(&mut without, &pointer);
@@ -126,6 +130,14 @@ fn is_free(schema: Option<&Schema>, path: &[String]) -> bool {
     let Some(Some(parent)) = parent else { return false };
     let required = parent.required.iter().any(|name| name == last);
     !required && parent.child(last).is_some_and(|child| child.default.is_none())
+}
+
+/// Whether there is something beside a field. Servers make null of a map whose last field is withdrawn, and refuse that,
+/// whatever the converter does.
+fn has_company(object: &Value, path: &[String]) -> bool {
+    let parents = path.split_last().map_or(path, |(_, parents)| parents);
+    let parent = parents.iter().try_fold(object, |value, name| value.get(name));
+    parent.and_then(Value::as_object).is_some_and(|fields| fields.len() > 1)
 }
 
 /// A path as people write it.
@@ -183,6 +195,17 @@ pub(super) fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
     let mut found = Vec::new();
     collect(&object["spec"], &mut vec!["spec".to_owned()], &mut found);
     found
+}
+
+/// Whether the server filled a field in, so that it belongs to nobody: it has its default, and was not applied by that name.
+fn is_filled_in(schema: Option<&Schema>, content: &Value, applied: &Value, path: &[String]) -> bool {
+    let (mut schema, mut there, mut sent) = (schema, Some(content), Some(applied));
+    path.iter().any(|name| {
+        schema = schema.and_then(|schema| schema.child(name));
+        there = there.and_then(|value| value.get(name));
+        sent = sent.and_then(|value| value.get(name));
+        sent.is_none() && schema.is_some_and(|schema| schema.default.is_some() && schema.default.as_ref() == there)
+    })
 }
 
 fn unset(object: &mut Value, path: &[String]) {

@@ -2,7 +2,7 @@
 
 use super::shared_deliver::{lines, live, sent, wanted};
 use crate::checks::shared_difference::field;
-use crate::checks::shared_trace::{Found, judged};
+use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::Became;
 
@@ -41,8 +41,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 found.breach(version, message, format!("refused {name}"));
                 continue;
             };
-            for pointer in wanted(sent, was, now) {
-                let path = field(&pointer);
+            let places = wanted(sent, was, now).into_iter().map(|pointer| field(&pointer));
+            for path in places.filter(|path| !is_declared(evidence, version, path)) {
                 let message = format!("{path} of {name} drifted, and is not as it was after applying again");
                 let shown = |value| evidence.mask(Some(version), value);
                 let evidence = format!("before: {}\nafter:  {}", shown(was), shown(now));

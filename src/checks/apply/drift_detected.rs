@@ -2,7 +2,7 @@
 
 use super::shared_deliver::{lines, live, overlap, sent, wanted};
 use crate::checks::shared_difference::field;
-use crate::checks::shared_trace::{Found, judged};
+use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::Became;
 
@@ -40,9 +40,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             let moved = wanted(sent, was, now);
             for pointer in &moved {
+                let path = field(pointer);
                 let told = line.differences.iter().any(|differs| overlap(&differs.at, pointer));
-                if !told {
-                    let path = field(pointer);
+                if !told && !is_declared(evidence, version, &path) {
                     let message = format!("{path} of {name} was changed, and a dry run at {version} does not show it");
                     let shown = |value| evidence.mask(Some(version), value);
                     let evidence = format!("before: {}\nafter:  {}", shown(was), shown(now));
