@@ -185,8 +185,24 @@ pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(),
     among(
         "a rename that only works one way",
         &one_way,
-        &["apply/conflict-crosses-versions", "apply/withdrawal-crosses-versions"],
+        &["apply/conflict-crosses-versions", "apply/entries-follow-versions"],
     )?;
+
+    // What v2 once had is kept aside, and put back wherever it is missing.
+    let stale = condemned(binaries, &[Journey::Apply], |object, to| {
+        let stash = "example.com/replicas";
+        if to != "v2" || !object["spec"].is_object() {
+            return;
+        }
+        if let Some(replicas) = object["spec"].get("replicas").cloned() {
+            object["metadata"]["annotations"][stash] = json!(replicas.to_string());
+        } else if let Some(kept) = object["metadata"]["annotations"][stash].as_str().and_then(|kept| kept.parse().ok())
+        {
+            let kept: u64 = kept;
+            object["spec"]["replicas"] = json!(kept);
+        }
+    })?;
+    among("a stash that brings back what was withdrawn", &stale, &["apply/withdrawal-crosses-versions"])?;
 
     let labels = condemned(binaries, &[Journey::Serve], |object, to| {
         if to == "v1" {
