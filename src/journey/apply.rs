@@ -112,12 +112,11 @@ async fn withdraw(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), Clus
         let content = bare(&read);
         let schema = stage.crd.version(version).and_then(|version| version.schema.as_ref());
         let can_go = |pointer: &[String]| is_free(schema, pointer) && has_company(&content, pointer);
-        // Another field of each object, so that all of them have their turn.
-        let free: Vec<_> = scalars(&content).into_iter().filter(|(pointer, _)| can_go(pointer)).collect();
-        let Some((pointer, _)) = free.get(number / served.len() % free.len().max(1)) else { continue };
+        let free = scalars(&content).into_iter().find(|(pointer, _)| can_go(pointer));
+        let Some((pointer, _)) = free else { continue };
         let mut without = content.clone();
-        unset(&mut without, pointer);
-        let what = format!("withdraw {}", shown(pointer));
+        unset(&mut without, &pointer);
+        let what = format!("withdraw {}", shown(&pointer));
         let alice = Query::new().manager("alice");
         stage.patch(Ask::new(&what, version, &planned.name), PatchKind::Apply, &alice, &without).await?;
     }

@@ -190,16 +190,14 @@ pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(),
 
     // What v2 once had is kept aside, and put back wherever it is missing.
     let stale = condemned(binaries, &[Journey::Apply], |object, to| {
-        let stash = "example.com/replicas";
+        let stash = "example.com/owner";
         if to != "v2" || !object["spec"].is_object() {
             return;
         }
-        if let Some(replicas) = object["spec"].get("replicas").cloned() {
-            object["metadata"]["annotations"][stash] = json!(replicas.to_string());
-        } else if let Some(kept) = object["metadata"]["annotations"][stash].as_str().and_then(|kept| kept.parse().ok())
-        {
-            let kept: u64 = kept;
-            object["spec"]["replicas"] = json!(kept);
+        if let Some(owner) = object["spec"].get("owner").cloned() {
+            object["metadata"]["annotations"][stash] = owner;
+        } else if let Some(kept) = object["metadata"]["annotations"].get(stash).cloned() {
+            object["spec"]["owner"] = kept;
         }
     })?;
     among("a stash that brings back what was withdrawn", &stale, &["apply/withdrawal-crosses-versions"])?;
