@@ -65,9 +65,9 @@ fn served(version: &str, archive: Vec<u8>, hash: Option<String>) -> (World, Serv
 
 #[test]
 fn an_archive_is_fetched_checked_and_kept() {
-    let (world, server) = served("1.33.2", archive("1.33.2"), None);
-    let found = world.resolve("1.33").unwrap().remove(0);
-    assert_eq!(found.version.to_string(), "1.33.2");
+    let (world, server) = served("1.29.2", archive("1.29.2"), None);
+    let found = world.resolve("1.29").unwrap().remove(0);
+    assert_eq!(found.version.to_string(), "1.29.2");
     assert!(matches!(found.origin, Origin::Archive { .. }));
     let mut names: Vec<_> =
         fs::read_dir(&found.folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
@@ -76,38 +76,38 @@ fn an_archive_is_fetched_checked_and_kept() {
     assert_eq!(fs::read_dir(world.path("cache/downloads")).unwrap().count(), 0);
 
     let asked = server.state.lock().unwrap().asked.len();
-    world.resolve("1.33.2").unwrap();
+    world.resolve("1.29.2").unwrap();
     assert_eq!(server.state.lock().unwrap().asked.len(), asked);
     // Who wants the newest asks the index, and finds that it is here.
-    world.resolve("~1.33").unwrap();
+    world.resolve("~1.29").unwrap();
     world.resolve("latest").unwrap_err();
     assert_eq!(server.state.lock().unwrap().asked.len(), asked + 2);
 }
 
 #[test]
 fn a_download_that_is_cut_off_is_continued() {
-    let (world, server) = served("1.33.2", archive("1.33.2"), None);
+    let (world, server) = served("1.29.2", archive("1.29.2"), None);
     server.state.lock().unwrap().cuts = vec![1000, 500];
-    world.resolve("1.33").unwrap();
+    world.resolve("1.29").unwrap();
     let asked: Vec<_> = server.state.lock().unwrap().asked.iter().skip(1).map(|(_, range)| range.clone()).collect();
     assert_eq!(asked, [None, Some("bytes=1000-".to_owned()), Some("bytes=1500-".to_owned())]);
 }
 
 #[test]
 fn what_was_cut_off_too_often_is_continued_the_next_time() {
-    let (world, server) = served("1.33.2", archive("1.33.2"), None);
+    let (world, server) = served("1.29.2", archive("1.29.2"), None);
     server.state.lock().unwrap().cuts = vec![10; 4];
-    let error = world.resolve("1.33").unwrap_err().to_string();
+    let error = world.resolve("1.29").unwrap_err().to_string();
     assert!(error.contains("is not complete"), "{error}");
-    world.resolve("1.33").unwrap();
+    world.resolve("1.29").unwrap();
     let asked = server.state.lock().unwrap().asked.last().cloned().unwrap();
     assert_eq!(asked.1.as_deref(), Some("bytes=40-"));
 }
 
 #[test]
 fn another_digest_than_promised_is_refused_and_not_kept() {
-    let (world, _server) = served("1.33.2", archive("1.33.2"), Some("a".repeat(128)));
-    let error = world.resolve("1.33").unwrap_err().to_string();
+    let (world, _server) = served("1.29.2", archive("1.29.2"), Some("a".repeat(128)));
+    let error = world.resolve("1.29").unwrap_err().to_string();
     assert!(error.contains("and aaaaaa"), "{error}");
     assert!(world.store.entries().is_empty());
     assert_eq!(fs::read_dir(world.path("cache/downloads")).unwrap().count(), 0);
@@ -115,30 +115,30 @@ fn another_digest_than_promised_is_refused_and_not_kept() {
 
 #[test]
 fn a_truncated_archive_with_the_right_digest_is_refused() {
-    let mut half = archive("1.33.2");
+    let mut half = archive("1.29.2");
     half.truncate(half.len() / 2);
-    let (world, _server) = served("1.33.2", half, None);
-    let error = world.resolve("1.33").unwrap_err().to_string();
+    let (world, _server) = served("1.29.2", half, None);
+    let error = world.resolve("1.29").unwrap_err().to_string();
     assert!(error.contains("cannot be unpacked: it ends early"), "{error}");
     assert!(world.store.entries().is_empty());
 }
 
 #[test]
 fn a_mirror_is_asked_instead() {
-    let (mut world, server) = served("1.33.2", archive("1.33.2"), None);
+    let (mut world, server) = served("1.29.2", archive("1.29.2"), None);
     world.sources.mirror = Some(format!("{}/mirror/", server.url));
-    let error = world.resolve("1.33").unwrap_err().to_string();
-    assert!(error.contains("/mirror/envtest-v1.33.2-") && error.contains("the server answers 404"), "{error}");
-    let name = format!("envtest-v1.33.2-{}.tar.gz", machine());
-    server.state.lock().unwrap().files.insert(format!("/mirror/{name}"), archive("1.33.2"));
-    world.resolve("1.33").unwrap();
+    let error = world.resolve("1.29").unwrap_err().to_string();
+    assert!(error.contains("/mirror/envtest-v1.29.2-") && error.contains("the server answers 404"), "{error}");
+    let name = format!("envtest-v1.29.2-{}.tar.gz", machine());
+    server.state.lock().unwrap().files.insert(format!("/mirror/{name}"), archive("1.29.2"));
+    world.resolve("1.29").unwrap();
 }
 
 #[test]
 fn offline_asks_nobody() {
-    let (mut world, server) = served("1.33.2", archive("1.33.2"), None);
+    let (mut world, server) = served("1.29.2", archive("1.29.2"), None);
     world.sources.offline = true;
-    world.resolve("1.33").unwrap_err();
+    world.resolve("1.29").unwrap_err();
     assert!(server.state.lock().unwrap().asked.is_empty());
 }
 
@@ -149,20 +149,20 @@ fn load(world: &World, version: &str, archive: &[u8]) -> Result<Entry, BinariesE
 #[test]
 fn an_archive_can_be_handed_in() {
     let world = World::new();
-    let entry = load(&world, "1.33.2", &archive("1.33.2")).unwrap();
+    let entry = load(&world, "1.29.2", &archive("1.29.2")).unwrap();
     assert!(matches!(entry.manifest.origin, Origin::Sideloaded { .. }));
-    assert_eq!(world.resolve("1.33").unwrap()[0].folder, entry.folder);
+    assert_eq!(world.resolve("1.29").unwrap()[0].folder, entry.folder);
     assert_eq!(fs::read_dir(world.path("cache/downloads")).unwrap().count(), 0);
 }
 
 #[test]
 fn an_archive_of_another_release_or_of_nothing_is_refused() {
     let world = World::new();
-    let error = load(&world, "1.33.2", &archive("1.33.3")).unwrap_err().to_string();
-    assert!(error.ends_with("is not kube-apiserver 1.33.2: it says \"1.33.3\""), "{error}");
-    let error = load(&world, "1.33.2", &tar_gz(&[("etcd", says("etcd Version: 3"))])).unwrap_err().to_string();
+    let error = load(&world, "1.29.2", &archive("1.29.3")).unwrap_err().to_string();
+    assert!(error.ends_with("is not kube-apiserver 1.29.2: it says \"1.29.3\""), "{error}");
+    let error = load(&world, "1.29.2", &tar_gz(&[("etcd", says("etcd Version: 3"))])).unwrap_err().to_string();
     assert!(error.ends_with("it holds no etcd or no kube-apiserver"), "{error}");
-    let error = load(&world, "1.33.2", b"hello").unwrap_err().to_string();
+    let error = load(&world, "1.29.2", b"hello").unwrap_err().to_string();
     assert!(error.starts_with("the archive cannot be unpacked: it "), "{error}");
     assert!(world.store.entries().is_empty());
 }
@@ -172,10 +172,10 @@ fn no_path_of_an_archive_leaves_the_cache() {
     let world = World::new();
     let mut files = vec![
         ("../../../../escaped/etcd", says("etcd Version: 3.6.8")),
-        ("/kube-apiserver", says("Kubernetes v1.33.2")),
+        ("/kube-apiserver", says("Kubernetes v1.29.2")),
     ];
     files.push(("../evil", b"evil".to_vec()));
-    let entry = load(&world, "1.33.2", &tar_gz(&files)).unwrap();
+    let entry = load(&world, "1.29.2", &tar_gz(&files)).unwrap();
     assert_eq!(fs::read_dir(&entry.folder).unwrap().count(), 3);
     assert!(!world.path("escaped").exists() && !world.path("evil").exists());
 }
