@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::patience::patiently;
+use super::patience::{ask_until, patiently};
 use super::source::{Document, Promised, Rank, Source, Unfit, health};
 use crate::checks::differences;
 use crate::cluster::ClusterError;
@@ -218,16 +218,8 @@ impl Deliverer {
     }
 
     async fn until_gone(&self, path: &str, patience: Duration) -> Result<bool, ClusterError> {
-        let end = Instant::now() + patience;
-        loop {
-            if self.get(path).await?.status == 404 {
-                return Ok(true);
-            }
-            if Instant::now() >= end {
-                return Ok(false);
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
+        let (gone, _) = ask_until(patience, PAUSE, || self.get(path), |answer| answer.status == 404).await?;
+        Ok(gone)
     }
 
     /// Where everything in a source is: by the source's own definitions, else by what the server says of its kinds.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 
+use super::stage::key;
 use crate::cluster::ClusterError;
 use crate::cluster::api::{Answer, Api, METADATA_LIST, PatchKind, Query, Resource};
 
@@ -135,7 +136,6 @@ async fn list(api: &Api, path: &str, tries: u32) -> Result<Answer, ClusterError>
 async fn touch(api: &Api, kind: &Resource, item: &Value, tries: u32) -> (String, Outcome) {
     let text = |name: &str| item["metadata"][name].as_str().unwrap_or_default().to_owned();
     let (namespace, name, version) = (text("namespace"), text("name"), text("resourceVersion"));
-    let shown = if namespace.is_empty() { name.clone() } else { format!("{namespace}/{name}") };
     let path = if namespace.is_empty() { kind.path_of(&name) } else { kind.within(&namespace).path_of(&name) };
     let nothing = json!({"metadata": {"uid": item["metadata"]["uid"], "resourceVersion": version}});
     let mut attempt = 0;
@@ -163,7 +163,7 @@ async fn touch(api: &Api, kind: &Resource, item: &Value, tries: u32) -> (String,
             },
         }
     };
-    (shown, outcome)
+    (key(item), outcome)
 }
 
 /// How long to wait before the next try; `None` where trying again is no use.

@@ -1,9 +1,10 @@
 //! What a server publishes about a CRD: aggregated discovery, and schemas in both forms of `OpenAPI`.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::patience::ask_until;
 use super::stage::{Ask, Stage};
 use crate::cluster::ClusterError;
 use crate::cluster::api::Answer;
@@ -59,17 +60,12 @@ async fn until(
     accept: Option<&str>,
     wanted: impl Fn(&Answer) -> bool,
 ) -> Result<Answer, ClusterError> {
-    let end = Instant::now() + BEHIND;
-    loop {
-        let answer = match accept {
-            Some(accept) => stage.api.get_as(path, accept).await?,
-            None => stage.api.get(path).await?,
-        };
-        if wanted(&answer) || Instant::now() >= end {
-            return Ok(answer);
-        }
-        tokio::time::sleep(Duration::from_millis(250)).await;
-    }
+    let ask = async || match accept {
+        Some(accept) => stage.api.get_as(path, accept).await,
+        None => stage.api.get(path).await,
+    };
+    let (_, answer) = ask_until(BEHIND, Duration::from_millis(250), ask, wanted).await?;
+    Ok(answer)
 }
 
 /// The resources of a group by version, with their subresources, as aggregated discovery has them.

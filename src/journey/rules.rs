@@ -1,13 +1,15 @@
 //! Transition rules: a field of one version may not change, and objects are written through all of them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::objects::Planned;
+use super::patience::ask_until;
 use super::stage::{Ask, Stage};
 use crate::cluster::ClusterError;
 use crate::cluster::api::{Query, definitions};
+use crate::document::pointer::escape;
 use crate::schema::Schema;
 
 /// How long a rule may take to be heeded.
@@ -136,10 +138,8 @@ const MESSAGE: &str = "crdproof: this field may not change";
 /// Waits until the change is refused, or long enough.
 async fn heeded(stage: &Stage<'_>, version: &str, name: &str, changed: &Value) -> Result<(), ClusterError> {
     let path = Query::new().dry_run().on(stage.path(version, name));
-    let end = Instant::now() + HEEDED;
-    while Instant::now() < end && stage.api.put(&path, changed).await?.status != 422 {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let ask = || stage.api.put(&path, changed);
+    ask_until(HEEDED, Duration::from_millis(50), ask, |answer| answer.status == 422).await?;
     Ok(())
 }
 
@@ -147,7 +147,7 @@ async fn heeded(stage: &Stage<'_>, version: &str, name: &str, changed: &Value) -
 fn add(definition: &mut Value, version: &str, path: &[String], rule: &Value) -> bool {
     let mut versions = definition["spec"]["versions"].as_array_mut().into_iter().flatten();
     let Some(own) = versions.find(|own| own["name"] == version) else { return false };
-    let pointer: String = path.iter().map(|name| format!("/properties/{}", escaped(name))).collect();
+    let pointer: String = path.iter().map(|name| format!("/properties/{}", escape(name))).collect();
     let pointer = format!("/schema/openAPIV3Schema{pointer}");
     let Some(Value::Object(field)) = own.pointer_mut(&pointer) else { return false };
     let rules = field.entry("x-kubernetes-validations").or_insert_with(|| json!([]));
@@ -155,10 +155,6 @@ fn add(definition: &mut Value, version: &str, path: &[String], rule: &Value) -> 
         rules.push(rule.clone());
     }
     true
-}
-
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// Whether a schema names this field, property by property.

@@ -128,8 +128,7 @@ async fn landed_at(
     wanted: &str,
     end: Instant,
 ) -> Result<Landed, ClusterError> {
-    let version = watched.object["apiVersion"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default();
-    let kind = watched.kind.at(version);
+    let kind = watched.kind.at(&version_of(watched.object));
     let (mut landed, mut number) = (Landed::default(), 0);
     while landed.row < SETTLED && Instant::now() < end {
         number += 1;

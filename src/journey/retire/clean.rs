@@ -8,6 +8,7 @@ use super::entries::{Rewritten, Views, names, probes, rewrite};
 use crate::cluster::ClusterError;
 use crate::cluster::api::{Answer, Api, PatchKind, Query, Resource};
 use crate::journey::migrate::{MOST, Pace, Pages, backoff, pause};
+use crate::journey::stage::key;
 
 /// Whose entries are cleaned, and what they become.
 #[derive(Debug, Clone)]
@@ -89,10 +90,7 @@ impl Target {
 async fn one(api: &Api, target: &Target, item: &Value, tries: u32) -> (String, Outcome) {
     let text = |name: &str| item["metadata"][name].as_str().unwrap_or_default().to_owned();
     let (namespace, name) = (text("namespace"), text("name"));
-    let (kind, shown) = match namespace.as_str() {
-        "" => (target.kind.clone(), name.clone()),
-        _ => (target.kind.within(&namespace), format!("{namespace}/{name}")),
-    };
+    let kind = if namespace.is_empty() { target.kind.clone() } else { target.kind.within(&namespace) };
     let mut attempt = 0;
     let outcome = loop {
         attempt += 1;
@@ -116,7 +114,7 @@ async fn one(api: &Api, target: &Target, item: &Value, tries: u32) -> (String, O
             (status, _) => break Outcome::Failed(format!("{status} {}", answer.message())),
         }
     };
-    (shown, outcome)
+    (key(item), outcome)
 }
 
 /// What one try came to.

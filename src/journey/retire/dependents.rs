@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::cluster::ClusterError;
 use crate::cluster::api::{Api, Resource, definitions};
 use crate::journey::migrate::{MOST, Pace, Pages};
+use crate::journey::stage::key;
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -81,9 +82,5 @@ fn is_owned(item: &Value, (api_version, kind): &(String, String)) -> bool {
 }
 
 fn shown(kind: &Resource, item: &Value) -> String {
-    let text = |name: &str| item["metadata"][name].as_str().unwrap_or_default();
-    match text("namespace") {
-        "" => format!("{} {}", kind.plural, text("name")),
-        namespace => format!("{} {namespace}/{}", kind.plural, text("name")),
-    }
+    format!("{} {}", kind.plural, key(item))
 }

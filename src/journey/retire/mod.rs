@@ -12,15 +12,15 @@ mod journey;
 pub use clean::Cleaned;
 pub(super) use journey::travel;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use self::clean::{Target, clean};
 use self::definition::Definition;
 use super::migrate::{Migrated, Pace, migrate};
-use super::patience::PATIENCE;
+use super::patience::{self, PATIENCE};
 use super::proof::{self, Outlook, Proof};
 use crate::cluster::ClusterError;
-use crate::cluster::api::{Api, Query, Resource};
+use crate::cluster::api::{Answer, Api, Query, Resource};
 
 /// How often entries are cleaned until a pass finds none.
 const PASSES: usize = 5;
@@ -362,15 +362,6 @@ fn unwritten(failed: Option<(&Vec<(String, String)>, u64)>) -> Refusal {
 /// Waits until a kind is served, or is not.
 async fn until(api: &Api, kind: &Resource, served: bool) -> Result<bool, ClusterError> {
     let path = Query::new().limit(1).on(kind.path());
-    let end = Instant::now() + PATIENCE;
-    loop {
-        let answer = api.get(&path).await?;
-        if if served { answer.is_success() } else { answer.status == 404 } {
-            return Ok(true);
-        }
-        if Instant::now() >= end {
-            return Ok(false);
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let wanted = |answer: &Answer| if served { answer.is_success() } else { answer.status == 404 };
+    Ok(patience::until(api, &path, wanted).await?.0)
 }
