@@ -11,11 +11,12 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use crdproof::cluster::api::{Api, PatchKind, Resource, definitions};
-use crdproof::cluster::binaries::{Selector, Sources, Store, resolve};
+use crdproof::cluster::binaries::{Sources, Store, resolve};
 use crdproof::cluster::local::{Binaries, Local};
 use crdproof::cluster::runtime::block_on;
 use crdproof::journey::in_tree::{CONTROLLERS, migrate_in_tree, offered, switches};
 use crdproof::journey::migrate::{Pace, migrate};
+use crdproof::kubernetes::Selector;
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 

@@ -15,9 +15,10 @@ use std::process::Command;
 use std::time::Instant;
 
 use crdproof::cluster::api::{PatchKind, Query, Resource};
-use crdproof::cluster::binaries::{Selector, Sources, Store, resolve};
+use crdproof::cluster::binaries::{Sources, Store, resolve};
 use crdproof::cluster::local::{Binaries, Local};
 use crdproof::cluster::runtime::block_on;
+use crdproof::kubernetes::Selector;
 use serde_json::{Value, json};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;

@@ -14,8 +14,9 @@
 use std::error::Error;
 
 use crdproof::cluster::api::{PatchKind, Query, Resource};
-use crdproof::cluster::binaries::{Selector, Sources, Store, resolve};
+use crdproof::cluster::binaries::{Sources, Store, resolve};
 use crdproof::cluster::local::Local;
+use crdproof::kubernetes::Selector;
 use serde_json::{Value, json};
 
 #[tokio::main]

@@ -158,8 +158,7 @@ impl Evidence<'_> {
 
     /// The lowest Kubernetes release that the subject claims, if it claims one.
     pub fn minimum(&self) -> Option<KubeVersion> {
-        let kubernetes = &self.subject.file.kubernetes;
-        kubernetes.minimum.or_else(|| kubernetes.versions.iter().min().copied())
+        self.subject.file.kubernetes.lowest()
     }
 }
 

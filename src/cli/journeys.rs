@@ -13,7 +13,7 @@ use crdproof::convert::{self, Declared, Maps};
 use crdproof::input::{InputError, Trouble};
 use crdproof::journey::{self, Journey, Migrators};
 use crdproof::observe::{Record, Seen, Trace};
-use crdproof::run::Settings;
+use crdproof::run::{Absent, Settings};
 use crdproof::subject::{self, Crd, Subject};
 use futures::{StreamExt as _, stream};
 
@@ -23,6 +23,14 @@ use super::budget;
 use super::console::Console;
 use super::env;
 use super::env::run::{Wanted, shown, told};
+use super::stops::{Itinerary, Stop, lack};
+
+/// What was seen, and on which releases nothing could be.
+#[derive(Default)]
+pub(crate) struct Travelled {
+    pub(crate) traces: Vec<Trace>,
+    pub(crate) absent: Vec<Absent>,
+}
 
 /// Makes the journeys that the selected checks need, on every release that is asked for. `None` where it was interrupted.
 pub(crate) fn make(
@@ -30,7 +38,7 @@ pub(crate) fn make(
     settings: &Settings,
     args: &RunArgs,
     console: Console,
-) -> Result<Option<Vec<Trace>>> {
+) -> Result<Option<Travelled>> {
     let mut journeys = needed(settings);
     let provider = args.server.provider.unwrap_or(match subject.file.kubernetes.provider {
         subject::Provider::Local => Provider::Local,
@@ -47,12 +55,12 @@ pub(crate) fn make(
     };
     let releases = if args.kubernetes.is_empty() { &claimed } else { &args.kubernetes };
     if journeys.is_empty() || releases.is_empty() {
-        return Ok(Some(Vec::new()));
+        return Ok(Some(Travelled::default()));
     }
     if provider == Provider::Kubeconfig {
         as_guests(subject, args, &mut journeys, console)?;
         if journeys.is_empty() {
-            return Ok(Some(Vec::new()));
+            return Ok(Some(Travelled::default()));
         }
     }
     let server = ServerArgs { provider: Some(provider), ..args.server.clone() };
@@ -62,23 +70,24 @@ pub(crate) fn make(
     let migrators = Migrators { in_tree: args.in_tree_migration };
     let tour = Tour { subject, journeys, seed: settings.seed, converters, migrators, over, verbose };
     // What can be wrong with a release, or must be built for it, is known before the first server starts.
-    let store = env::store()?;
-    let wanted = releases.iter().map(|release| {
-        let wanted = Wanted::of(&store, release, &server, false, console)?;
-        let wanted = if migrators.in_tree { wanted.migrating().map_err(told)? } else { wanted };
-        Ok((release, wanted))
-    });
-    let wanted = wanted.collect::<Result<Vec<_>>>()?;
-    let at_once = budget::servers(args.servers, provider, wanted.len());
-    if wanted.len() > 1 {
-        console.say(&format!("○ {} releases, {at_once} at once", wanted.len()));
+    let Itinerary { stops, mut absent, ranges } = Itinerary::of(releases, &server, migrators.in_tree, console)?;
+    let at_once = budget::servers(args.servers, provider, stops.len());
+    if stops.len() > 1 {
+        console.say(&format!("○ {} releases, {at_once} at once", stops.len()));
     }
-    let visits = wanted.into_iter().map(|(release, wanted)| tour.on_release(release, wanted, console));
+    let visits = stops.into_iter().map(|(stop, wanted)| tour.on_release(stop, wanted, console));
     // In the order of the releases, whichever is ready first.
     let visits = stream::iter(visits).buffered(at_once).collect::<Vec<_>>();
-    let seen = runtime::block_on(visits).map_err(told)?.into_iter().collect::<Result<Vec<_>, _>>().map_err(told)?;
-    let seen: Option<Vec<Vec<Trace>>> = seen.into_iter().collect();
-    Ok(seen.map(|seen| seen.into_iter().flatten().collect()))
+    let mut traces = Vec::new();
+    for visit in runtime::block_on(visits).map_err(told)? {
+        match visit.map_err(told)? {
+            Visit::Interrupted => return Ok(None),
+            Visit::Absent(one) => absent.push(one),
+            Visit::Seen(seen) => traces.extend(seen),
+        }
+    }
+    ranges.check(&absent)?;
+    Ok(Some(Travelled { traces, absent }))
 }
 
 /// What can be done on a cluster that was there before us: nothing that needs a converter, which it could not reach, and
@@ -102,6 +111,15 @@ fn as_guests(subject: &Subject, args: &RunArgs, journeys: &mut Vec<Journey>, con
 
 /// What answers the reviews of a CRD; nothing where the server converts by itself.
 type Converter = Option<Arc<dyn Endpoint>>;
+
+/// What came of one release.
+enum Visit {
+    /// It was interrupted, or did not begin because another one was, or failed.
+    Interrupted,
+    /// Its server did not start, and the run goes on without it.
+    Absent(Absent),
+    Seen(Vec<Trace>),
+}
 
 /// What is the same on every release.
 struct Tour<'a> {
@@ -153,39 +171,37 @@ impl Tour<'_> {
         Ok(Some(traces))
     }
 
-    /// `None` where it was interrupted, or did not begin because another one was, or failed.
-    async fn on_release(
-        &self,
-        release: &str,
-        wanted: Wanted,
-        console: Console,
-    ) -> Result<Option<Vec<Trace>>, ClusterError> {
+    async fn on_release(&self, stop: Stop, wanted: Wanted, console: Console) -> Result<Visit, ClusterError> {
         if self.over.load(Ordering::Relaxed) {
-            return Ok(None);
+            return Ok(Visit::Interrupted);
         }
-        let seen = self.visit(release, wanted, console).await;
-        if !matches!(seen, Ok(Some(_))) {
+        let seen = self.visit(&stop, wanted, console).await;
+        if matches!(seen, Ok(Visit::Interrupted) | Err(_)) {
             self.over.store(true, Ordering::Relaxed);
         }
         seen
     }
 
-    async fn visit(&self, release: &str, wanted: Wanted, console: Console) -> Result<Option<Vec<Trace>>, ClusterError> {
-        let started = Instant::now();
-        let Some(server) = runtime::unless_interrupted(wanted.start()).await else { return Ok(None) };
-        let server = server?;
+    async fn visit(&self, stop: &Stop, wanted: Wanted, console: Console) -> Result<Visit, ClusterError> {
+        let (started, release) = (Instant::now(), &stop.release);
+        let server = match runtime::unless_interrupted(wanted.start()).await {
+            None => return Ok(Visit::Interrupted),
+            Some(Err(error)) if !stop.must => {
+                return Ok(Visit::Absent(lack(release, &error.to_string(), console)));
+            }
+            Some(server) => server?,
+        };
         console.say(&format!("► {} after {:.1} s", shown(&server), started.elapsed().as_secs_f64()));
         let seen = self.on(&server).await;
         server.stop().await?;
-        if let Ok(Some(seen)) = &seen {
-            let took = started.elapsed().as_secs_f64();
-            let requests: u64 = seen.iter().map(|trace| trace.requests).sum();
-            console.say(&format!("✔ journeys on {release} after {took:.1} s, {requests} requests"));
-            if self.verbose {
-                seen.iter().flat_map(log).for_each(|line| console.say(&format!("  {release}: {line}")));
-            }
+        let Some(seen) = seen? else { return Ok(Visit::Interrupted) };
+        let took = started.elapsed().as_secs_f64();
+        let requests: u64 = seen.iter().map(|trace| trace.requests).sum();
+        console.say(&format!("✔ journeys on {release} after {took:.1} s, {requests} requests"));
+        if self.verbose {
+            seen.iter().flat_map(log).for_each(|line| console.say(&format!("  {release}: {line}")));
         }
-        seen
+        Ok(Visit::Seen(seen))
     }
 }
 

@@ -25,6 +25,7 @@ mod run;
 mod samples;
 mod schema;
 mod serve;
+mod stops;
 
 use std::process::ExitCode;
 

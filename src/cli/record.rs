@@ -104,6 +104,7 @@ pub(crate) fn judge(args: &JudgeArgs, console: Console) -> Result<Exit> {
         trials: recording.trials,
         exchanges: recording.exchanges,
         traces: recording.traces,
+        absent: recording.header.absent,
         asking: Asking::Never,
         show_secrets: args.secrets.show_secrets,
         ..Settings::default()

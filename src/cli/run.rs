@@ -34,10 +34,10 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
         record: args.keep.record.is_some() || args.keep.har.is_some(),
         ..settings(&args.selection, &subject)?
     };
-    let Some(traces) = journeys::make(&subject, &settings, args, console)? else {
+    let Some(travelled) = journeys::make(&subject, &settings, args, console)? else {
         return Ok(env::run::interrupted(console));
     };
-    settings.traces = traces;
+    (settings.traces, settings.absent) = (travelled.traces, travelled.absent);
     let mut plan = engine::plan(&subject, &settings);
     if plan.cases.is_empty() {
         return Err(nothing().into());
@@ -115,8 +115,7 @@ fn conducted(args: &RunArgs) -> String {
 
 /// The lowest Kubernetes release that a subject claims.
 pub(crate) fn minimum(subject: &Subject) -> Option<String> {
-    let kubernetes = &subject.file.kubernetes;
-    kubernetes.minimum.or_else(|| kubernetes.versions.iter().min().copied()).map(|version| version.to_string())
+    subject.file.kubernetes.lowest().map(|version| version.to_string())
 }
 
 /// The subject as it was named.

@@ -226,7 +226,8 @@ fn reasons(report: &Report) -> Vec<Reason> {
         groups.entry((state, reason)).or_default().push(case);
     }
     for skipped in &report.skipped {
-        let case = format!("{} on {}", skipped.check, skipped.crd);
+        let server = skipped.kubernetes.as_ref().map_or(String::new(), |server| format!(" on Kubernetes {server}"));
+        let case = format!("{} on {}{server}", skipped.check, skipped.crd);
         let key = ("skipped", skipped.reason.as_str());
         groups.entry(key).or_default().push(case);
     }

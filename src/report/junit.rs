@@ -42,7 +42,7 @@ fn suites(report: &Report, section: &Section<'_>) -> Vec<TestSuite> {
         cases.entry(server).or_default().push(case);
     }
     for skipped in &section.skipped {
-        cases.entry(None).or_default().push(skip(skipped));
+        cases.entry(skipped.kubernetes.as_deref()).or_default().push(skip(skipped));
     }
     for (check, findings) in &by_check {
         if !section.results.iter().any(|result| result.check == *check) {

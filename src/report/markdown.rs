@@ -153,6 +153,10 @@ impl Page {
         text.push_str(&row("requests", table.requests.iter().map(count).collect()));
         let legend: Vec<String> = table.legend.iter().map(|(glyph, word)| format!("{glyph} {word}")).collect();
         text.push_str(&format!("\n{}\n", legend.join(" · ")));
+        if !table.absent.is_empty() {
+            text.push('\n');
+        }
+        text.extend(table.absent.iter().map(|line| format!("- {}\n", escape(line))));
         if self.fits(&text) {
             self.force(&text);
         }

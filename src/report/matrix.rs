@@ -152,8 +152,10 @@ impl Row {
         for finding in &section.findings {
             findings.entry(&finding.check).or_default().push(finding);
         }
+        // A release that could not be had is no matter of the CRD: the table of releases tells it.
+        let skipped = section.skipped.iter().filter(|skipped| skipped.kubernetes.is_none());
         let skipped: BTreeMap<&str, &str> =
-            section.skipped.iter().map(|skipped| (skipped.check.as_str(), skipped.reason.as_str())).collect();
+            skipped.map(|skipped| (skipped.check.as_str(), skipped.reason.as_str())).collect();
         let cell = |(column, id): (usize, &&str)| {
             let results = results.get(id).map_or(&[][..], Vec::as_slice);
             let findings = findings.get(id).map_or(&[][..], Vec::as_slice);

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kubernetes::KubeVersion;
+use crate::kubernetes::{KubeVersion, Selector};
 
-use super::{Conversions, Finding, JourneyInfo, Outcome, Report, Result as Verdict, WaiverInfo, WaiverState};
+use super::{Conversions, Finding, JourneyInfo, Outcome, Report, Result as Verdict, Skipped, WaiverInfo, WaiverState};
 
 /// Why reports do not go together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -119,14 +119,27 @@ fn settle(merged: &mut Report) {
     merged.findings.retain(|finding| seen.insert(finding.fingerprint.clone()));
     merged.findings.sort_by_cached_key(Finding::order);
     merged.results = verdicts(std::mem::take(&mut merged.results), &merged.findings);
-    let judged: BTreeSet<(&str, &str)> =
-        merged.results.iter().map(|result| (result.check.as_str(), result.crd.as_str())).collect();
-    merged.skipped.retain(|skipped| !judged.contains(&(skipped.check.as_str(), skipped.crd.as_str())));
+    let mut judged: BTreeMap<(&str, &str), Vec<&Verdict>> = BTreeMap::new();
+    for result in &merged.results {
+        judged.entry((&result.check, &result.crd)).or_default().push(result);
+    }
+    merged.skipped.retain(|skipped| {
+        let results = judged.get(&(skipped.check.as_str(), skipped.crd.as_str())).map_or(&[][..], Vec::as_slice);
+        !results.iter().any(|result| is_made_up_for(skipped, result))
+    });
     merged.skipped.sort();
     merged.skipped.dedup();
     merged.problems.sort_by(|left, right| (&left.message, &left.help).cmp(&(&right.message, &right.help)));
     merged.problems.dedup();
     merged.summarise();
+}
+
+/// Whether one shard judged what another skipped: on a release that the other wanted and could not have, where that was why.
+fn is_made_up_for(skipped: &Skipped, result: &Verdict) -> bool {
+    let Some(wanted) = &skipped.kubernetes else { return true };
+    let wanted: Option<Selector> = wanted.parse().ok();
+    let judged: Option<KubeVersion> = result.kubernetes.as_ref().and_then(|server| server.parse().ok());
+    wanted.zip(judged).is_some_and(|(wanted, judged)| wanted.matches(judged))
 }
 
 /// Of several reports of one finding the worst is kept, and one that counts before a waived one.

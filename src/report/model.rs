@@ -186,6 +186,9 @@ pub struct Skipped {
     pub check: String,
     /// The CRD.
     pub crd: String,
+    /// The release that could not be had, where that is why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubernetes: Option<String>,
     /// Why.
     pub reason: String,
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
 use super::matrix::Kind;
 use super::sections::{family, outcome, plural};
-use super::{Outcome, Report, Result};
+use super::{Outcome, Report, Result, Skipped};
 use crate::checks::Severity;
+use crate::kubernetes::KubeVersion;
 
 /// The table: a row for each check that API servers took part in, a column for each release. Checks of a family that fared
 /// alike, and have nothing to tell, share a row.
@@ -19,6 +20,8 @@ pub(super) struct Releases {
     pub(super) rows: Vec<Row>,
     /// How many requests each release was asked; nothing where a report does not say.
     pub(super) requests: Vec<Option<u64>>,
+    /// The releases that could not be had: each with the reason and how many cases are skipped for it, in a line.
+    pub(super) absent: Vec<String>,
     /// What the signs that occur mean.
     pub(super) legend: Vec<(&'static str, &'static str)>,
 }
@@ -51,15 +54,29 @@ impl Releases {
             requests.entry(server).or_default();
             by_check.entry(&result.check).or_default().entry(server).or_default().push(result);
         }
+        let mut absent: IndexMap<&str, Vec<&Skipped>> = IndexMap::new();
+        for skipped in &report.skipped {
+            let Some(release) = skipped.kubernetes.as_deref() else { continue };
+            absent.entry(release).or_default().push(skipped);
+        }
+        for release in absent.keys().copied().filter(|release| !requests.contains_key(release)).collect::<Vec<_>>() {
+            let newer = |server: &&str| version(server) > version(release);
+            let place = requests.keys().position(newer).unwrap_or(requests.len());
+            requests.shift_insert(place, release, None);
+        }
         let columns: Vec<&str> = requests.keys().copied().collect();
         let mut checks: Vec<(&str, Vec<Cell>)> = by_check
             .iter()
             .map(|(check, by_server)| {
                 let results = |server: &&str| by_server.get(*server).map_or(&[][..], Vec::as_slice);
-                (*check, columns.iter().map(|server| cell(report, results(server))).collect())
+                let skips =
+                    |server: &&str| absent.get(*server).and_then(|skips| skips.iter().find(|one| one.check == *check));
+                let cell =
+                    |server: &&str| skips(server).map_or_else(|| cell(report, results(server)), |skip| left_out(skip));
+                (*check, columns.iter().map(cell).collect())
             })
             .collect();
-        if checks.is_empty() {
+        if checks.is_empty() && absent.is_empty() {
             return None;
         }
         checks.sort_by_key(|(check, _)| (family(check).to_owned(), (*check).to_owned()));
@@ -67,7 +84,13 @@ impl Releases {
         let shown: std::collections::BTreeSet<Kind> =
             rows.iter().flat_map(|row| &row.cells).map(|cell| cell.kind).collect();
         let legend = shown.into_iter().filter(|kind| *kind != Kind::Nothing).map(|kind| (kind.glyph(), kind.word()));
+        let line = |(release, skips): (&str, Vec<&Skipped>)| {
+            let reasons: IndexSet<&str> = skips.iter().map(|skip| skip.reason.as_str()).collect();
+            let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
+            format!("Kubernetes {release} skipped: {reasons} ({})", plural(skips.len(), "case"))
+        };
         Some(Self {
+            absent: absent.into_iter().map(line).collect(),
             legend: legend.collect(),
             rows,
             columns: columns.iter().map(ToString::to_string).collect(),
@@ -78,7 +101,7 @@ impl Releases {
 
 /// A row for each check, after one for those of its family that fared alike and have nothing to tell.
 fn rows(checks: &[(&str, Vec<Cell>)]) -> Vec<Row> {
-    let quiet = |kind: &Kind| matches!(kind, Kind::Held | Kind::Undecided | Kind::Nothing);
+    let quiet = |kind: &Kind| matches!(kind, Kind::Held | Kind::Undecided | Kind::Skipped | Kind::Nothing);
     let mut rows = Vec::new();
     for of_family in checks.chunk_by(|(left, _), (right, _)| family(left) == family(right)) {
         let mut alike: BTreeMap<Vec<Kind>, Vec<&(&str, Vec<Cell>)>> = BTreeMap::new();
@@ -100,6 +123,16 @@ fn rows(checks: &[(&str, Vec<Cell>)]) -> Vec<Row> {
         rows.extend(told.into_iter().map(|(check, cells)| Row { name: (*check).to_owned(), cells: cells.clone() }));
     }
     rows
+}
+
+/// A release as it compares with others; what a range left open comes where it begins.
+fn version(text: &str) -> Option<KubeVersion> {
+    text.split("..").next().and_then(|text| text.parse().ok())
+}
+
+/// A case on a release that could not be had.
+fn left_out(skipped: &Skipped) -> Cell {
+    Cell { kind: Kind::Skipped, glyph: Kind::Skipped.glyph(), title: format!("skipped: {}", skipped.reason) }
 }
 
 /// The worst that was said about any CRD.

@@ -224,6 +224,10 @@ impl<'a> Writer<'a> {
         }
         let legend: Vec<String> = table.legend.iter().map(|(glyph, word)| format!("{glyph} {word}")).collect();
         self.line(&format!("  {}", self.paint.dim(&legend.join("  "))));
+        for absent in &table.absent {
+            let circle = self.paint.dim("○");
+            self.line(&format!("{circle} {}", one_line(absent)));
+        }
     }
 
     fn not_judged(&mut self) {
@@ -340,7 +344,8 @@ fn cases<'s>(section: &'s Section<'_>) -> Vec<Unjudged<'s>> {
         };
         Unjudged { state, reason, check: &result.check, crd: &result.crd, server: result.kubernetes.as_deref() }
     });
-    let skipped = section.skipped.iter().map(|skipped| {
+    // A release that could not be had is told once, below the table of releases.
+    let skipped = section.skipped.iter().filter(|skipped| skipped.kubernetes.is_none()).map(|skipped| {
         let (check, crd) = (skipped.check.as_str(), skipped.crd.as_str());
         Unjudged { state: "skipped", reason: &skipped.reason, check, crd, server: None }
     });

@@ -76,7 +76,7 @@ fn leave_out(report: &mut Report, known: &BTreeSet<String>) -> usize {
         if *left == 0 {
             let (check, crd) = case;
             let reason = format!("broken in the old state already: {dropped} findings");
-            skipped.push(Skipped { check, crd, reason });
+            skipped.push(Skipped { check, crd, kubernetes: None, reason });
         }
         *left > 0
     });

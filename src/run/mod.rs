@@ -15,7 +15,7 @@ mod waive;
 pub use compare::{Comparison, compare};
 pub use engine::{Event, Options, asks, reach, run};
 pub use fold::{Ran, conduct, fold, judge};
-pub use plan::{Asking, Case, Plan, Settings, plan};
+pub use plan::{Absent, Asking, Case, Plan, Settings, plan};
 pub use recording::{HEADER, Header, Recorded, RecordedCrd, Recording, RecordingError, ShownTrial};
 pub use select::Selection;
 pub use suite::{SUITES, Suite, SuiteError, SuiteFile, load_suite};

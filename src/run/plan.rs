@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Recorded, Selection};
 use crate::checks::{Check, Need, Severity};
 use crate::convert::endpoint::Stand;
@@ -21,6 +23,8 @@ pub struct Settings {
     pub seed: u64,
     /// Journeys that were recorded earlier, to be judged again.
     pub traces: Vec<Trace>,
+    /// Releases that journeys were wanted on and that could not be had.
+    pub absent: Vec<Absent>,
     /// Requests to endpoints that were recorded earlier, by CRD.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
     /// Conversions that were recorded earlier, by CRD.
@@ -43,6 +47,16 @@ pub struct Settings {
     pub record: bool,
     /// Whether converters may be asked.
     pub asking: Asking,
+}
+
+/// A release of a range that could not be had. What would have been judged on it is skipped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Absent {
+    /// What was wanted, such as `1.29`.
+    pub kubernetes: String,
+    /// Why there is none.
+    pub reason: String,
 }
 
 /// Whether converters may be asked.
@@ -113,13 +127,21 @@ pub fn plan<'a>(subject: &'a Subject, settings: &'a Settings) -> Plan<'a> {
                     let traces = settings.traces.iter().filter(|trace| trace.crd == name).filter(shows);
                     let servers = traces.map(|trace| trace.kubernetes);
                     cases.extend(servers.map(|server| Case { check, severity: *severity, crd, server: Some(server) }));
+                    skipped.extend(settings.absent.iter().map(|absent| Skipped {
+                        kubernetes: Some(absent.kubernetes.clone()),
+                        ..skip(check, name, &absent.reason)
+                    }));
                 }
                 Ok(crd) => cases.push(Case { check, severity: *severity, crd, server: None }),
-                Err(reason) => skipped.push(Skipped { check: check.id.into(), crd: name.to_owned(), reason }),
+                Err(reason) => skipped.push(skip(check, name, &reason)),
             }
         }
     }
     Plan { subject, settings, checks, cases, skipped, endpoint: Opened::default() }
+}
+
+fn skip(check: &Check, crd: &str, reason: &str) -> Skipped {
+    Skipped { check: check.id.into(), crd: crd.to_owned(), kubernetes: None, reason: reason.to_owned() }
 }
 
 /// The CRD that a check is judged on, or why it is not.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::{Plan, Ran, Selection};
+use super::{Absent, Plan, Ran, Selection};
 use crate::observe::{Exchange, Trace, Trial};
 use crate::report::Conversions;
 use crate::subject::{API_VERSION, Crd, Subject};
@@ -88,6 +88,9 @@ pub struct Header {
     /// How many journeys there are, each a line of `traces.jsonl`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<usize>,
+    /// Releases that journeys were wanted on and that could not be had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<Absent>,
 }
 
 /// What was recorded of a CRD.
@@ -155,6 +158,7 @@ impl Recording {
             selection: plan.settings.selection.clone(),
             crds: crds.collect(),
             traces: Some(plan.settings.traces.len()).filter(|count| *count > 0),
+            absent: plan.settings.absent.clone(),
         };
         let traces = plan.settings.traces.clone();
         Self { header, trials: ran.trials.clone(), exchanges: ran.exchanges.clone(), traces }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ConverterConfig, Period};
 use crate::field_map::FieldMap;
-use crate::kubernetes::KubeVersion;
+use crate::kubernetes::{KubeVersion, Selector};
 
 /// What is on trial and what it promises.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -111,15 +111,22 @@ pub struct Budget {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KubernetesConfig {
-    /// Releases to test on.
+    /// Releases to test on, such as `1.31`, or ranges such as `1.28..1.31`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub versions: Vec<KubeVersion>,
+    pub versions: Vec<Selector>,
     /// How an API server is had.
     #[serde(default)]
     pub provider: Provider,
     /// The lowest release that the subject claims to support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum: Option<KubeVersion>,
+}
+
+impl KubernetesConfig {
+    /// The lowest release that the subject claims, where it claims any.
+    pub fn lowest(&self) -> Option<KubeVersion> {
+        self.minimum.or_else(|| self.versions.iter().filter_map(|versions| versions.lowest()).min())
+    }
 }
 
 /// A storage migration that the subject brings along.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use crdproof::cluster::local::{Binaries, Local};
 use crdproof::convert::Maps;
 use crdproof::convert::endpoint::{Endpoint, Request};
 use crdproof::journey::{Journey, travel};
+use crdproof::kubernetes::KubeVersion;
 use crdproof::observe::{Outcome, Seen, Trace};
 use crdproof::report::Report;
 use crdproof::run::{Options, Selection, Settings, judge, load_suite, plan};
@@ -18,7 +20,7 @@ use crdproof::subject::Subject;
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
-use crate::support::{block, check, describe};
+use crate::support::{block, check, describe, said};
 
 pub(crate) fn subject() -> Subject {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/traces/widgets");
@@ -100,6 +102,39 @@ impl<F: Fn(&mut Value, &str) + Send + Sync> Endpoint for Broken<F> {
         }
         (Outcome::Answered { status, content_type, body: answer.to_string() }, took)
     }
+}
+
+/// A range of which only one release can be had, because nothing may be built: that one is judged, the others are counted.
+pub(crate) fn a_range_goes_on_without_what_cannot_be_had(binaries: &Binaries) -> Result<(), Failed> {
+    let output = Command::new(&binaries.apiserver).arg("--version").output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let named = text.split_whitespace().last().unwrap_or_default();
+    let here: KubeVersion = named.parse().map_err(|_| format!("{text:?} is no release"))?;
+    let world = tempfile::tempdir()?;
+    let assets = binaries.apiserver.parent().ok_or("the programs are in no folder")?;
+    let range = format!("1.{}..1.{}", here.minor, here.minor + 1);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+    command.args(["run", "--no-cases", "--suite", "serving", "--only", "serving/crd-accepted", "--kubernetes", &range]);
+    command.args([
+        "--offline",
+        "--go",
+        "/nowhere/go",
+        "--report",
+        "json",
+        "-f",
+        "fixtures/traces/widgets/crdproof.yaml",
+    ]);
+    command.arg("--assets").arg(assets).env("CRDPROOF_CACHE", world.path()).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = command.output()?;
+    check(output.status.success(), said(&output))?;
+    let report: Report = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
+    check((report.summary.held, report.summary.skipped) == (1, 1), format!("{:?}", report.summary))?;
+    let (judged, skipped) = (&report.results[0].kubernetes, &report.skipped[0]);
+    check(*judged == Some(here.to_string()), format!("{judged:?}"))?;
+    let absent = Some(format!("1.{}", here.minor + 1));
+    check(skipped.kubernetes == absent && !skipped.reason.is_empty(), format!("{skipped:?}"))?;
+    let line = format!("○ Kubernetes 1.{} skipped: {} (1 case)", here.minor + 1, skipped.reason);
+    check(said(&output).contains(&line), format!("{line:?} is not in\n{}", said(&output)))
 }
 
 /// The checks that a mistake breaks, on the default release.

@@ -124,6 +124,7 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("broken_rules_are_condemned", drivers::broken_rules_are_condemned),
         ("commands_that_migrate_are_judged", drivers::commands_that_migrate_are_judged),
         ("broken_converters_are_condemned", journeys::broken_converters_are_condemned),
+        ("a_range_goes_on_without_what_cannot_be_had", journeys::a_range_goes_on_without_what_cannot_be_had),
         ("a_restless_converter_costs_ownership", journeys::a_restless_converter_costs_ownership),
         ("a_migration_is_proven_after_it_was_killed", migrate::a_migration_is_proven_after_it_was_killed),
         ("what_cannot_be_moved_is_named", migrate::what_cannot_be_moved_is_named),

@@ -7,6 +7,7 @@ mod help;
 mod inputs;
 mod minimum;
 mod outputs;
+mod ranges;
 mod record;
 mod replay;
 mod verdicts;

@@ -54,7 +54,7 @@ pub(crate) enum EnvAction {
 
 #[derive(Debug, Args)]
 pub(crate) struct EnvUseArgs {
-    /// 1.36 (any patch), 1.36.4, ~1.31 (its newest patch), 1.30..1.37 (each minor), latest or installed.
+    /// 1.36 (any patch), 1.36.4, ~1.31 (its newest patch), 1.30..1.37 (each minor), 1.30.., 1.36.2..1.36.4 (each patch), latest or installed.
     #[arg(value_name = "SELECTOR", default_value = DEFAULT_RELEASE)]
     pub(crate) selector: String,
     #[command(flatten)]

@@ -36,7 +36,9 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Judge a subject and report what was found.
-    #[command(after_help = "Example:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif")]
+    #[command(
+        after_help = "Examples:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif\n  crdproof run --suite serving --suite storage --kubernetes 1.28..1.37"
+    )]
     Run(Box<RunArgs>),
     /// Try saved cases once more: objects that broke a guarantee in an earlier run.
     ///
@@ -194,7 +196,9 @@ pub(crate) struct RunArgs {
     pub(crate) subject: SubjectArgs,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
-    /// Kubernetes releases to make journeys on, such as 1.36; repeatable [default: those of the subject file].
+    /// Kubernetes releases to make journeys on, such as 1.36 or 1.28..1.37; repeatable [default: those of the subject file].
+    ///
+    /// Of a range, releases that cannot be had are counted as skipped, with the reason.
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) kubernetes: Vec<String>,
     /// Also have the control plane migrate, where it offers that; local servers are started so that they do. Takes a few

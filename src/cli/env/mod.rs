@@ -9,12 +9,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use crdproof::cluster::binaries::{
-    Assets, BinariesError, Care, Entry, Kind, Origin, Progress, Selector, SelectorError, Sources, Store, listed, lock,
-    resolve, sideload,
+    Assets, BinariesError, Care, Entry, Kind, Origin, Progress, Sources, Store, expand, listed, lock, resolve, sideload,
 };
 use crdproof::convert::Means;
 use crdproof::input::{InputError, Trouble};
-use crdproof::kubernetes::KubeVersion;
+use crdproof::kubernetes::{KubeVersion, Selector, SelectorError};
 use crdproof::subject::Subject;
 use serde_json::json;
 
@@ -66,7 +65,7 @@ fn sources(args: &EnvSourceArgs) -> Sources {
     }
 }
 
-fn selector(text: &str) -> Result<Selector> {
+pub(super) fn selector(text: &str) -> Result<Selector> {
     Ok(text.parse().map_err(|error: SelectorError| told(error.into()))?)
 }
 
@@ -91,9 +90,31 @@ fn told(error: BinariesError) -> InputError {
 }
 
 fn have(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Result<Vec<Assets>> {
-    let selector = selector(text)?;
+    Ok(get(store, selector(text)?, args, console).map_err(told)?)
+}
+
+/// The releases that a selector names.
+pub(super) fn get(
+    store: &Store,
+    selector: Selector,
+    args: &EnvSourceArgs,
+    console: Console,
+) -> Result<Vec<Assets>, BinariesError> {
     let ticker = Ticker::new(console);
     let result = resolve(store, &selector, &sources(args), &|progress| ticker.tell(&progress));
+    ticker.clear();
+    result
+}
+
+/// The selectors of one release each that one stands for.
+pub(super) fn singles(
+    store: &Store,
+    selector: Selector,
+    args: &EnvSourceArgs,
+    console: Console,
+) -> Result<Vec<Selector>> {
+    let ticker = Ticker::new(console);
+    let result = expand(store, &selector, &sources(args), &|progress| ticker.tell(&progress));
     ticker.clear();
     Ok(result.map_err(told)?)
 }
@@ -103,8 +124,7 @@ pub(super) fn means(subject: &Subject, console: Console) -> Result<Means> {
     let process = subject.file.converter.as_ref().and_then(|converter| converter.process.as_ref());
     let mut means = Means { server: None, kubeconfig: run::kubeconfigs() };
     if process.is_some_and(|process| process.needs_cluster) {
-        let kubernetes = &subject.file.kubernetes;
-        let wanted = kubernetes.minimum.or_else(|| kubernetes.versions.iter().min().copied());
+        let wanted = subject.file.kubernetes.lowest();
         let wanted = wanted.map_or_else(|| DEFAULT_RELEASE.to_owned(), |version| version.to_string());
         means.server = Some(first_of(&store()?, &wanted, &EnvSourceArgs::default(), console)?);
     }

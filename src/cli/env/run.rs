@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
-use crdproof::cluster::binaries::Store;
+use crdproof::cluster::binaries::{Assets, Store};
 use crdproof::cluster::existing::{Access, Existing};
 use crdproof::cluster::k3s::K3s;
 use crdproof::cluster::kind::{self, Kind};
@@ -13,6 +13,7 @@ use crdproof::cluster::local::{Binaries, Local};
 use crdproof::cluster::{ClusterError, Server, Sweep, runtime};
 use crdproof::input::{InputError, Trouble, from_paths};
 use crdproof::journey::in_tree;
+use crdproof::kubernetes::KubeVersion;
 use serde_json::Value;
 
 use super::{exact, first_of};
@@ -113,17 +114,7 @@ impl Wanted {
         console: Console,
     ) -> Result<Self> {
         match args.provider() {
-            Provider::Local => {
-                let assets = first_of(store, selector, &args.sources, console)?;
-                let mut builder = Local::builder(Binaries::from(assets)).controllers(args.controllers.clone());
-                for (name, enabled) in &args.feature_gates {
-                    builder = builder.feature_gate(name, *enabled);
-                }
-                for (api, enabled) in &args.runtime_config {
-                    builder = builder.runtime_config(api, *enabled);
-                }
-                Ok(Self::Local(Box::new(builder)))
-            }
+            Provider::Local => Ok(Self::local(first_of(store, selector, &args.sources, console)?, args)),
             Provider::K3s => {
                 let builder = K3s::builder(exact(selector)?);
                 Ok(Self::K3s(args.image.iter().fold(builder, |builder, image| builder.image(image))))
@@ -139,6 +130,26 @@ impl Wanted {
                 Ok(Self::Kind(builder))
             }
             Provider::Kubeconfig => Ok(Self::Existing(access(&args.cluster, dry_run)?)),
+        }
+    }
+
+    /// Processes on this machine.
+    pub(crate) fn local(assets: Assets, args: &ServerArgs) -> Self {
+        let mut builder = Local::builder(Binaries::from(assets)).controllers(args.controllers.clone());
+        for (name, enabled) in &args.feature_gates {
+            builder = builder.feature_gate(name, *enabled);
+        }
+        for (api, enabled) in &args.runtime_config {
+            builder = builder.runtime_config(api, *enabled);
+        }
+        Self::Local(Box::new(builder))
+    }
+
+    /// The release that it will be, where that can be known.
+    pub(crate) fn version(&self) -> Result<Option<KubeVersion>, ClusterError> {
+        match self {
+            Self::Local(builder) => builder.version().map(Some),
+            Self::K3s(_) | Self::Kind(_) | Self::Existing(_) => Ok(None),
         }
     }
 

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
-use crdproof::cluster::binaries::{Care, Selector, SelectorError, Store};
+use crdproof::cluster::binaries::{Care, Store};
 use crdproof::cluster::local::{Binaries, Local};
 use crdproof::cluster::{ClusterError, Server, runtime};
 use crdproof::input::{InputError, Trouble};
 use crdproof::journey::minimum::{self, Lack, Sight};
-use crdproof::kubernetes::KubeVersion;
+use crdproof::kubernetes::{KubeVersion, Selector, SelectorError};
 use crdproof::run::bisect::{Search, most_questions};
 use crdproof::subject::Subject;
 

@@ -38,8 +38,8 @@ pub(super) fn question(name: &str, release: KubeVersion, seed: u64, subject: &Su
 /// What comes of it on the release; `None` where it was interrupted.
 pub(super) fn ask(args: &RunArgs, subject: &Subject, console: Console) -> Result<Option<Sight>> {
     let mut settings = run::settings(&args.selection, subject)?;
-    let Some(traces) = journeys::make(subject, &settings, args, console)? else { return Ok(None) };
-    settings.traces = traces;
+    let Some(travelled) = journeys::make(subject, &settings, args, console)? else { return Ok(None) };
+    settings.traces = travelled.traces;
     let mut plan = engine::plan(subject, &settings);
     // Only what was seen on the server is of interest, and what does not need it says the same on all.
     plan.cases.retain(|case| case.server.is_some());

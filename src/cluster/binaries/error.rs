@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::selector::{SELECTOR_HELP, Selector, SelectorError};
+use crate::kubernetes::{SELECTOR_HELP, Selector, SelectorError};
 
 /// Why the binaries of a release cannot be had. [`BinariesError::help`] says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -118,6 +118,17 @@ impl BinariesError {
     pub(super) fn files(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Files { action, path, source }
+    }
+
+    /// The same in one line, what decided it first.
+    pub fn in_a_line(&self) -> String {
+        let first = |text: &str| text.lines().next().unwrap_or_default().trim_end_matches(':').to_owned();
+        match self {
+            Self::Nowhere { tried, .. } if !tried.is_empty() => {
+                tried.iter().rev().map(|reason| first(reason)).collect::<Vec<_>>().join("; ")
+            }
+            other => first(&other.to_string()),
+        }
     }
 
     /// What to do about it.

@@ -8,12 +8,11 @@ use std::path::Path;
 use super::error::BinariesError;
 use super::probe::{self, Files};
 use super::releases::{Locks, Release};
-use super::selector::Selector;
 use super::store::{Entry, Store};
 use super::{Assets, Origin, Progress, Sources, build};
 #[cfg(feature = "download")]
 use super::{archive, index};
-use crate::kubernetes::KubeVersion;
+use crate::kubernetes::{KubeVersion, Selector};
 
 /// Has the binaries of every release that is selected, oldest first. A selector other than a range or
 /// `installed` gives exactly one.
@@ -23,18 +22,22 @@ pub fn resolve(
     sources: &Sources,
     progress: &dyn Fn(Progress),
 ) -> Result<Vec<Assets>, BinariesError> {
-    let search = Search {
-        store,
-        sources,
-        progress,
-        locks: OnceCell::new(),
-        #[cfg(feature = "download")]
-        index: OnceCell::new(),
-    };
+    let search = Search::new(store, sources, progress);
     if *selector == Selector::Installed {
         return search.installed();
     }
-    selector.singles().into_iter().map(|single| search.one(single)).collect()
+    search.expand(*selector)?.into_iter().map(|single| search.one(single)).collect()
+}
+
+/// The selectors of one release each that a range or `installed` stands for; any other stands for itself. Nothing is fetched
+/// or built yet, and what a range names may turn out not to be had.
+pub fn expand(
+    store: &Store,
+    selector: &Selector,
+    sources: &Sources,
+    progress: &dyn Fn(Progress),
+) -> Result<Vec<Selector>, BinariesError> {
+    Search::new(store, sources, progress).expand(*selector)
 }
 
 /// One call of [`resolve`]: what is read or fetched once is kept for all releases of a range.
@@ -58,7 +61,39 @@ enum Way<'a> {
     Stale(Entry),
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(store: &'a Store, sources: &'a Sources, progress: &'a dyn Fn(Progress)) -> Self {
+        Self {
+            store,
+            sources,
+            progress,
+            locks: OnceCell::new(),
+            #[cfg(feature = "download")]
+            index: OnceCell::new(),
+        }
+    }
+
+    fn expand(&self, selector: Selector) -> Result<Vec<Selector>, BinariesError> {
+        let cached = || self.store.entries().into_iter().filter_map(|entry| entry.manifest.kubernetes);
+        let known = match selector {
+            Selector::Installed => cached().collect(),
+            Selector::Range(_) => {
+                let mut known: Vec<KubeVersion> = cached().collect();
+                known.extend(self.locks()?.releases.iter().map(|release| release.file.kubernetes));
+                if let Some(folder) = &self.sources.assets {
+                    known.push(probe::folder(folder)?.0);
+                }
+                #[cfg(feature = "download")]
+                if matches!(selector, Selector::Range(range) if range.is_of_patches()) {
+                    known.extend(self.archives(selector, &mut Vec::new()).into_iter().map(|archive| archive.version));
+                }
+                known
+            }
+            Selector::Minor(_) | Selector::Exact(_) | Selector::Tilde(_) | Selector::Latest => Vec::new(),
+        };
+        Ok(selector.singles(&known))
+    }
+
     fn locks(&self) -> Result<&Locks, BinariesError> {
         if let Some(locks) = self.locks.get() {
             return Ok(locks);
@@ -100,7 +135,7 @@ impl Search<'_> {
         let before = ways.len();
         ways.extend(fitting.map(Way::Build));
         if ways.len() == before {
-            tried.push("locks: none of them is for such a release".into());
+            tried.push(format!("no lock for {selector}"));
         }
         for way in in_order(ways, selector) {
             match self.go(&way) {

@@ -3,9 +3,8 @@
 
 use super::error::BinariesError;
 use super::probe::Machine;
-use super::selector::Selector;
 use crate::document::{Node, Sources as Texts, parse};
-use crate::kubernetes::KubeVersion;
+use crate::kubernetes::{KubeVersion, Selector};
 
 /// Archives for one machine, oldest release first.
 #[derive(Debug, Clone, Default)]

@@ -4,7 +4,8 @@
 //! lock. What was fetched or built is kept, so that it is had at once the next time.
 //!
 //! ```no_run
-//! use crdproof::cluster::binaries::{Selector, Sources, Store, resolve};
+//! use crdproof::cluster::binaries::{Sources, Store, resolve};
+//! use crdproof::kubernetes::Selector;
 //!
 //! let root = Store::default_root(&|name| std::env::var_os(name)).expect("a home");
 //! let store = Store::open(root)?;
@@ -27,7 +28,6 @@ mod index;
 mod lock;
 mod probe;
 mod releases;
-mod selector;
 #[cfg(feature = "download")]
 mod sideload;
 mod store;
@@ -40,10 +40,9 @@ use serde::{Deserialize, Serialize};
 use crate::kubernetes::KubeVersion;
 
 pub use error::BinariesError;
-pub use find::resolve;
+pub use find::{expand, resolve};
 pub use lock::lock;
 pub use releases::{Kind, ReleaseFile};
-pub use selector::{SELECTOR_HELP, Selector, SelectorError};
 #[cfg(feature = "download")]
 pub use sideload::sideload;
 pub use store::{Care, Entry, FileRecord, Manifest, Store};

@@ -78,6 +78,7 @@ fn every_example_of_the_help_runs() {
                 Some("preflight") => !example.contains(" --explain"),
                 Some("minimum") => !example.contains(" --derive-only"),
                 Some("audit") => !example.contains(" --dump"),
+                Some("run") => example.contains(" --kubernetes"),
                 _ => false,
             };
             if elsewhere {

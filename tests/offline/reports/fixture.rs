@@ -146,8 +146,12 @@ fn results() -> Vec<Result> {
 }
 
 fn skipped() -> Vec<Skipped> {
-    let skip =
-        |check: &str, crd: &str, reason: &str| Skipped { check: check.into(), crd: crd.into(), reason: reason.into() };
+    let skip = |check: &str, crd: &str, reason: &str| Skipped {
+        check: check.into(),
+        crd: crd.into(),
+        kubernetes: None,
+        reason: reason.into(),
+    };
     vec![
         skip("storage/migration-complete", DATABASES, "no API server was asked for"),
         skip("storage/migration-complete", CACHES, "no API server was asked for"),

@@ -1,0 +1,170 @@
+//! Ranges of releases: what cannot be had is counted and told with its reason in every report, and a range of which nothing
+//! can be had is no run.
+
+use std::path::Path;
+use std::process::Command;
+
+use crdproof::observe::Trace;
+use crdproof::report::{Format, Report, render};
+use crdproof::run::{Absent, Options, Recording, Selection, Settings, conduct, load_suite, plan};
+use rstest::rstest;
+
+use super::{BINARY, Ended, copy, crdproof, folder, repository};
+use crate::binaries::{assets_folder, script};
+
+const WIDGETS: &str = "fixtures/traces/widgets";
+
+/// A run on releases of an empty cache, without a Go to build with.
+fn run(world: &Path, arguments: &[&str]) -> Ended {
+    let mut command = Command::new(BINARY);
+    command.args(["run", "--no-cases", "--suite", "serving", "--offline", "--go", "/nowhere/go"]).args(arguments);
+    command.current_dir(repository()).env("CRDPROOF_CACHE", world.join("cache")).env_remove("KUBEBUILDER_ASSETS");
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Ended { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+#[rstest]
+#[case("1.31..1.30", "the range ends before it begins")]
+#[case("1.36.4..1.36.2", "the range ends before it begins")]
+#[case("..", "a range has at least one end")]
+#[case("1.30..newest", "an end of a range is a release, such as 1.30 or 1.30.4")]
+#[case("1.30..1.3700", "there is no such minor")]
+fn a_range_that_is_none_is_a_wrong_flag(#[case] range: &str, #[case] reason: &str) {
+    let world = tempfile::tempdir().unwrap();
+    let file = format!("{WIDGETS}/crdproof.yaml");
+    let wrong = format!("{range:?} selects no release: {reason}");
+    run(world.path(), &["-f", &file, "--kubernetes", range]).says(2, &[&wrong, "write 1.36 (any patch)", "1.30.."]);
+    let text = format!("apiVersion: crdproof/v1alpha1\nkind: Subject\nkubernetes: {{versions: [\"{range}\"]}}\n");
+    let wrong = folder(&[("crdproof.yaml", &text)]);
+    crdproof(wrong.path(), &["plan"]).says(2, &[reason, "crdproof.yaml:3"]);
+}
+
+#[test]
+fn a_range_of_which_nothing_can_be_had_is_an_unusable_environment() {
+    let world = tempfile::tempdir().unwrap();
+    let file = format!("{WIDGETS}/crdproof.yaml");
+    let ask = |range: &str| run(world.path(), &["-f", &file, "--kubernetes", range]);
+    let no_lock =
+        |release: &str| format!("{release}: no lock for {release}; archives: not asked, because of --offline");
+    let no_go = "1.36: build: Go is needed to build etcd 3.6.16, and there is no /nowhere/go; archives: not asked";
+    ask("1.28..1.29").says(5, &["no release of 1.28..1.29 can be had", &no_lock("1.28"), &no_lock("1.29"), "env list"]);
+    ask("1.36..1.36").says(5, &["no release of 1.36..1.36 can be had", no_go]);
+    ask("..1.17").says(5, &["no release of ..1.17 can be had", "1.16: ", &no_lock("1.17")]);
+    ask("1.38..").says(5, &["no release of 1.38.. can be had", &no_lock("1.38")]);
+    ask("1.29.1..1.29.3").says(5, &["1.29.1..1.29.3: no lock for 1.29.1..1.29.3"]);
+    ask("1.36.2..1.36.4").says(5, &["\n  ○ 1.36.2: ", "\n  ○ 1.36.3: ", "\n  ○ 1.36.4: "]);
+    // What is named by itself must be had.
+    ask("1.29").says(5, &["no source has Kubernetes 1.29", "do one of these"]);
+}
+
+#[test]
+fn a_server_that_does_not_start_is_told_like_one_that_is_not_there() {
+    let world = tempfile::tempdir().unwrap();
+    let assets = world.path().join("assets");
+    assets_folder(&assets, "1.36.4");
+    script(&assets.join("etcd"), "#!/bin/sh\necho it is full >&2\nexit 1\n");
+    let (file, assets) = (format!("{WIDGETS}/crdproof.yaml"), assets.display().to_string());
+    let ask = |range: &str| run(world.path(), &["-f", &file, "--kubernetes", range, "--assets", &assets]);
+    ask("1.36..1.37").says(
+        5,
+        &["Kubernetes 1.36 skipped: etcd ", "Kubernetes 1.37 skipped: build: ", "no release of 1.36..1.37 can be had"],
+    );
+    ask("1.36").says(5, &["error: etcd ", "it is full"]);
+}
+
+/// Other providers must know the patch, so that they take no ranges.
+#[test]
+fn containers_take_one_release_each() {
+    let world = tempfile::tempdir().unwrap();
+    let file = format!("{WIDGETS}/crdproof.yaml");
+    run(world.path(), &["-f", &file, "--provider", "k3s", "--kubernetes", "1.35..1.36"])
+        .says(2, &["\"1.35..1.36\" does not name one release"]);
+}
+
+/// A recorded journey on one release, and two that could not be had.
+fn recorded() -> (tempfile::TempDir, Report) {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&repository().join(WIDGETS), folder.path());
+    let subject = crdproof::input::from_file(&folder.path().join("crdproof.yaml")).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("1.36.4.json")).unwrap();
+    let trace: Trace = serde_json::from_str(&text).unwrap();
+    let suite = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: two\nchecks: [serving/crd-accepted, serving/lists-complete]\n";
+    let suites = vec![load_suite("two", "two", suite).unwrap()];
+    let absent = |kubernetes: &str, reason: &str| Absent { kubernetes: kubernetes.into(), reason: reason.into() };
+    let settings = Settings {
+        selection: Selection { suites, ..Selection::default() },
+        seed: 1,
+        traces: vec![trace],
+        absent: vec![absent("1.35", "no lock for 1.35"), absent("1.37", "etcd ended")],
+        record: true,
+        ..Settings::default()
+    };
+    let plan = plan(&subject, &settings);
+    let options = Options { jobs: std::num::NonZeroUsize::MIN, today: crate::fixture::TODAY };
+    let ran = conduct(&plan, &options);
+    let target = folder.path().join("seen");
+    std::fs::create_dir(&target).unwrap();
+    for (name, text) in Recording::new(&plan, &ran, options.today).files() {
+        std::fs::write(target.join(name), text).unwrap();
+    }
+    (folder, ran.report)
+}
+
+#[test]
+fn what_could_not_be_had_is_counted_and_told_in_every_report() {
+    let (folder, report) = recorded();
+    assert_eq!((report.summary.held, report.summary.skipped), (2, 4), "{:?}", report.summary);
+    let terminal = render(&report, Format::Terminal);
+    let table = "                     1.35    1.36.4  1.37\n  serving: 2 checks  ○       ✔       ○\n";
+    assert!(terminal.contains(table), "{terminal}");
+    for words in [
+        "○ Kubernetes 1.35 skipped: no lock for 1.35 (2 cases)\n",
+        "○ Kubernetes 1.37 skipped: etcd ended (2 cases)\n",
+        "6 cases: 2 held, 4 skipped",
+    ] {
+        assert!(terminal.contains(words), "{words:?} is not in\n{terminal}");
+    }
+    let markdown = render(&report, Format::Markdown);
+    assert!(markdown.contains("- Kubernetes 1.35 skipped: no lock for 1.35 (2 cases)\n"), "{markdown}");
+    let html = render(&report, Format::Html);
+    assert!(html.contains("<p class=\"about\">Kubernetes 1.35 skipped: no lock for 1.35 (2 cases)</p>"));
+    let junit = render(&report, Format::Junit);
+    let suite = "name=\"widgets.example.com on Kubernetes 1.35\" tests=\"2\" skipped=\"2\"";
+    assert!(junit.contains(suite) && junit.contains("message=\"no lock for 1.35\""), "{junit}");
+    // Judged again, it says the same.
+    let judged = crdproof(folder.path(), &["judge", "seen", "-q", "--report", "json"]).says(0, &[]).json();
+    let skipped: Vec<_> = judged["skipped"].as_array().unwrap().iter().map(|one| one["kubernetes"].clone()).collect();
+    assert_eq!(skipped, ["1.35", "1.37", "1.35", "1.37"]);
+    assert_eq!(judged["summary"], serde_json::to_value(&report.summary).unwrap());
+}
+
+/// One shard had the release that another lacked.
+#[test]
+fn a_release_that_another_shard_had_is_not_skipped() {
+    let (_folder, report) = recorded();
+    let mut other = report.clone();
+    for result in &mut other.results {
+        result.kubernetes = Some("1.35.8".into());
+    }
+    other.skipped.clear();
+    let merged = crdproof::report::merge(vec![report, other]).unwrap();
+    let skipped: Vec<_> = merged.skipped.iter().filter_map(|skipped| skipped.kubernetes.as_deref()).collect();
+    assert_eq!(skipped, ["1.37", "1.37"]);
+    assert_eq!((merged.summary.held, merged.summary.skipped), (4, 2));
+}
+
+/// The lowest end of a range is what the subject claims.
+#[test]
+fn a_subject_claims_the_lower_end_of_its_range() {
+    let crd = std::fs::read_to_string(repository().join("fixtures/minimum/rule/crd.yaml")).unwrap();
+    let subject = |versions: &str| {
+        let text = format!(
+            "apiVersion: crdproof/v1alpha1\nkind: Subject\ncrds: {{paths: [crd.yaml]}}\nkubernetes: {{versions: [{versions}]}}\n"
+        );
+        folder(&[("crdproof.yaml", &text), ("crd.yaml", &crd)])
+    };
+    let check = ["run", "--suite", "all", "--only", "manifest/minimum-kubernetes"];
+    crdproof(subject("1.24..1.30, \"1.36\"").path(), &check).says(1, &["x-kubernetes-validations", "1.24"]);
+    crdproof(subject("1.25.., \"1.36\"").path(), &check).says(0, &["1 case"]);
+}
