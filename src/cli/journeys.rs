@@ -161,8 +161,7 @@ impl Tour<'_> {
         let mut traces = Vec::new();
         for (crd, converter) in &self.converters {
             let (converter, migrators) = (converter.clone(), self.migrators);
-            let travelled =
-                journey::travel_by(server, self.subject, crd, converter, &self.journeys, self.seed, migrators);
+            let travelled = journey::travel(server, self.subject, crd, converter, &self.journeys, self.seed, migrators);
             match runtime::unless_interrupted(travelled).await {
                 None => return Ok(None),
                 Some(trace) => traces.push(trace?),

@@ -63,18 +63,6 @@ impl Journey {
     }
 }
 
-/// Makes journeys with a CRD on a server, one after the other, and gives what was seen. The CRD is removed in the end.
-pub async fn travel(
-    server: &Server,
-    subject: &Subject,
-    crd: &Crd,
-    converter: Option<Arc<dyn Endpoint>>,
-    journeys: &[Journey],
-    seed: u64,
-) -> Result<Trace, ClusterError> {
-    travel_by(server, subject, crd, converter, journeys, seed, Migrators::default()).await
-}
-
 /// Who migrates in the storage journey, beside the built-in migration and the command that the subject declares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Migrators {
@@ -82,8 +70,8 @@ pub struct Migrators {
     pub in_tree: bool,
 }
 
-/// Makes journeys as [`travel`] does, with other drivers of migration.
-pub async fn travel_by(
+/// Makes journeys with a CRD on a server, one after the other, and gives what was seen. The CRD is removed in the end.
+pub async fn travel(
     server: &Server,
     subject: &Subject,
     crd: &Crd,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crdproof::cluster::Server;
 use crdproof::cluster::local::{Binaries, Local};
 use crdproof::journey::in_tree::{CONTROLLERS, switches};
-use crdproof::journey::{Journey, Migrators, travel, travel_by};
+use crdproof::journey::{Journey, Migrators, travel};
 use crdproof::report::{Outcome, Report};
 use crdproof::subject::{MigrationConfig, Period};
 use libtest_mimic::{Completion, Failed};
@@ -53,7 +53,9 @@ pub(crate) fn commands_that_migrate_are_judged(binaries: &Binaries) -> Result<()
             let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
             let server = Server::Local(Box::new(local));
             let converter = Some(Arc::new(maps()) as _);
-            let trace = travel(&server, &subject, &subject.crds[0], converter, &[Journey::Storage], 1).await;
+            let trace =
+                travel(&server, &subject, &subject.crds[0], converter, &[Journey::Storage], 1, Migrators::default())
+                    .await;
             server.stop().await.map_err(|error| describe(&error))?;
             trace.map_err(|error| describe(&error))
         })
@@ -86,7 +88,7 @@ pub(crate) fn the_control_plane_is_judged(binaries: &Binaries) -> Result<Complet
         let builder = api.iter().fold(builder, |builder, api| builder.runtime_config(api, true));
         let server = Server::Local(Box::new(builder.start().await.map_err(|error| describe(&error))?));
         let (crd, converter, migrators) = (&subject.crds[0], Some(Arc::new(maps()) as _), Migrators { in_tree: true });
-        let trace = travel_by(&server, &subject, crd, converter, &[Journey::Storage], 1, migrators).await;
+        let trace = travel(&server, &subject, crd, converter, &[Journey::Storage], 1, migrators).await;
         server.stop().await.map_err(|error| describe(&error))?;
         trace.map_err(|error| describe(&error))
     })?;

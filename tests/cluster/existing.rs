@@ -9,7 +9,7 @@ use crdproof::cluster::Server;
 use crdproof::cluster::api::{Query, definitions};
 use crdproof::cluster::existing::{Access, Existing};
 use crdproof::cluster::local::{Binaries, Local};
-use crdproof::journey::{Journey, travel};
+use crdproof::journey::{Journey, Migrators, travel};
 use libtest_mimic::{Completion, Failed};
 use serde_json::Value;
 
@@ -124,7 +124,9 @@ pub(crate) fn journeys_are_guests(binaries: &Binaries) -> Result<Completion, Fai
         let ours = access(local.kubeconfig().to_owned());
         let guest = || async { Ok::<_, ClusterError>(Server::Existing(Box::new(Existing::connect(&ours).await?))) };
         let travel = |server| async move {
-            let seen = travel(&server, subject, on_trial, None, &[Journey::Serve, Journey::Apply], 1).await;
+            let seen =
+                travel(&server, subject, on_trial, None, &[Journey::Serve, Journey::Apply], 1, Migrators::default())
+                    .await;
             (seen, server.stop().await)
         };
         let left = || async {

@@ -11,7 +11,7 @@ use crdproof::cluster::Server;
 use crdproof::cluster::local::{Binaries, Local};
 use crdproof::convert::Maps;
 use crdproof::convert::endpoint::{Endpoint, Request};
-use crdproof::journey::{Journey, travel};
+use crdproof::journey::{Journey, Migrators, travel};
 use crdproof::kubernetes::KubeVersion;
 use crdproof::observe::{Outcome, Seen, Trace};
 use crdproof::report::Report;
@@ -32,7 +32,8 @@ fn travelled(binaries: &Binaries, converter: Arc<dyn Endpoint>, journeys: &[Jour
     block(async {
         let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         let server = Server::Local(Box::new(local));
-        let trace = travel(&server, &subject, &subject.crds[0], Some(converter), journeys, 1).await;
+        let trace =
+            travel(&server, &subject, &subject.crds[0], Some(converter), journeys, 1, Migrators::default()).await;
         server.stop().await.map_err(|error| describe(&error))?;
         trace.map_err(|error| describe(&error))
     })
@@ -41,7 +42,8 @@ fn travelled(binaries: &Binaries, converter: Arc<dyn Endpoint>, journeys: &[Jour
 /// The right subject on a server, wherever that runs: nothing is broken, and so many checks hold.
 pub(crate) async fn hold_on(server: &Server, journeys: &[Journey], least: usize) -> Result<(), Failed> {
     let subject = subject();
-    let trace = travel(server, &subject, &subject.crds[0], Some(Arc::new(maps())), journeys, 1).await;
+    let trace =
+        travel(server, &subject, &subject.crds[0], Some(Arc::new(maps())), journeys, 1, Migrators::default()).await;
     held(trace.map_err(|error| describe(&error))?, least)
 }
 
