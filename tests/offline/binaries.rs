@@ -109,7 +109,7 @@ pub(crate) fn assets_folder(folder: &Path, version: &str) {
 fn a_release_is_built_once_and_then_had_from_the_cache() {
     let world = World::new();
     let built = world.resolve("1.36").unwrap().remove(0);
-    assert_eq!(built.version.to_string(), "1.36.4");
+    assert_eq!(built.version.to_string(), "1.36.5");
     assert!(built.apiserver.is_file() && built.etcd.is_file() && built.controller_manager.is_some());
     assert!(matches!(&built.origin, Origin::Built { go, .. } if go == "1.26.8"));
     let calls = world.calls();
@@ -122,7 +122,7 @@ fn a_release_is_built_once_and_then_had_from_the_cache() {
     }));
     assert_eq!(fs::read_dir(world.path("cache/work")).unwrap().count(), 0);
 
-    for selector in ["1.36.4", "installed"] {
+    for selector in ["1.36.5", "installed"] {
         assert_eq!(world.resolve(selector).unwrap(), std::slice::from_ref(&built));
     }
     assert_eq!(world.calls().len(), 2);
@@ -197,7 +197,7 @@ fn a_folder_comes_first_where_it_is_such_a_release() {
     assert_eq!((found.version.to_string().as_str(), &found.folder), ("1.33.2", &folder));
     assert_eq!((found.origin, found.controller_manager), (Origin::Folder, None));
 
-    assert_eq!(world.resolve("1.36").unwrap()[0].version.to_string(), "1.36.4");
+    assert_eq!(world.resolve("1.36").unwrap()[0].version.to_string(), "1.36.5");
     assert!(world.passed()[0].ends_with("is 1.33.2"), "{:?}", world.passed());
 
     fs::remove_file(folder.join("etcd")).unwrap();

@@ -42,7 +42,7 @@ fn list_shows_what_is_here_and_what_can_be_built() {
     let listed: Value = serde_json::from_slice(&env(&world, &["list", "--format", "json"]).stdout).unwrap();
     let installed: Vec<_> =
         listed["installed"].as_array().unwrap().iter().map(|entry| entry["version"].clone()).collect();
-    assert_eq!(installed, ["1.35.8", "1.36.4"]);
+    assert_eq!(installed, ["1.35.8", "1.36.5"]);
     assert!(listed["buildable"].as_array().unwrap().iter().any(|release| release["kubernetes"] == "1.18.4"));
     assert!(text(&env(&world, &["list"]).stdout).contains("  1.35.8       0 MB  built with Go 1.26.8\n"));
 
