@@ -29,7 +29,7 @@ impl<'a> Tools<'a> {
     }
 
     /// The declared relation of the versions. `Err` says what is wrong with it.
-    pub(super) fn relation(&self) -> Result<&Relation<'a>, &str> {
+    pub(crate) fn relation(&self) -> Result<&Relation<'a>, &str> {
         self.relation.as_ref().map_err(String::as_str)
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::endpoint::{Endpoint, Request};
 use super::{Declared, declared, review};
 use crate::field_map::Relation;
-use crate::observe::{Answer, Ask, Exchange, Outcome, Reply};
+use crate::observe::{Answer, Ask, Exchange, Object, Outcome, Reply};
 use crate::schema;
 use crate::subject::{Crd, Subject};
 
@@ -27,6 +27,15 @@ pub struct Converter<'a> {
     silence: AtomicUsize,
     stopped: OnceLock<String>,
     times: Mutex<BTreeMap<usize, Vec<u64>>>,
+}
+
+/// An object to be converted.
+#[derive(Debug)]
+pub struct Question<'q> {
+    /// The object.
+    pub object: &'q Object,
+    /// Objects that may come of it. An answer that is one of them to the letter need not be read.
+    pub known: Vec<&'q Object>,
 }
 
 /// How it converts.
@@ -62,30 +71,50 @@ impl<'a> Converter<'a> {
 
     /// Converts one object. `Err` is the refusal, or what an API server dislikes about the answer.
     pub fn convert(&self, object: &Value, from: &str, to: &str) -> Result<Value, String> {
-        match self.convert_all(&[object], from, to).pop() {
-            Some(Reply::Object(answer)) => Ok(answer.served.unwrap_or(answer.raw)),
-            Some(Reply::Unusable(_, why) | Reply::Refused(why)) => Err(why),
-            None => Err("nothing was converted".into()),
+        if let Way::Endpoint(endpoint) = self.way {
+            let object = Object::from(object.clone());
+            let question = Question { object: &object, known: Vec::new() };
+            return match self.ask(endpoint, &[question], to).pop() {
+                Some(Reply::Object(answer)) => Ok(Value::clone(answer.served())),
+                Some(Reply::Unusable(_, why) | Reply::Refused(why)) => Err(why),
+                None => Err("nothing was converted".into()),
+            };
         }
+        let raw = self.convert_here(object, from, to)?;
+        Ok(self.held(to, &raw, None).unwrap_or(raw))
     }
 
     /// Converts objects of one version to another; one reply for each, in order.
-    pub fn convert_all(&self, objects: &[&Value], from: &str, to: &str) -> Vec<Reply> {
-        if self.crd.version(to).is_none() {
-            let reply = || Reply::Refused(format!("{} has no version {to}", self.crd.name));
-            return objects.iter().map(|_| reply()).collect();
+    pub fn convert_all(&self, questions: &[Question<'_>], from: &str, to: &str) -> Vec<Reply> {
+        if let Way::Endpoint(endpoint) = self.way {
+            return self.ask(endpoint, questions, to);
         }
-        match &self.way {
-            Way::None => objects.iter().map(|object| self.read(object, to, (*object).clone(), true)).collect(),
-            Way::FieldMap(relation) => {
-                let convert = |object: &&Value| match relation.convert(object, from, to) {
-                    Ok(converted) => self.read(object, to, converted, true),
-                    Err(refusal) => Reply::Refused(refusal.to_string()),
-                };
-                objects.iter().map(convert).collect()
+        let convert = |question: &Question<'_>| match self.convert_here(question.object, from, to) {
+            Ok(raw) => {
+                let served = self.held(to, &raw, None).map(Object::from);
+                Reply::Object(Answer { raw: raw.into(), served })
             }
-            Way::Endpoint(endpoint) => self.ask(*endpoint, objects, to),
-        }
+            Err(why) => Reply::Refused(why),
+        };
+        questions.iter().map(convert).collect()
+    }
+
+    /// What comes of an object where nobody is asked: the server copies it or the maps convert it, and the server writes
+    /// `apiVersion`.
+    fn convert_here(&self, object: &Value, from: &str, to: &str) -> Result<Value, String> {
+        self.expect_version(to)?;
+        let mut raw = match &self.way {
+            Way::FieldMap(relation) => relation.convert(object, from, to).map_err(|refusal| refusal.to_string())?,
+            Way::None | Way::Endpoint(_) => object.clone(),
+        };
+        // A document that is no object can pass for a sample of a CRD that names neither group nor kind.
+        let fields = raw.as_object_mut().ok_or("this is no object")?;
+        fields.insert("apiVersion".into(), format!("{}/{to}", self.crd.group).into());
+        Ok(raw)
+    }
+
+    fn expect_version(&self, to: &str) -> Result<(), String> {
+        self.crd.version(to).map(|_| ()).ok_or_else(|| format!("{} has no version {to}", self.crd.name))
     }
 
     /// Why there is nobody to ask any more, where that is so.
@@ -99,37 +128,54 @@ impl<'a> Converter<'a> {
     }
 
     /// Asks in one review. A review that fails as a whole is split, so that one object does not speak for all.
-    fn ask(&self, endpoint: &dyn Endpoint, objects: &[&Value], to: &str) -> Vec<Reply> {
-        if objects.is_empty() {
+    fn ask(&self, endpoint: &dyn Endpoint, questions: &[Question<'_>], to: &str) -> Vec<Reply> {
+        if questions.is_empty() {
             return Vec::new();
         }
-        let failure = match self.ask_together(endpoint, objects, to) {
+        let refuse = |why: String| questions.iter().map(|_| Reply::Refused(why.clone())).collect();
+        if let Err(why) = self.expect_version(to) {
+            return refuse(why);
+        }
+        let failure = match self.ask_together(endpoint, questions, to) {
             Ok(replies) => return replies,
             Err(failure) => failure,
         };
-        let (first, second) = objects.split_at(objects.len() / 2);
+        let (first, second) = questions.split_at(questions.len() / 2);
         if first.is_empty() || self.stopped().is_some() {
-            return objects.iter().map(|_| Reply::Refused(failure.clone())).collect();
+            return refuse(failure);
         }
         let mut replies = self.ask(endpoint, first, to);
         replies.extend(self.ask(endpoint, second, to));
         replies
     }
 
-    fn ask_together(&self, endpoint: &dyn Endpoint, objects: &[&Value], to: &str) -> Result<Vec<Reply>, String> {
+    fn ask_together(
+        &self,
+        endpoint: &dyn Endpoint,
+        questions: &[Question<'_>],
+        to: &str,
+    ) -> Result<Vec<Reply>, String> {
         if let Some(why) = self.stopped() {
             return Err(why.to_owned());
         }
-        let body = review::body(&format!("{}/{to}", self.crd.group), objects);
+        let body = review::body(&format!("{}/{to}", self.crd.group), questions.iter().map(|question| question.object));
         let (outcome, took) = endpoint.send(&Request::post(body));
-        self.note(&outcome, objects.len(), took);
-        let exchange =
-            Exchange { ask: Ask::Conversion, method: "POST".into(), sent: String::new(), outcome, micros: 0 };
-        let converted = exchange.converted()?;
-        if converted.len() != objects.len() {
-            return Err(format!("{} objects were sent and {} came back", objects.len(), converted.len()));
+        self.note(&outcome, questions.len(), took);
+        let quickly = match &outcome {
+            Outcome::Answered { status: 200, body, .. } => review::converted(body, questions),
+            Outcome::Answered { .. } | Outcome::Failed(_) | Outcome::Met(_) => None,
+        };
+        let converted = if let Some(converted) = quickly {
+            converted
+        } else {
+            let (ask, method) = (Ask::Conversion, "POST".into());
+            let exchange = Exchange { ask, method, sent: String::new(), outcome, micros: 0 };
+            exchange.converted()?.into_iter().map(Object::from).collect()
+        };
+        if converted.len() != questions.len() {
+            return Err(format!("{} objects were sent and {} came back", questions.len(), converted.len()));
         }
-        Ok(objects.iter().zip(converted).map(|(object, raw)| self.read(object, to, raw, false)).collect())
+        Ok(questions.iter().zip(converted).map(|(question, raw)| self.read(question.object, to, raw)).collect())
     }
 
     fn note(&self, outcome: &Outcome, objects: usize, took: Duration) {
@@ -151,63 +197,65 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// What an API server makes of an answer. Where the server itself converts, it writes `apiVersion`.
-    fn read(&self, sent: &Value, to: &str, mut raw: Value, own: bool) -> Reply {
-        if own {
-            match raw.as_object_mut() {
-                Some(fields) => drop(fields.insert("apiVersion".into(), format!("{}/{to}", self.crd.group).into())),
-                // A document that is no object can pass for a sample of a CRD that names neither group nor kind.
-                None => return Reply::Refused("this is no object".into()),
+    /// What an API server makes of an answer.
+    fn read(&self, sent: &Value, to: &str, raw: Object) -> Reply {
+        match self.metadata(sent, to, &raw) {
+            Ok(metadata) => {
+                let served = self.held(to, &raw, metadata).map(Object::from);
+                Reply::Object(Answer { raw, served })
             }
-        }
-        match self.served(sent, to, &raw, own) {
-            Ok(served) => Reply::Object(Answer { raw, served }),
-            Err(why) => Reply::Unusable(raw, why),
+            Err(why) => Reply::Unusable(Value::clone(&raw), why),
         }
     }
 
-    /// The object as it is served, where that is not the answer as it came; most are, so copies are made late.
-    fn served(&self, sent: &Value, to: &str, raw: &Value, own: bool) -> Result<Option<Value>, String> {
-        let mut metadata = None;
-        if !own {
-            let desired = format!("{}/{to}", self.crd.group);
-            if raw["apiVersion"] != desired.as_str() {
-                return Err(format!("apiVersion is {} instead of {desired:?}", raw["apiVersion"]));
-            }
-            for path in [&["kind"] as &[&str], &["metadata", "name"], &["metadata", "namespace"], &["metadata", "uid"]]
-            {
-                let (was, now) = (text(sent, path), text(raw, path));
-                if was != now {
-                    let name = path.join(".");
-                    return Err(format!("{name} is {now:?} instead of {was:?}, so API servers refuse the answer"));
-                }
-            }
-            metadata = restored(sent, raw)?;
+    /// The metadata that an API server gives to an answer, where the answer has another. `Err` says why the answer is
+    /// refused.
+    fn metadata(&self, sent: &Value, to: &str, raw: &Value) -> Result<Option<Map<String, Value>>, String> {
+        let desired = format!("{}/{to}", self.crd.group);
+        if raw["apiVersion"] != desired.as_str() {
+            return Err(format!("apiVersion is {} instead of {desired:?}", raw["apiVersion"]));
         }
+        let (own, given) = (&raw["metadata"], &sent["metadata"]);
+        same("kind", &sent["kind"], &raw["kind"])?;
+        // Most converters leave metadata alone, which is seen at once.
+        if own != given {
+            same("metadata.name", &given["name"], &own["name"])?;
+            same("metadata.namespace", &given["namespace"], &own["namespace"])?;
+            same("metadata.uid", &given["uid"], &own["uid"])?;
+        }
+        restored(given, own)
+    }
+
+    /// The object as it is served, where that is not the answer as it came; most are, so copies are made late.
+    fn held(&self, to: &str, raw: &Value, metadata: Option<Map<String, Value>>) -> Option<Value> {
         let schema = self.crd.version(to).and_then(|version| version.schema.as_ref());
         if metadata.is_none() && schema::is_held(schema, raw) {
-            return Ok(None);
+            return None;
         }
         let mut served = raw.clone();
         if let Some(metadata) = metadata {
             served["metadata"] = Value::Object(metadata);
         }
         schema::as_held(schema, &mut served);
-        Ok((served != *raw).then_some(served))
+        (served != *raw).then_some(served)
     }
 }
 
-/// Absent, null and empty are the same to an API server here.
-fn text<'v>(object: &'v Value, path: &[&str]) -> &'v str {
-    path.iter().try_fold(object, |object, name| object.get(name)).and_then(Value::as_str).unwrap_or_default()
+/// What API servers insist on. Absent, null and empty are the same to them here.
+fn same(place: &str, was: &Value, now: &Value) -> Result<(), String> {
+    let [was, now] = [was, now].map(|value| value.as_str().unwrap_or_default());
+    if was == now {
+        return Ok(());
+    }
+    Err(format!("{place} is {now:?} instead of {was:?}, so API servers refuse the answer"))
 }
 
 /// What the answer takes from its own metadata; API servers put the rest back.
 const ITS_OWN: [&str; 2] = ["labels", "annotations"];
 
 /// The metadata of a converted object as an API server restores it; `None` where the answer has it so already.
-fn restored(sent: &Value, raw: &Value) -> Result<Option<Map<String, Value>>, String> {
-    let Some(own) = raw.get("metadata").and_then(Value::as_object) else {
+fn restored(sent: &Value, own: &Value) -> Result<Option<Map<String, Value>>, String> {
+    let Some(own) = own.as_object() else {
         return Err("metadata is missing from the answer, and API servers insist on it, be it empty".into());
     };
     for name in ITS_OWN {
@@ -221,16 +269,16 @@ fn restored(sent: &Value, raw: &Value) -> Result<Option<Map<String, Value>>, Str
             Some(other) => return Err(format!("metadata.{name} is {other}, which is no map")),
         }
     }
-    let entries = || own.iter().filter(|(name, value)| ITS_OWN.contains(&name.as_str()) && !value.is_null());
+    let is_own = |name: &String| ITS_OWN.contains(&name.as_str());
     let none = Map::new();
-    let sent = sent.get("metadata").and_then(Value::as_object).unwrap_or(&none);
-    let others = || sent.iter().filter(|(name, _)| !ITS_OWN.contains(&name.as_str()));
-    let as_it_came =
-        own.len() == entries().count() + others().count() && others().all(|(name, value)| own.get(name) == Some(value));
-    if as_it_came {
+    let sent = sent.as_object().unwrap_or(&none);
+    let others = sent.iter().filter(|(name, _)| !is_own(name));
+    let nothing = ITS_OWN.iter().any(|name| own.get(*name).is_some_and(Value::is_null));
+    if !nothing && own.iter().filter(|(name, _)| !is_own(name)).eq(others.clone()) {
         return Ok(None);
     }
-    Ok(Some(others().chain(entries()).map(|(name, value)| (name.clone(), value.clone())).collect()))
+    let entries = own.iter().filter(|(name, value)| is_own(name) && !value.is_null());
+    Ok(Some(others.chain(entries).map(|(name, value)| (name.clone(), value.clone())).collect()))
 }
 
 impl std::fmt::Debug for Converter<'_> {

@@ -18,7 +18,7 @@ pub mod service;
 pub mod webhook;
 
 pub use answer::{Answerer, Maps};
-pub use converter::Converter;
+pub use converter::{Converter, Question};
 pub use opened::{Means, Opened};
 
 use std::path::Path;

@@ -1,6 +1,9 @@
 //! `ConversionReview`: how API servers ask webhooks.
 
-use serde_json::{Value, json};
+use serde_json::{Deserializer, Value, json};
+
+use super::Question;
+use crate::observe::Object;
 
 /// API servers make one for each review; ours need no telling apart.
 const UID: &str = "0f3e9a34-6f1c-4f0b-9a52-4b0de7d4a1c5";
@@ -14,25 +17,57 @@ pub fn request(version: &str, desired: &str, objects: &[Value]) -> Value {
 }
 
 /// The body of such a review, of version v1, without copying the objects.
-pub(crate) fn body(desired: &str, objects: &[&Value]) -> Vec<u8> {
+pub(super) fn body<'o>(desired: &str, objects: impl Iterator<Item = &'o Object>) -> Vec<u8> {
     let mut body = br#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":""#.to_vec();
     body.extend_from_slice(UID.as_bytes());
     body.extend_from_slice(br#"","desiredAPIVersion":"#);
-    write(&mut body, &json!(desired));
+    body.extend_from_slice(json!(desired).to_string().as_bytes());
     body.extend_from_slice(br#","objects":["#);
-    for (index, object) in objects.iter().enumerate() {
+    for (index, object) in objects.enumerate() {
         if index > 0 {
             body.push(b',');
         }
-        write(&mut body, object);
+        body.extend_from_slice(object.text().as_bytes());
     }
     body.extend_from_slice(b"]}}");
     body
 }
 
-fn write(body: &mut Vec<u8>, value: &Value) {
-    // Writing to memory cannot fail, and every key of a JSON value is text.
-    let _ = serde_json::to_writer(body, value);
+/// What holds the objects of an answer.
+const OBJECTS: &str = "\"convertedObjects\"";
+
+/// The objects of an answer that says `Success`. Only those are read that are not known to the letter, which most are
+/// in the answers of a good converter. `None` where the answer is made in any other way than expected; then it must be
+/// read as a whole to tell what it says.
+pub(super) fn converted(body: &str, questions: &[Question<'_>]) -> Option<Vec<Object>> {
+    let (before, rest) = body.split_once(OBJECTS)?;
+    let mut rest = skip(skip(rest).strip_prefix(':')?).strip_prefix('[')?;
+    let mut objects = Vec::with_capacity(questions.len());
+    for question in questions {
+        rest = skip(if objects.is_empty() { rest } else { skip(rest).strip_prefix(',')? });
+        // The text of an object is never the beginning of another one's.
+        let mut candidates = question.known.iter().filter(|known| known.is_object());
+        let same = candidates.find_map(|known| Some((known, rest.strip_prefix(known.written()?)?)));
+        if let Some((known, after)) = same {
+            objects.push(Object::clone(known));
+            rest = after;
+            continue;
+        }
+        let mut values = Deserializer::from_str(rest).into_iter::<Value>();
+        objects.push(values.next()?.ok()?.into());
+        rest = rest.get(values.byte_offset()..)?;
+    }
+    let after = skip(rest).strip_prefix(']')?;
+    // What is left must be an answer without objects, and these must have been where they belong.
+    let answer: Value = serde_json::from_str(&format!("{before}{OBJECTS}:[]{after}")).ok()?;
+    let response = &answer["response"];
+    let whole = response["convertedObjects"].is_array() && !after.contains(OBJECTS);
+    (whole && response["result"]["status"] == "Success").then_some(objects)
+}
+
+/// A text without the white space at its beginning.
+fn skip(text: &str) -> &str {
+    text.trim_start_matches([' ', '\t', '\n', '\r'])
 }
 
 /// Answers a review with a function that converts one object to the version `group/version` asked for.
@@ -59,12 +94,15 @@ pub fn answer(
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
     #[test]
     fn a_body_is_the_review() {
         let objects = [json!({"a": "\"ä\""}), json!({})];
-        let body: Value = serde_json::from_slice(&body("g/v1", &objects.iter().collect::<Vec<_>>())).unwrap();
+        let sent = objects.clone().map(Object::from);
+        let body: Value = serde_json::from_slice(&body("g/v1", sent.iter())).unwrap();
         assert_eq!(body, request("v1", "g/v1", &objects));
     }
 
@@ -84,5 +122,45 @@ mod tests {
         assert_eq!(refused["response"]["result"], json!({"status": "Failure", "message": "no"}));
         assert_eq!(refused["response"]["convertedObjects"], Value::Null);
         assert!(answer(&json!({"kind": "Pod"}), |_, _| Err("no".into())).is_err());
+    }
+
+    /// What `converted` makes of a body by itself, where one object is known.
+    fn read(body: &str, known: &Object) -> Option<Vec<Object>> {
+        let object = Object::from(json!({}));
+        let question = || Question { object: &object, known: vec![known] };
+        converted(body, &[question(), question()])
+    }
+
+    #[test]
+    fn known_objects_are_shared_and_others_are_read() {
+        let known = Object::from(json!({"a": 1, "b": [0.5, "\"convertedObjects\":[]"]}));
+        let body = |objects: &str| {
+            format!(
+                r#"{{"kind":"x","response":{{"uid":"u","convertedObjects" : [ {objects} ],"result":{{"status":"Success"}}}}}}"#
+            )
+        };
+        let twice = body(&format!("{}, {{\"c\": 2}}", *known));
+        // Nobody has written it yet, so that it cannot be recognised.
+        let read_all = read(&twice, &known).unwrap();
+        assert_eq!(read_all[0].written(), None);
+        known.text();
+        let shared = read(&twice, &known).unwrap();
+        assert!(shared[0].written().is_some(), "only what is shared has a text already");
+        assert_eq!((&shared, &*shared[1]), (&read_all, &json!({"c": 2})));
+    }
+
+    #[rstest]
+    #[case::too_few(r#"{"response":{"convertedObjects":[{}],"result":{"status":"Success"}}}"#)]
+    #[case::too_many(r#"{"response":{"convertedObjects":[{},{},{}],"result":{"status":"Success"}}}"#)]
+    #[case::failure(r#"{"response":{"convertedObjects":[{},{}],"result":{"status":"Failure"}}}"#)]
+    #[case::elsewhere(r#"{"convertedObjects":[{},{}],"response":{"result":{"status":"Success"}}}"#)]
+    #[case::twice(r#"{"response":{"convertedObjects":[{},{}],"convertedObjects":[],"result":{"status":"Success"}}}"#)]
+    #[case::in_a_text(r#"{"response":{"x\"convertedObjects":[{},{}],"result":{"status":"Success"}}}"#)]
+    #[case::cut(r#"{"response":{"convertedObjects":[{},{}],"result":{"status":"Success"}"#)]
+    #[case::no_comma(r#"{"response":{"convertedObjects":[{} {}],"result":{"status":"Success"}}}"#)]
+    #[case::broken(r#"{"response":{"convertedObjects":[{},{"a":}],"result":{"status":"Success"}}}"#)]
+    #[case::none("{}")]
+    fn anything_else_is_left_to_a_closer_look(#[case] body: &str) {
+        assert_eq!(read(body, &Object::from(json!({"a": 1}))), None);
     }
 }

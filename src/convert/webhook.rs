@@ -137,7 +137,8 @@ impl Webhook {
         Ok(Outcome::Answered {
             status: parts.status.as_u16(),
             content_type: content_type.map(str::to_owned),
-            body: String::from_utf8_lossy(&body).into_owned(),
+            body: String::from_utf8(body.into())
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
         })
     }
 }

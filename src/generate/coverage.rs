@@ -1,6 +1,7 @@
 //! What objects reached: which leaves of a schema were set, to what, and which never.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use serde_json::Value;
 
@@ -106,33 +107,43 @@ impl Coverage {
     /// Takes an object into account.
     pub fn observe(&mut self, object: &Value) {
         self.objects += 1;
-        self.walk(&Path::root(), object);
+        self.walk(&mut Vec::new(), object);
     }
 
-    fn walk(&mut self, path: &Path, value: &Value) {
-        if let Some(leaf) = self.leaves.get_mut(path) {
+    fn walk(&mut self, at: &mut Vec<Step>, value: &Value) {
+        if let Some(leaf) = self.leaves.get_mut(at.as_slice()) {
             leaf.take(value);
             return;
         }
         match value {
             Value::Object(map) => {
                 for (name, value) in map {
-                    let field = path.field(name);
-                    if self.knows(&field) {
-                        self.walk(&field, value);
-                    } else {
-                        self.walk(&path.value(), value);
+                    at.push(Step::Field(name.clone()));
+                    if !self.knows(at) {
+                        at.pop();
+                        at.push(Step::Value);
                     }
+                    if self.knows(at) {
+                        self.walk(at, value);
+                    }
+                    at.pop();
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| self.walk(&path.then(Step::Item), item)),
+            Value::Array(items) => {
+                at.push(Step::Item);
+                for item in items {
+                    self.walk(at, item);
+                }
+                at.pop();
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
 
-    /// Whether there is a leaf at a path or below it.
-    fn knows(&self, path: &Path) -> bool {
-        self.leaves.range(path.clone()..).next().is_some_and(|(leaf, _)| leaf.is_within(path))
+    /// Whether there is a leaf at a place or below it.
+    fn knows(&self, at: &[Step]) -> bool {
+        let mut leaves = self.leaves.range::<[Step], _>((Bound::Included(at), Bound::Unbounded));
+        leaves.next().is_some_and(|(leaf, _)| leaf.steps().starts_with(at))
     }
 
     /// Takes what another collection for the same schema has seen into account.

@@ -157,7 +157,7 @@ impl<'a> Generator<'a> {
             }
         }
         let (leaves, unreachable) = leaves(&plan);
-        let certain = plan.is_certain();
+        let (certain, tested_in_parts) = (plan.is_certain(), plan.is_tested_in_parts());
         let maker = Maker {
             plan,
             schema,
@@ -168,6 +168,7 @@ impl<'a> Generator<'a> {
             status_subresource: context.status_subresource,
             scale: context.scale.clone(),
             certain,
+            tested_in_parts,
         };
         let mut generator = Self {
             maker,

@@ -22,6 +22,7 @@ pub(crate) struct Maker<'a> {
     pub(crate) status_subresource: bool,
     pub(crate) scale: Option<Scale>,
     pub(crate) certain: bool,
+    pub(crate) tested_in_parts: bool,
 }
 
 /// A part of the value that is asked for.

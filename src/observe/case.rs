@@ -80,7 +80,7 @@ impl SavedCase {
             crd: trial.crd.clone(),
             version: trial.version.clone(),
             fit: trial.fit.clone(),
-            object: trial.input.clone(),
+            object: Value::clone(&trial.input),
         }
     }
 

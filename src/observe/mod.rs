@@ -5,6 +5,7 @@ mod case;
 mod delivered;
 mod exchange;
 pub mod inventory;
+mod object;
 mod taken;
 mod trace;
 mod transport;
@@ -14,6 +15,7 @@ pub use body::{Bodies, Body};
 pub use case::{CaseError, SavedCase};
 pub use delivered::{Became, Delivered, Differs, Health, State};
 pub use exchange::{Ask, Exchange, Outcome, masked_review};
+pub use object::Object;
 pub use taken::Taken;
 pub use trace::{
     AdmissionSeen, Call, Count, Driven, Names, Record, ReviewSeen, Seen, Snapshot, Trace, WatchEvent, WatchLog,

@@ -1,8 +1,11 @@
 //! One input and everything that a converter was asked to make of it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Object;
 use crate::generate::Phase;
 
 /// One input with its legs, answers raw. Legs form a tree: each starts from the input or from what an earlier leg gave.
@@ -19,9 +22,13 @@ pub struct Trial {
     #[serde(default, skip_serializing_if = "Fit::is_valid")]
     pub fit: Fit,
     /// The object that was converted, in the form in which an API server holds it.
-    pub input: Value,
+    pub input: Object,
     /// What was done, in order.
     pub legs: Vec<Leg>,
+    /// What the declared maps make of the input, by version, where that is known already. It is no observation, and not
+    /// recorded.
+    #[serde(skip)]
+    pub meant: BTreeMap<String, Object>,
 }
 
 /// Where an input came from.
@@ -138,22 +145,22 @@ pub enum Reply {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Answer {
     /// As it was answered.
-    pub raw: Value,
+    pub raw: Object,
     /// As an API server goes on with it, where that differs: metadata put back, pruned, without nulls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub served: Option<Value>,
+    pub served: Option<Object>,
 }
 
 impl Answer {
     /// As an API server goes on with it.
-    pub fn served(&self) -> &Value {
+    pub fn served(&self) -> &Object {
         self.served.as_ref().unwrap_or(&self.raw)
     }
 }
 
 impl Leg {
     /// The object that an API server goes on with, where there is one.
-    pub fn served(&self) -> Option<&Value> {
+    pub fn served(&self) -> Option<&Object> {
         self.answer().map(Answer::served)
     }
 
@@ -182,7 +189,7 @@ pub struct Step<'a> {
     /// The version before.
     pub from: &'a str,
     /// The object before.
-    pub sent: &'a Value,
+    pub sent: &'a Object,
     /// The leg.
     pub leg: &'a Leg,
 }
@@ -220,8 +227,17 @@ impl Trial {
         self.steps().filter(move |step| step.leg.of == number)
     }
 
+    /// Every object that there is of a version.
+    pub fn objects_of(&self, version: &str) -> impl Iterator<Item = &Object> {
+        let input = (self.version == version).then_some(&self.input);
+        input
+            .into_iter()
+            .chain(self.meant.get(version))
+            .chain(self.legs.iter().filter(move |leg| leg.to == version).filter_map(Leg::served))
+    }
+
     /// Version and object that legs with this number start from.
-    fn object(&self, number: usize) -> Option<(&str, &Value)> {
+    fn object(&self, number: usize) -> Option<(&str, &Object)> {
         let Some(index) = number.checked_sub(1) else { return Some((&self.version, &self.input)) };
         let leg = self.legs.get(index)?;
         Some((&leg.to, leg.served()?))

@@ -1,10 +1,12 @@
 //! A request to create or update an object, from the first reading to the answer.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::default::{default, default_keeping_nulls, drop_nulls};
 use super::lists::duplicates;
-use super::place::{DEPTH_LIMIT, Place};
+use super::place::{DEPTH_LIMIT, Place, is_deeper_than};
 use super::print::print;
 use super::prune;
 use super::ratchet::Correlation;
@@ -55,6 +57,10 @@ pub struct Validator<'a> {
     schema: &'a Schema,
     kubernetes: KubeVersion,
     rules: Option<Rules<'a>>,
+    /// Whether the schema has any defaults.
+    fills: bool,
+    /// Whether there are objects within objects.
+    embeds: bool,
 }
 
 /// Answers one request. To answer several against one schema, keep a [`Validator`].
@@ -71,7 +77,27 @@ impl<'a> Validator<'a> {
     /// Prepares a schema for a release. Rules are in force from 1.25.
     pub fn new(schema: &'a Schema, kubernetes: KubeVersion) -> Self {
         let rules = kubernetes.at_least(25).then(|| Rules::compile(schema, kubernetes));
-        Self { schema, kubernetes, rules: rules.flatten() }
+        let (mut fills, mut embeds) = (false, false);
+        schema.walk(&mut |_, schema| {
+            fills |= schema.default.is_some();
+            embeds |= schema.embedded_resource;
+        });
+        Self { schema, kubernetes, rules: rules.flatten(), fills, embeds }
+    }
+
+    /// Whether there are rules, which alone can be left undecided.
+    pub(crate) fn has_rules(&self) -> bool {
+        self.rules.is_some()
+    }
+
+    /// A value with the defaults that it lacks.
+    pub(crate) fn filled<'v>(&self, value: &'v Value) -> Cow<'v, Value> {
+        if !self.fills {
+            return Cow::Borrowed(value);
+        }
+        let mut value = value.clone();
+        self.fill(&mut value);
+        Cow::Owned(value)
     }
 
     /// Judges a value without pruning or defaulting it: schema keywords, list types, embedded
@@ -146,7 +172,9 @@ impl<'a> Validator<'a> {
         if self.drops_nulls() {
             drop_nulls(self.schema, object);
         }
-        read_embedded(self.schema, object, strictness)?;
+        if self.embeds {
+            read_embedded(self.schema, object, strictness)?;
+        }
         self.fill(object);
         Ok(pruned)
     }
@@ -156,6 +184,9 @@ impl<'a> Validator<'a> {
     }
 
     fn fill(&self, object: &mut Value) {
+        if !self.fills {
+            return;
+        }
         if self.drops_nulls() {
             default(self.schema, object);
         } else {
@@ -206,7 +237,9 @@ impl<'a> Validator<'a> {
         let check = Check { schema: self.schema, value, kubernetes: self.kubernetes, nesting: 0 };
         let violations = &mut findings.violations;
         violations.extend(check.run(&root, correlation.as_ref()).violations);
-        judge_embedded(self.schema, value, &root, violations);
+        if self.embeds {
+            judge_embedded(self.schema, value, &root, violations);
+        }
         self.judge_lists(value, old, violations);
         if let Some(rules) = &self.rules {
             if violations.iter().any(|violation| blocks_rules(violation.reason)) {
@@ -294,17 +327,6 @@ fn judge_metadata(object: &Value, update: bool, found: &mut Vec<Violation>) {
         } else {
             judge_created(metadata, Naming::Subdomain, &place, found);
         }
-    }
-}
-
-fn is_deeper_than(value: &Value, levels: usize) -> bool {
-    let Some(left) = levels.checked_sub(1) else {
-        return true;
-    };
-    match value {
-        Value::Array(items) => items.iter().any(|item| is_deeper_than(item, left)),
-        Value::Object(map) => map.values().any(|value| is_deeper_than(value, left)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 

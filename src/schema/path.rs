@@ -1,5 +1,6 @@
 //! Where a schema node stands: a path of fields, list items and map values.
 
+use std::borrow::Borrow;
 use std::fmt;
 
 use serde_json::Value;
@@ -85,6 +86,13 @@ impl Path {
                 .collect();
         }
         found
+    }
+}
+
+/// Paths are ordered as their steps are.
+impl Borrow<[Step]> for Path {
+    fn borrow(&self) -> &[Step] {
+        &self.0
     }
 }
 

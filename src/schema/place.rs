@@ -1,6 +1,8 @@
 //! Where a value stands in an object. Places live on the stack while an object is walked and become
 //! text only when there is something to say about them.
 
+use serde_json::Value;
+
 use super::verdict::{Reason, Violation};
 use crate::document::pointer;
 
@@ -143,6 +145,18 @@ impl<'a> Place<'a> {
     /// A violation that another part of the server reports here.
     pub(super) fn refused(&self, reason: Reason, keyword: &'static str, message: String) -> Violation {
         Violation { field: self.bracketed(), pointer: self.pointer(), reason, keyword, message }
+    }
+}
+
+/// Whether a value has more levels than these.
+pub(super) fn is_deeper_than(value: &Value, levels: usize) -> bool {
+    let Some(left) = levels.checked_sub(1) else {
+        return true;
+    };
+    match value {
+        Value::Array(items) => items.iter().any(|item| is_deeper_than(item, left)),
+        Value::Object(map) => map.values().any(|value| is_deeper_than(value, left)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 

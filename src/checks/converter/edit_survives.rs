@@ -5,7 +5,7 @@ use super::shared_keyed::moved_between_items;
 use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::{Act, Edit};
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/edit-survives",
@@ -36,7 +36,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     continue;
                 }
                 tell.examined();
-                let on = format!("after an object read at {} was written {}", there.leg.to, edited(edit));
+                let on = || format!("after an object read at {} was written {}", there.leg.to, edited(edit));
                 let Some(stored) = written.leg.served() else {
                     let why = written.leg.complaint().unwrap_or_default();
                     let message = format!("an object of {} {} is refused: {why}", there.leg.to, edited(edit));
@@ -44,23 +44,23 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     continue;
                 };
                 if *edit == Edit::Label {
-                    let mut meant = trial.input.clone();
+                    let mut meant = Value::clone(&trial.input);
                     meant["metadata"]["labels"]["crdproof.dev/edited"] = json!("yes");
                     for difference in differences(&meant, stored) {
-                        tell.breach(differs(evidence, trial, written.number, &difference, &on));
+                        tell.breach(differs(evidence, trial, written.number, &difference, &on()));
                     }
                 }
                 if matches!(edit, Edit::Reverse(_) | Edit::Remove(_)) {
                     let schema = schema_of(evidence, &trial.version);
                     for difference in moved_between_items(schema, &trial.input, stored) {
-                        tell.breach(differs(evidence, trial, written.number, &difference, &on));
+                        tell.breach(differs(evidence, trial, written.number, &difference, &on()));
                     }
                 }
                 let reread = trial.after(written.number).find(|step| step.leg.to == there.leg.to);
                 let Some((reread, again)) = reread.and_then(|step| Some((step, step.leg.served()?))) else { continue };
                 for difference in differences(sent, again).iter().filter(|difference| difference.is_content()) {
                     if !declared(evidence, trial, reread.number, &difference.pointer) {
-                        let on = format!("on the way {} {on}", trial.route(reread.number));
+                        let on = format!("on the way {} {}", trial.route(reread.number), on());
                         tell.breach(differs(evidence, trial, reread.number, difference, &on));
                     }
                 }

@@ -32,15 +32,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             tell.examined();
             let desired = format!("{}/{}", evidence.crd.group, step.leg.to);
-            for path in PLACES {
-                let was = if path == ["apiVersion"] { &desired } else { text(step.sent, path) };
-                let now = text(raw, path);
+            let [_, others @ ..] = identity(step.sent);
+            let was = std::iter::once(desired.as_str()).chain(others);
+            for ((name, was), now) in PLACES.into_iter().zip(was).zip(identity(raw)) {
                 if was != now {
-                    let name = format!(".{}", path.join("."));
                     let route = trial.route(step.number);
                     let message = format!("{name} is {now:?} instead of {was:?} after {route}");
                     let breach = about(evidence, trial, step.number, message).key(format!("{route} {name}"));
-                    tell.breach(crate::checks::Breach { path: Some(name), ..breach });
+                    tell.breach(crate::checks::Breach { path: Some(name.to_owned()), ..breach });
                 }
             }
         }
@@ -48,10 +47,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 /// What tells an object from others.
-const PLACES: [&[&str]; 5] =
-    [&["apiVersion"], &["kind"], &["metadata", "name"], &["metadata", "namespace"], &["metadata", "uid"]];
+const PLACES: [&str; 5] = [".apiVersion", ".kind", ".metadata.name", ".metadata.namespace", ".metadata.uid"];
 
-/// Absent, null and empty are the same to an API server here.
-fn text<'v>(object: &'v Value, path: &[&str]) -> &'v str {
-    path.iter().try_fold(object, |object, name| object.get(name)).and_then(Value::as_str).unwrap_or_default()
+/// What an object has there. Absent, null and empty are the same to an API server.
+fn identity(object: &Value) -> [&str; 5] {
+    let metadata = &object["metadata"];
+    let places =
+        [(object, "apiVersion"), (object, "kind"), (metadata, "name"), (metadata, "namespace"), (metadata, "uid")];
+    places.map(|(part, name)| part[name].as_str().unwrap_or_default())
 }

@@ -33,6 +33,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 if !sent.is_empty() {
                     tell.examined();
                 }
+                if sent == now {
+                    continue;
+                }
                 // Annotations that an earlier conversion added are the converter's own.
                 let kept = sent.iter().filter(|(key, _)| name == "labels" || born.contains_key(*key));
                 let Some((key, value)) = kept.into_iter().find(|(key, value)| now.get(*key) != Some(value)) else {

@@ -27,12 +27,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         for (_, back) in trial.round_trips().filter(|_| trial.fit.is_valid()) {
             let Some(served) = back.leg.served() else { continue };
             tell.examined();
-            let way = trial.way(back.number);
             for difference in differences(&trial.input, served) {
                 if !matches!(difference.kind(), Kind::Lost | Kind::Changed) {
                     continue;
                 }
-                let lost = field(&difference.pointer);
+                let (lost, way) = (field(&difference.pointer), trial.way(back.number));
                 for (map_index, map) in &maps {
                     for (index, loss) in map.lost.iter().enumerate().filter(|(_, loss)| loss.until < evidence.today) {
                         let applies = way.windows(2).any(|pair| loss.covers(pair[0], pair[1], &lost));

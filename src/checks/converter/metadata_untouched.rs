@@ -24,6 +24,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(answer) = step.leg.answer() else { continue };
             let (Some(was), Some(now)) = (metadata(step.sent), metadata(&answer.raw)) else { continue };
             tell.examined();
+            if others(was).eq(others(now)) {
+                continue;
+            }
             let mut names = was.keys().chain(now.keys()).filter(|name| !ELSEWHERE.contains(&name.as_str()));
             if let Some(name) = names.find(|name| stated(was, name) != stated(now, name)) {
                 let route = trial.route(step.number);
@@ -40,6 +43,11 @@ const ELSEWHERE: [&str; 5] = ["labels", "annotations", "name", "namespace", "uid
 
 fn metadata(object: &Value) -> Option<&Map<String, Value>> {
     object.get("metadata")?.as_object()
+}
+
+/// What is stated about the rest.
+fn others(metadata: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    metadata.iter().filter(|(name, value)| !ELSEWHERE.contains(&name.as_str()) && !value.is_null())
 }
 
 /// A null states nothing: old Go types write `creationTimestamp: null`.

@@ -5,7 +5,8 @@ use crate::document::pointer;
 
 use super::shared::{about, each, generic, schema_of};
 use crate::checks::Breach;
-use crate::schema::{Reason, default, prune};
+use crate::schema::{Reason, prune};
+use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/output-valid",
@@ -49,13 +50,11 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
             };
             // With strategy None it is the server that leaves fields behind, and other checks say so.
             if evidence.crd.conversion.strategy != "None" && answer.served.is_some() {
-                for dropped in prune(schema, &mut answer.raw.clone()) {
+                for dropped in prune(schema, &mut Value::clone(&answer.raw)) {
                     told(&pointer::of_path(&dropped), "is not in the schema, so API servers drop it");
                 }
             }
-            let mut defaulted = answer.served().clone();
-            default(schema, &mut defaulted);
-            for violation in validator.validate(&defaulted).violations {
+            for violation in validator.validate(&validator.filled(answer.served())).violations {
                 // Keys of lists have a check of their own; what is no part of the schema was judged above.
                 if violation.reason != Reason::Duplicate && !violation.pointer.starts_with("/metadata") {
                     told(&violation.pointer, &format!("is not valid: {}", violation.message));

@@ -24,7 +24,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
         for (there, back) in trial.round_trips() {
             tell.examined();
-            let route = trial.route(back.number);
             let Some(served) = back.leg.served() else {
                 let why = back.leg.complaint().unwrap_or_default();
                 let message = format!("what became {} cannot come back to {}: {why}", there.leg.to, trial.version);
@@ -34,7 +33,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             for difference in differences(&trial.input, served) {
                 let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed);
                 if lossy && difference.is_content() && !declared(evidence, trial, back.number, &difference.pointer) {
-                    tell.breach(differs(evidence, trial, back.number, &difference, &format!("on the way {route}")));
+                    let on = format!("on the way {}", trial.route(back.number));
+                    tell.breach(differs(evidence, trial, back.number, &difference, &on));
                 }
             }
         }

@@ -204,6 +204,17 @@ impl<'a> Plan<'a> {
         self.nodes.iter().all(|node| !node.checked && node.goals.is_empty())
     }
 
+    /// Whether anything has a default.
+    pub(crate) fn has_defaults(&self) -> bool {
+        self.nodes.iter().any(|node| node.default.is_some())
+    }
+
+    /// Whether only numbers are tested, each by itself when it is made: then the whole needs no test of its own.
+    pub(crate) fn is_tested_in_parts(&self) -> bool {
+        let tested = |node: &Node<'_>| !node.checked || matches!(node.kind, Kind::Number(_));
+        self.nodes.iter().all(|node| tested(node) && node.goals.is_empty())
+    }
+
     /// The parts of a node that have a fixed place: fields, items and map values, seen through choices.
     pub(crate) fn child(&self, id: Id, step: &crate::schema::Step) -> Option<Id> {
         use crate::schema::Step;

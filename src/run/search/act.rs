@@ -1,13 +1,14 @@
 //! Takes inputs through a converter, and records what came back as trials.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use super::input::{Edits, Input, Inputs};
 use super::vary::places;
-use crate::convert::Converter;
-use crate::observe::{Act, Answer, Edit, Leg, Reply, Trial};
+use crate::convert::{Converter, Question};
+use crate::field_map::{Relation, expected};
+use crate::observe::{Act, Answer, Edit, Leg, Object, Reply, Trial};
 use crate::subject::Crd;
 
 /// What inputs are taken through.
@@ -18,6 +19,8 @@ pub(super) struct Actor<'a> {
     pub(super) baseline: Option<&'a Converter<'a>>,
     /// The inputs of every version; edits must leave objects valid.
     pub(super) versions: &'a [Inputs<'a>],
+    /// What tells what is meant to come of inputs, where a check wants to know.
+    pub(super) relation: Option<&'a Relation<'a>>,
     /// Pairs that are known not to convert, which need no asking.
     pub(super) dead: BTreeSet<(String, String)>,
 }
@@ -27,6 +30,10 @@ impl Actor<'_> {
     pub(super) fn act(&self, version: &str, inputs: Vec<Input>) -> Vec<Trial> {
         let extras: Vec<(bool, Edits)> = inputs.iter().map(|input| (input.again, input.edits)).collect();
         let mut trials: Vec<Trial> = inputs.into_iter().map(|input| self.trial(version, input)).collect();
+        if let Some(relation) = self.relation {
+            let valid = trials.iter_mut().filter(|trial| trial.fit.is_valid());
+            valid.for_each(|trial| trial.meant = self.meant(relation, trial));
+        }
         let all: Vec<(usize, usize)> = (0..trials.len()).map(|trial| (trial, 0)).collect();
         for to in self.others(version) {
             let there = self.convert(&mut trials, &all, version, to, &Act::Convert);
@@ -56,9 +63,20 @@ impl Actor<'_> {
             version: version.to_owned(),
             origin: input.origin,
             fit: input.fit,
-            input: input.object,
+            input: input.object.into(),
             legs: Vec::new(),
+            meant: BTreeMap::new(),
         }
+    }
+
+    /// What is meant to come of an input. It is written, since a good converter answers just that, to the letter.
+    fn meant(&self, relation: &Relation<'_>, trial: &Trial) -> BTreeMap<String, Object> {
+        let meant = |to: &str| {
+            let object = Object::from(expected(relation, &trial.input, &trial.version, to).ok()?);
+            object.text();
+            Some((to.to_owned(), object))
+        };
+        self.others(&trial.version).filter_map(meant).collect()
     }
 
     /// The versions that objects of one can be converted to.
@@ -84,8 +102,13 @@ impl Actor<'_> {
         if starts.is_empty() || (from != to && self.dead.contains(&(from.to_owned(), to.to_owned()))) {
             return Vec::new();
         }
-        let sent: Vec<&Value> = starts.iter().filter_map(|(trial, of)| object(&trials[*trial], *of)).collect();
-        let replies = converter.convert_all(&sent, from, to);
+        let question = |(trial, of): &(usize, usize)| {
+            let trial = &trials[*trial];
+            // What comes of it is often what was there before, such as the input after a round trip.
+            Some(Question { object: object(trial, *of)?, known: trial.objects_of(to).collect() })
+        };
+        let questions: Vec<Question<'_>> = starts.iter().filter_map(question).collect();
+        let replies = converter.convert_all(&questions, from, to);
         let mut reached = Vec::new();
         for ((trial, of), reply) in starts.iter().zip(replies) {
             if let Some(number) = add(&mut trials[*trial], *of, act.clone(), to, reply) {
@@ -109,11 +132,11 @@ impl Actor<'_> {
             self.versions.iter().find(|inputs| inputs.version == to).and_then(|inputs| inputs.generator.as_ref());
         let mut edited = Vec::new();
         for (trial, of, places) in starts.iter().filter(|(_, _, places)| *places != Edits::Nowhere) {
-            let Some(read) = object(&trials[*trial], *of).cloned() else { continue };
-            for (edit, changed) in edits(&trials[*trial].input, &read, *places) {
+            let Some(read) = object(&trials[*trial], *of) else { continue };
+            for (edit, changed) in edits(&trials[*trial].input, read, *places) {
                 let free = matches!(edit, Edit::Label | Edit::Strip);
                 if free || generator.is_some_and(|generator| generator.admits(&changed)) {
-                    let reply = Reply::Object(Answer { raw: changed, served: None });
+                    let reply = Reply::Object(Answer { raw: changed.into(), served: None });
                     edited.extend(add(&mut trials[*trial], *of, Act::Edit(edit), to, reply).map(|leg| (*trial, leg)));
                 }
             }
@@ -124,7 +147,7 @@ impl Actor<'_> {
 }
 
 /// The object that a leg gave; number 0 is the input.
-fn object(trial: &Trial, number: usize) -> Option<&Value> {
+fn object(trial: &Trial, number: usize) -> Option<&Object> {
     match number.checked_sub(1) {
         None => Some(&trial.input),
         Some(index) => trial.legs.get(index)?.served(),
