@@ -12,7 +12,6 @@
 
 use std::error::Error;
 use std::io::BufRead as _;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -127,12 +126,9 @@ fn laws(subject: &Subject, endpoint: Arc<dyn Endpoint>, objects: usize) -> Falli
         endpoint: Some(Stand(endpoint)),
         ..Settings::default()
     };
-    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    // A thread that waits for an answer leaves its core to another.
-    let jobs = cores.saturating_mul(NonZeroUsize::MIN.saturating_add(1));
+    let options = Options { jobs: Options::jobs(), today: jiff::civil::date(2026, 1, 1) };
     let started = Instant::now();
-    let report =
-        crdproof::run::judge(&plan(subject, &settings), &Options { jobs, today: jiff::civil::date(2026, 1, 1) });
+    let report = crdproof::run::judge(&plan(subject, &settings), &options);
     let took = started.elapsed();
     let broken = report.results.iter().find(|result| result.outcome == Judged::Broken);
     broken.map_or(Ok(took), |result| Err(format!("{} is broken", result.check).into()))

@@ -151,8 +151,7 @@ pub(crate) fn remedy(subject: &Subject) -> &'static str {
 
 /// How to judge: by this many threads, today.
 pub(crate) fn options(jobs: Option<NonZeroUsize>) -> Options {
-    let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    Options { jobs: jobs.unwrap_or_else(cores), today: jiff::Zoned::now().date() }
+    Options { jobs: jobs.unwrap_or_else(Options::jobs), today: jiff::Zoned::now().date() }
 }
 
 /// Adds to each finding the command that shows it again.

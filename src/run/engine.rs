@@ -66,6 +66,14 @@ pub struct Options {
     pub today: Date,
 }
 
+impl Options {
+    /// As many threads as serve most: two for each core, since one that waits for a converter leaves its core to another.
+    pub fn jobs() -> NonZeroUsize {
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        cores.saturating_mul(NonZeroUsize::MIN.saturating_add(1))
+    }
+}
+
 /// Whether the plan asks a webhook.
 pub fn asks(plan: &Plan<'_>) -> bool {
     plan.cases.iter().any(|case| {

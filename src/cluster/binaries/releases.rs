@@ -32,8 +32,8 @@ macro_rules! locks {
 /// The locks that are built in. Those of 1.23.2 and 1.31.13 have what serves custom resources at that patch, and some
 /// other modules, which registries lack there, at a patch near it.
 static LISTED: &[Texts3] = locks!(
-    "1.16.15" "1.17.17" "1.18.3" "1.18.4" "1.19.7" "1.20.5" "1.20.6" "1.23.2" "1.23.3" "1.24.17" "1.30.14" "1.31.4"
-    "1.31.13" "1.33.13" "1.34.12" "1.35.8" "1.36.2" "1.36.3" "1.36.4" "1.36.5" "1.37.1" "etcd-3.6.16"
+    "1.16.15" "1.17.17" "1.18.3" "1.18.4" "1.19.7" "1.20.5" "1.20.6" "1.23.2" "1.23.3" "1.24.17" "1.28.15" "1.30.14"
+    "1.31.4" "1.31.13" "1.32.6" "1.33.13" "1.34.12" "1.35.8" "1.36.2" "1.36.3" "1.36.4" "1.36.5" "1.37.1" "etcd-3.6.16"
 );
 
 /// How a release is built.
