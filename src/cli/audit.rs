@@ -19,6 +19,7 @@ use super::args::env::ClusterArgs;
 use super::console::Console;
 use super::env::run::{access, told};
 use super::exit::Exit;
+use super::run::quoted;
 use super::samples::samples;
 
 /// How long nothing is said while kinds are looked at.
@@ -52,12 +53,8 @@ pub(crate) fn audit(args: &AuditArgs, console: Console) -> Result<Exit> {
     let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     let mut crds: Vec<Audited> =
         seen.holdings.iter().map(|holding| judge(holding, today, args.expires_within)).collect();
-    if let Some(context) = &args.context {
-        // What is to be done next is to be done to the same cluster.
-        for command in crds.iter_mut().flat_map(|crd| &mut crd.next) {
-            command.push_str(&format!(" --context {context}"));
-        }
-    }
+    let cluster = same_cluster(args);
+    crds.iter_mut().flat_map(|crd| &mut crd.next).for_each(|command| command.push_str(&cluster));
     let wrong = crds.iter().any(|crd| crd.worst() == Sign::Wrong);
     let summary = Summary::of(&seen, &crds);
     let shown: Vec<&Audited> = crds.iter().filter(|crd| args.all || !args.names.is_empty() || tells(crd)).collect();
@@ -66,6 +63,13 @@ pub(crate) fn audit(args: &AuditArgs, console: Console) -> Result<Exit> {
         TextFormat::Text => summary.text(&shown, &seen),
     })?;
     Ok(if wrong { Exit::Findings } else { Exit::Success })
+}
+
+/// The words by which what is to be done next is done to the same cluster.
+fn same_cluster(args: &AuditArgs) -> String {
+    let kubeconfig = args.kubeconfig.as_ref().map(|path| ("--kubeconfig", path.to_string_lossy().into_owned()));
+    let context = args.context.as_ref().map(|name| ("--context", name.clone()));
+    kubeconfig.into_iter().chain(context).map(|(flag, value)| format!(" {flag} {}", quoted(&value))).collect()
 }
 
 /// Whether there is anything to say about a CRD.

@@ -165,16 +165,7 @@ pub(super) fn explain(rules: &[&ServerRule], format: TextFormat, console: Consol
 }
 
 fn page(rule: &ServerRule) -> String {
-    let bad: Vec<String> = rule
-        .bad
-        .iter()
-        .map(|window| match window.to {
-            Some(to) if to.patch == Some(99) => format!("{} to every 1.{}", window.from, to.minor),
-            Some(to) if to == window.from => to.to_string(),
-            Some(to) => format!("{} to {to}", window.from),
-            None => format!("{} and later", window.from),
-        })
-        .collect();
+    let bad: Vec<String> = rule.bad.iter().map(ToString::to_string).collect();
     let good: String = rule
         .good
         .iter()
@@ -187,7 +178,10 @@ fn page(rule: &ServerRule) -> String {
         .filter_map(|name| probe::find(name))
         .map(|probe| format!("  {}: {}\n", probe.name, probe.does))
         .collect();
-    let probes = if probes.is_empty() { "  none; the version decides\n".to_owned() } else { probes };
+    let probes = match &rule.untested {
+        Some(why) => format!("  none, the version decides: {why}\n"),
+        None => probes,
+    };
     format!(
         "server/{} ({}, {})\n\nGuarantee: {}.\n\nWhy: {}\n\nBad: {}.\n\nMended in:\n{good}\nExperiments:\n{probes}\nSource:\n  {}\n",
         rule.name,
@@ -208,5 +202,5 @@ fn data(rule: &ServerRule) -> serde_json::Value {
     let good: Vec<_> = rule.good.iter().map(|mended| json!({"release": mended.release, "why": mended.why})).collect();
     let bad: Vec<_> = rule.bad.iter().map(|window| json!({"from": window.from, "to": window.to})).collect();
     json!({"id": rule.id, "name": format!("server/{}", rule.name), "title": rule.title, "why": rule.breaks, "bad": bad,
-        "mended": good, "severity": rule.severity, "probes": rule.probes, "source": rule.source})
+        "mended": good, "severity": rule.severity, "probes": rule.probes, "untested": rule.untested, "source": rule.source})
 }

@@ -43,6 +43,9 @@ pub struct Ruled {
     pub table: Standing,
     /// What experiments saw, by name.
     pub probes: Vec<Probed>,
+    /// Why there is no experiment, where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untested: Option<&'static str>,
     /// Both together.
     pub verdict: Outcome,
 }
@@ -157,6 +160,7 @@ fn ruled(rule: &'static ServerRule, version: &ServerVersion, probes: Vec<Probed>
         severity: rule.severity,
         table,
         probes,
+        untested: rule.untested.as_deref(),
         verdict,
     }
 }

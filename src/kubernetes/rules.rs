@@ -1,5 +1,6 @@
 //! Defects of API servers by release. The table is data: `rules.yaml`.
 
+use std::fmt;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -28,9 +29,15 @@ pub struct ServerRule {
     pub severity: Weight,
     /// What breaks for CRDs of several versions.
     pub breaks: String,
+    /// Words of a CRD that it may touch; none where that is not a matter of the CRD.
+    #[serde(default)]
+    pub touches: Vec<String>,
     /// Experiments that see it.
     #[serde(default)]
     pub probes: Vec<String>,
+    /// Why there is none, where there is none.
+    #[serde(default)]
+    pub untested: Option<String>,
     /// Where it comes from.
     pub source: String,
 }
@@ -144,15 +151,31 @@ impl ServerRule {
         Standing::Good
     }
 
+    /// Whether it may touch somebody with these CRDs, as text; `whatever` where more is asked than what stands there.
+    pub fn may_touch(&self, crds: &str, whatever: bool) -> bool {
+        if self.touches.is_empty() { whatever } else { self.touches.iter().any(|word| crds.contains(word)) }
+    }
+
     /// The nearest release that mends it for somebody who has this one.
     fn next_good(&self, release: KubeVersion) -> Option<KubeVersion> {
         self.good.iter().map(|mended| mended.release).filter(|mended| *mended > release).min()
     }
 }
 
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to {
+            Some(to) if to.patch == Some(EVERY) => write!(f, "{} to every 1.{}", self.from, to.minor),
+            Some(to) if to == self.from => write!(f, "{to}"),
+            Some(to) => write!(f, "{} to {to}", self.from),
+            None => write!(f, "{} and later", self.from),
+        }
+    }
+}
+
 impl Window {
     /// Whether a release is in it; without a patch, whether all patches are.
-    fn has_all_of(self, release: KubeVersion) -> bool {
+    pub fn has_all_of(self, release: KubeVersion) -> bool {
         let first = KubeVersion { patch: release.patch.or(Some(0)), ..release };
         let last = KubeVersion { patch: release.patch.or(Some(EVERY)), ..release };
         self.from <= first && self.to.is_none_or(|to| last <= to)
@@ -196,6 +219,12 @@ mod tests {
                 let server: ServerVersion = release.to_string().parse().unwrap();
                 assert_eq!(row.judge(&server), Standing::Good, "{}: {release}", row.id);
             }
+            assert_eq!(
+                row.probes.is_empty(),
+                row.untested.is_some(),
+                "{}: an experiment, or why there is none",
+                row.id
+            );
             let names = rows[..index].iter().filter(|other| other.name == row.name);
             assert_eq!(names.count(), 0, "{} stands twice", row.name);
         }

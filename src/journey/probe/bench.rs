@@ -5,16 +5,20 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::super::patience::{self, PATIENCE, patiently};
+use super::Sight;
 use crate::cluster::api::{Answer, Api, PatchKind, Query, Resource, definitions};
 use crate::cluster::{ClusterError, Server};
 
-const GROUP: &str = "probe.crdproof.dev";
+pub(super) const GROUP: &str = "probe.crdproof.dev";
+
+/// On everything that is no object of a probe's own kind.
+pub(super) const LABEL: &str = "crdproof.dev/probe";
 
 /// A server and the names that a probe uses on it.
 pub(super) struct Bench<'a> {
     pub(super) server: &'a Server,
     pub(super) api: Api,
-    plural: String,
+    pub(super) plural: String,
 }
 
 impl<'a> Bench<'a> {
@@ -22,7 +26,7 @@ impl<'a> Bench<'a> {
         Self { server, api: server.api(), plural: format!("{}s", probe.replace('-', "")) }
     }
 
-    fn crd_name(&self) -> String {
+    pub(super) fn crd_name(&self) -> String {
         format!("{}.{GROUP}", self.plural)
     }
 
@@ -40,7 +44,7 @@ impl<'a> Bench<'a> {
             })
             .collect();
         json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-            "metadata": {"name": self.crd_name()},
+            "metadata": {"name": self.crd_name(), "labels": {LABEL: "yes"}},
             "spec": {"group": GROUP, "scope": "Cluster", "versions": versions,
                 "names": {"plural": self.plural, "singular": self.plural.trim_end_matches('s'), "kind": "Probe"}}})
     }
@@ -71,8 +75,9 @@ impl<'a> Bench<'a> {
         self.kind(version).path_of("probe")
     }
 
-    pub(super) fn status_path(&self, version: &str) -> String {
-        self.kind(version).part_of("probe", "status")
+    /// The path of a part of the object: `status` or `scale`.
+    pub(super) fn part(&self, version: &str, part: &str) -> String {
+        self.kind(version).part_of("probe", part)
     }
 
     pub(super) async fn create(&self, version: &str, spec: &Value) -> Result<Answer, ClusterError> {
@@ -152,6 +157,17 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// What it means that a request is answered at all: a panic of its handler shows as 500, or ends the connection.
+pub(super) fn survived(asked: Result<Answer, ClusterError>) -> Result<Sight, ClusterError> {
+    Ok(match asked {
+        Ok(answer) if answer.is_success() => Sight::Good(said(&answer)),
+        Ok(answer) if answer.status >= 500 => Sight::Bad(said(&answer)),
+        Ok(answer) => Sight::Unclear(said(&answer)),
+        Err(ClusterError::Transport { why, .. }) => Sight::Bad(format!("the connection broke: {why}")),
+        Err(error) => return Err(error),
+    })
+}
+
 /// The managers that own something, in order.
 pub(super) fn managers(object: &Value) -> Vec<String> {
     let entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();
@@ -165,4 +181,48 @@ pub(super) fn said(answer: &Answer) -> String {
     }
     let message: String = answer.message().chars().take(160).collect();
     format!("{} {}", answer.status, message.trim())
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::time::Duration;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    /// An answer as a server would give it.
+    pub(in super::super) fn answer(status: u16, body: &Value) -> Answer {
+        let body = body.to_string().into_bytes();
+        Answer { status, headers: http::HeaderMap::default(), body, took: Duration::ZERO, call: "a call".into() }
+    }
+
+    /// A refusal in these words.
+    pub(in super::super) fn refusal(status: u16, message: &str) -> Answer {
+        answer(status, &json!({"message": message}))
+    }
+
+    /// Which of the three it is.
+    pub(in super::super) fn word(sight: &Sight) -> &'static str {
+        match sight {
+            Sight::Good(_) => "good",
+            Sight::Bad(_) => "bad",
+            Sight::Unclear(_) => "unclear",
+        }
+    }
+
+    #[rstest]
+    #[case(201, "good")]
+    #[case(500, "bad")]
+    #[case(403, "unclear")]
+    fn a_handler_that_panics_is_seen(#[case] status: u16, #[case] expected: &str) {
+        assert_eq!(word(&survived(Ok(answer(status, &json!({})))).unwrap()), expected);
+    }
+
+    #[test]
+    fn a_connection_that_breaks_is_bad_and_a_deadline_is_an_error() {
+        let broken = ClusterError::Transport { call: "a call".into(), why: "end of file".into() };
+        assert_eq!(word(&survived(Err(broken)).unwrap()), "bad");
+        assert!(survived(Err(ClusterError::Deadline { call: "a call".into(), seconds: 1 })).is_err());
+    }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Sight;
-use super::bench::{Bench, managers, said};
+use super::bench::{Bench, managers, said, survived};
 use crate::cluster::ClusterError;
-use crate::cluster::api::{PatchKind, Query};
+use crate::cluster::api::{Answer, PatchKind, Query};
 
 fn numbers() -> Value {
     json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}})
@@ -45,8 +45,34 @@ pub(super) async fn stripped_entries(bench: &Bench<'_>) -> Result<Sight, Cluster
     }
     let kept = managers(&written.json()).iter().any(|manager| manager == "m1");
     let other = bench.apply("v1", "m2", &json!({"a": 2})).await?;
-    let seen = format!("m1 is {} after the write, m2 got {}", if kept { "there" } else { "gone" }, said(&other));
-    Ok(Sight::of(kept && other.status == 409, seen))
+    Ok(still_owned(kept, &other))
+}
+
+/// Whether m1 still owns what it applied, after a write and before m2.
+fn still_owned(kept: bool, other: &Answer) -> Sight {
+    let seen = format!("m1 is {} after the write, m2 got {}", if kept { "there" } else { "gone" }, said(other));
+    match other.status {
+        409 if kept => Sight::Good(seen),
+        200 | 409 => Sight::Bad(seen),
+        _ => Sight::Unclear(seen),
+    }
+}
+
+/// V03: a write of the status cost the owners of everything else.
+pub(super) async fn status_owners(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+    let mut crd = bench.crd(&[("v1", numbers())]);
+    crd["spec"]["versions"][0]["subresources"] = json!({"status": {}});
+    bench.install(&crd).await?;
+    bench.apply("v1", "m1", &json!({"a": 1})).await?.ok()?;
+    let mut object = bench.get("v1").await?;
+    object["status"] = json!({"note": "written"});
+    let written = bench.api.put(&bench.part("v1", "status"), &object).await?;
+    if !written.is_success() {
+        return Ok(Sight::Unclear(format!("the status was refused: {}", said(&written))));
+    }
+    let kept = managers(&written.json()).iter().any(|manager| manager == "m1");
+    let other = bench.apply("v1", "m2", &json!({"a": 2})).await?;
+    Ok(still_owned(kept, &other))
 }
 
 /// V01: ownership could not be taken away.
@@ -74,14 +100,7 @@ pub(super) async fn apply_api_service(bench: &Bench<'_>) -> Result<Sight, Cluste
             "service": {"name": "crdproof", "namespace": "default"}}});
     let path =
         Query::new().manager("crdproof").dry_run().on(format!("/apis/apiregistration.k8s.io/v1/apiservices/{name}"));
-    Ok(match bench.api.patch(&path, PatchKind::Apply, &object).await {
-        Ok(answer) if answer.is_success() => Sight::Good(said(&answer)),
-        Ok(answer) if answer.status >= 500 => Sight::Bad(said(&answer)),
-        Ok(answer) => Sight::Unclear(said(&answer)),
-        // The handler's panic ends the connection.
-        Err(ClusterError::Transport { why, .. }) => Sight::Bad(format!("the connection broke: {why}")),
-        Err(error) => return Err(error),
-    })
+    survived(bench.api.patch(&path, PatchKind::Apply, &object).await)
 }
 
 /// V26: what is the same was written all the same. Entries carry the second of the write, so the applies are further apart.
@@ -99,4 +118,22 @@ pub(super) async fn reapply(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
     }
     let same = versions.iter().all(|version| *version == versions[0]);
     Ok(Sight::of(same, format!("resource versions of three identical applies: {}", versions.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::super::bench::tests::{refusal, word};
+    use super::*;
+
+    #[rstest]
+    #[case(true, 409, "good")]
+    #[case(true, 200, "bad")]
+    #[case(false, 409, "bad")]
+    #[case(false, 200, "bad")]
+    #[case(true, 500, "unclear")]
+    fn an_owner_is_there_and_defended(#[case] kept: bool, #[case] status: u16, #[case] expected: &str) {
+        assert_eq!(word(&still_owned(kept, &refusal(status, "conflict with m1"))), expected);
+    }
 }

@@ -1,11 +1,11 @@
 //! Probes of what schemas do.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Sight;
-use super::bench::{Bench, said};
+use super::bench::{Bench, said, survived};
 use crate::cluster::ClusterError;
-use crate::cluster::api::PatchKind;
+use crate::cluster::api::{PatchKind, Query, definitions};
 
 /// V12: null was no value of an enum.
 pub(super) async fn null_in_enum(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
@@ -32,76 +32,65 @@ pub(super) async fn preserved_array(bench: &Bench<'_>) -> Result<Sight, ClusterE
     Ok(Sight::of(read == sent, format!("{sent} is stored as {read}")))
 }
 
-/// V29: a part of a block was not recognised unless it began where the block begins.
-pub(super) async fn cidr_containment(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
-    let rule = json!([{"rule": "cidr('192.168.0.0/24').containsCIDR(self)"}]);
-    let spec = json!({"type": "object", "properties": {
-        "block": {"type": "string", "maxLength": 50, "x-kubernetes-validations": rule}}});
-    match bench.plain(spec).await {
-        Ok(()) => {}
-        Err(ClusterError::Refused { status: 422, .. }) => {
-            return Ok(Sight::Unclear("the server does not know the CIDR library".into()));
-        }
-        Err(error) => return Err(error),
+/// V05: a field that takes both made the server panic.
+pub(super) async fn int_or_string(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+    let both = json!({"x-kubernetes-int-or-string": true});
+    match bench.plain(json!({"type": "object", "properties": {"size": both}})).await {
+        Err(ClusterError::Refused { status, message, .. }) if status >= 500 => return Ok(Sight::Bad(message)),
+        installed => installed?,
     }
-    // A server without rules admits everything.
-    let mut elsewhere = Bench::object("v1", &json!({"block": "10.0.0.0/8"}));
-    elsewhere["metadata"]["name"] = json!("elsewhere");
-    if bench.api.post(&bench.collection("v1"), &elsewhere).await?.is_success() {
-        return Ok(Sight::Unclear("the server does not judge rules".into()));
+    let sight = survived(bench.create("v1", &json!({"size": 1})).await)?;
+    if !matches!(sight, Sight::Good(_)) {
+        return Ok(sight);
     }
-    let part = bench.create("v1", &json!({"block": "192.168.0.128/25"})).await?;
-    Ok(match part.status {
-        201 => Sight::Good("192.168.0.128/25 is a part of 192.168.0.0/24".into()),
-        422 => Sight::Bad("192.168.0.128/25 is not held for a part of 192.168.0.0/24".into()),
-        _ => Sight::Unclear(said(&part)),
-    })
+    let text = json!({"spec": {"size": "50%"}});
+    survived(bench.api.patch(&bench.path("v1"), PatchKind::Merge, &text).await)
 }
 
-/// V30: a status could not be written beside a value of its own that was valid once.
-pub(super) async fn status_ratcheting(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
-    let part = |values: &Value| json!({"type": "object", "properties": {"a": {"type": "string", "enum": values}, "note": {"type": "string"}}});
-    let schema = |values: Value| {
-        let part = part(&values);
-        json!({"type": "object", "properties": {"spec": part, "status": part}})
-    };
-    let mut crd = bench.crd(&[("v1", Value::Null)]);
-    crd["spec"]["versions"][0]["subresources"] = json!({"status": {}});
-    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema(json!(["old", "new"]));
-    bench.install(&crd).await?;
-    bench.create("v1", &json!({"a": "old"})).await?.ok()?;
-    let first = json!({"status": {"a": "old"}});
-    bench.api.patch(&bench.status_path("v1"), PatchKind::Merge, &first).await?.ok()?;
-    let tightened = schema(json!(["new"]));
-    bench.redefine(|crd| crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = tightened.clone()).await?;
-    // The new schema is in force once an object of the old kind is refused.
-    let other = |name: &str| {
-        let mut object = Bench::object("v1", &json!({"a": "old"}));
-        object["metadata"]["name"] = json!(name);
-        object
-    };
-    let mut in_force = false;
-    for attempt in 0..100 {
-        let answer = bench.api.post(&bench.collection("v1"), &other(&format!("other-{attempt}"))).await?;
-        if answer.status == 422 {
-            in_force = true;
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+/// V32: formats of numbers were called unknown.
+pub(super) async fn format_warnings(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+    let mut fields = json!({"none": {"type": "string", "format": NO_FORMAT}});
+    for (kind, format) in NUMBERS {
+        fields[format] = json!({"type": kind, "format": format});
     }
-    if !in_force {
-        return Ok(Sight::Unclear("the tightened schema did not come into force".into()));
+    let crd = bench.crd(&[("v1", json!({"type": "object", "properties": fields}))]);
+    let answer = bench.api.post(&Query::new().dry_run().on(definitions().path()), &crd).await?;
+    if !answer.is_success() {
+        return Ok(Sight::Unclear(said(&answer)));
     }
-    let label = json!({"metadata": {"labels": {"probe": "yes"}}});
-    let main = bench.api.patch(&bench.path("v1"), PatchKind::Merge, &label).await?;
-    if !main.is_success() {
-        return Ok(Sight::Unclear("the server forgives nothing at all, not even on the object itself".into()));
+    Ok(warned(&answer.warnings()))
+}
+
+const NO_FORMAT: &str = "crdproof-knows-none";
+const NUMBERS: [(&str, &str); 4] =
+    [("integer", "int32"), ("integer", "int64"), ("number", "float"), ("number", "double")];
+
+fn warned(warnings: &[String]) -> Sight {
+    // Quotes within a header are written with a stroke before them.
+    let about =
+        |format: &str| warnings.iter().find(|warning| warning.replace('\\', "").contains(&format!("\"{format}\"")));
+    match NUMBERS.iter().find_map(|(_, format)| about(format)) {
+        Some(warning) => Sight::Bad(warning.clone()),
+        None if about(NO_FORMAT).is_some() => Sight::Good("warns of the unknown format alone".into()),
+        None if warnings.is_empty() => Sight::Good("warns of no format, right or wrong".into()),
+        None => Sight::Unclear(warnings.join("; ")),
     }
-    let status = json!({"status": {"note": "written"}});
-    let answer = bench.api.patch(&bench.status_path("v1"), PatchKind::Merge, &status).await?;
-    Ok(match answer.status {
-        200 => Sight::Good(said(&answer)),
-        422 => Sight::Bad(said(&answer)),
-        _ => Sight::Unclear(said(&answer)),
-    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::super::bench::tests::word;
+    use super::*;
+
+    #[rstest]
+    #[case(&[], "good")]
+    #[case(&[r#"299 - "unrecognized format \"crdproof-knows-none\"""#], "good")]
+    #[case(&["unrecognized format \"crdproof-knows-none\"", "unrecognized format \"int32\""], "bad")]
+    #[case(&["something else"], "unclear")]
+    fn warnings_name_formats(#[case] warnings: &[&str], #[case] expected: &str) {
+        let warnings: Vec<String> = warnings.iter().map(|&warning| warning.to_owned()).collect();
+        assert_eq!(word(&warned(&warnings)), expected);
+    }
 }

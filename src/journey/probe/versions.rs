@@ -1,18 +1,13 @@
 //! Probes of CRDs with several versions, and of their end.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::Sight;
 use super::bench::{Bench, managers, said};
 use crate::cluster::ClusterError;
 use crate::cluster::api::PatchKind;
-use crate::convert::endpoint::{Function, Request};
-use crate::convert::review;
-use crate::tap::{Fault, Tap};
 
-fn numbers() -> Value {
+pub(super) fn numbers() -> Value {
     json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}})
 }
 
@@ -24,6 +19,27 @@ pub(super) async fn none_converts(bench: &Bench<'_>) -> Result<Sight, ClusterErr
     let again = bench.apply("v2", "m1", &json!({"a": 1})).await?;
     let failed = [&first, &second, &again].into_iter().find(|answer| !answer.is_success());
     Ok(failed.map_or_else(|| Sight::Good("three applies at two versions".into()), |answer| Sight::Bad(said(answer))))
+}
+
+/// V04: what did not change was a change.
+pub(super) async fn steady_generation(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+    bench.install(&bench.crd(&[("v1", numbers()), ("v2", numbers())])).await?;
+    let mut object = bench.create("v1", &json!({"a": 1})).await?.ok()?.json();
+    let mut generations = vec![object["metadata"]["generation"].as_u64()];
+    for _ in 0..3 {
+        object = bench.api.put(&bench.path("v1"), &object).await?.ok()?.json();
+        generations.push(object["metadata"]["generation"].as_u64());
+    }
+    Ok(steady(&generations))
+}
+
+fn steady(generations: &[Option<u64>]) -> Sight {
+    let Some(known) = generations.iter().copied().collect::<Option<Vec<u64>>>() else {
+        return Sight::Unclear("there is no generation".into());
+    };
+    let shown: Vec<String> = known.iter().map(ToString::to_string).collect();
+    let same = known.windows(2).all(|pair| pair[0] == pair[1]);
+    Sight::of(same, format!("generations of three unchanged writes: {}", shown.join(", ")))
 }
 
 /// V23: an object with two items of one key could not be applied any more.
@@ -93,50 +109,18 @@ pub(super) async fn retired_entry(bench: &Bench<'_>) -> Result<Sight, ClusterErr
     Ok(Sight::of(applied.is_success(), said(&applied)))
 }
 
-/// V35: a write while the converter is down cost everybody's ownership.
-pub(super) async fn outage(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
-    let Some(access) = bench.server.host_access() else {
-        return Ok(Sight::Unclear("the server cannot reach a webhook of ours".into()));
-    };
-    let tap = Tap::start(&access, Arc::new(Function(rewrite))).await?;
-    let seen = during_outage(bench, &tap).await;
-    // Deleting the CRD takes a converter that answers.
-    tap.fail(None);
-    let cleared = bench.clear().await;
-    tap.stop().await;
-    let seen = seen?;
-    cleared?;
-    Ok(seen)
-}
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
 
-async fn during_outage(bench: &Bench<'_>, tap: &Tap) -> Result<Sight, ClusterError> {
-    bench.install(&tap.redirect(&bench.crd(&[("v1", numbers()), ("v2", numbers())]))).await?;
-    bench.apply("v1", "m1", &json!({"a": 1})).await?.ok()?;
-    bench.apply("v2", "m2", &json!({"b": 2})).await?.ok()?;
-    let before = managers(&bench.get("v2").await?);
-    tap.fail(Some(Fault::Refuse("the converter is down".into())));
-    let label = json!({"metadata": {"labels": {"probe": "yes"}}});
-    let labelled = bench.api.patch(&bench.path("v2"), PatchKind::Merge, &label).await?;
-    tap.fail(None);
-    let after = managers(&bench.get("v2").await?);
-    let seen =
-        format!("label: {}; entries before [{}], after [{}]", said(&labelled), before.join(", "), after.join(", "));
-    Ok(Sight::of(before.iter().all(|manager| after.contains(manager)), seen))
-}
+    use super::super::bench::tests::word;
+    use super::*;
 
-/// The versions differ by name only.
-fn rewrite(request: &Request) -> (u16, Vec<u8>) {
-    let review: Value = serde_json::from_slice(&request.body).unwrap_or_default();
-    let answered = review::answer(&review, |object, to| {
-        let mut object = object.clone();
-        object["apiVersion"] = json!(to);
-        if object["metadata"].is_null() {
-            object["metadata"] = json!({});
-        }
-        Ok(object)
-    });
-    match answered {
-        Ok(answer) => (200, answer.to_string().into_bytes()),
-        Err(why) => (400, why.as_bytes().to_vec()),
+    #[rstest]
+    #[case(&[Some(1), Some(1)], "good")]
+    #[case(&[Some(1), Some(2)], "bad")]
+    #[case(&[Some(1), None], "unclear")]
+    fn a_generation_stays(#[case] generations: &[Option<u64>], #[case] expected: &str) {
+        assert_eq!(word(&steady(generations)), expected);
     }
 }

@@ -145,6 +145,11 @@ fn sound(path: &str) -> Reply {
 
 /// Audits a server that speaks TLS and answers so; asserts that it was only read.
 fn audited(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Ended {
+    audited_as("config", &[], answer)
+}
+
+/// The same, with a kubeconfig of this name, and more words.
+fn audited_as(config: &str, more: &[&str], answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Ended {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let calls = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&calls);
@@ -156,7 +161,8 @@ fn audited(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Ended {
     let listener = runtime.block_on(Listener::bind(address, Credentials::Own(Vec::new()), handler)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     kubeconfig(folder.path(), &format!("https://{}", listener.address()), listener.authority());
-    let ended = crdproof(folder.path(), &["audit", "--kubeconfig", "config"]);
+    std::fs::rename(folder.path().join("config"), folder.path().join(config)).unwrap();
+    let ended = crdproof(folder.path(), &[&["audit", "--kubeconfig", config], more].concat());
     let calls = calls.lock().unwrap();
     assert!(!calls.is_empty() && calls.iter().all(|method| method == "GET"), "{calls:?}\n{}", ended.stderr);
     ended
@@ -165,6 +171,22 @@ fn audited(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Ended {
 #[test]
 fn a_server_in_order_is_read_page_by_page() {
     prints(audited(sound), 0, &["✔ 2 objects", "✔ managedFields at v2: alice 2", "nothing found"]);
+}
+
+/// What is to be done next can be pasted: it names the cluster that was looked at, as a shell reads it.
+#[test]
+fn next_is_for_the_same_cluster() {
+    let unmigrated = |path: &str| {
+        if path.contains("customresourcedefinitions") {
+            let items = [definition(&json!(["v1", "v2"]))];
+            return Reply::json(&json!({"kind": "CustomResourceDefinitionList", "metadata": {}, "items": items}));
+        }
+        sound(path)
+    };
+    let next = "next: crdproof migrate widgets.example.com --trim --kubeconfig";
+    prints(audited_as("config", &[], unmigrated), 0, &[&format!("{next} config\n")]);
+    let both = audited_as("my config", &["--context", "stand-in"], unmigrated);
+    prints(both, 0, &[&format!("{next} 'my config' --context stand-in\n")]);
 }
 
 #[test]
