@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crdproof::checks::{self, Check, Need};
+use crdproof::kubernetes::{FEATURES, KubeVersion, Older, Stages};
 use crdproof::subject::SubjectFile;
 use schemars::schema_for;
 use serde_json::Value;
@@ -21,6 +22,7 @@ pub(crate) fn pages(subject_file: &str) -> BTreeMap<String, String> {
     for family in checks::families() {
         pages.insert(format!("docs/checks/{family}.md"), page(family));
     }
+    pages.insert("docs/features.md".into(), features());
     pages.insert(SUBJECT_FILE.into(), with_keys(subject_file));
     pages
 }
@@ -89,6 +91,39 @@ fn page(family: &str) -> String {
                 let _ = writeln!(text, "- <{link}>");
             }
         }
+    }
+    text
+}
+
+/// The table of features, for people.
+fn features() -> String {
+    let mut text = "# Features by release\n\nWritten by `scripts/generate-docs` from the table that `manifest/minimum-kubernetes`, \
+                    `crdproof minimum` and\n`crdproof preflight` go by (`src/kubernetes/features.yaml`).\n\n\
+                    *Since* is the first release in which a new CRD or a client may rely on it without asking for it. *Off* and *on* are\n\
+                    beta. What an older server does: it *refuses* it, *drops* it silently, or *ignores* it. Parts of a feature share its \
+                    fate\nwhere it is not there at all: a rule that calls a library is dropped by 1.24, and refused by a release that knows \
+                    rules but\nnot the library. What is *seen* is recognised in manifests; the rest is a matter of servers.\n"
+        .to_owned();
+    let mut area = None;
+    for (feature, _) in FEATURES.iter() {
+        if area.replace(feature.area) != Some(feature.area) {
+            let _ = write!(text, "\n## {}\n\n", feature.area.title());
+            text.push_str("| feature | since | alpha | off | on | GA | removed | an older server | seen | gate |\n");
+            text.push_str("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+        }
+        let release = |release: Option<KubeVersion>| release.map_or("–".to_owned(), |release| release.to_string());
+        let Stages { alpha, beta_off, beta_on, ga, removed } = feature.stages;
+        let stages = [feature.since(), alpha, beta_off, beta_on, ga, removed].map(release).join(" | ");
+        let older = match feature.older {
+            Older::Refuses => "refuses",
+            Older::Drops => "drops",
+            Older::Ignores => "ignores",
+        };
+        let note = feature.note.as_ref().map_or(String::new(), |note| format!(": {}", cell(note)));
+        let seen = if feature.found.is_some() { "yes" } else { "–" };
+        let gate = feature.gate.as_ref().map_or("–".to_owned(), |gate| format!("`{gate}`"));
+        let what = cell(&feature.what);
+        let _ = writeln!(text, "| [{what}]({}){note} | {stages} | {older} | {seen} | {gate} |", feature.source);
     }
     text
 }

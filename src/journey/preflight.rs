@@ -8,8 +8,8 @@ pub use super::probe::Sight;
 
 use super::probe;
 use crate::cluster::{ClusterError, Server};
-use crate::kubernetes::{Older, RULES, ServerRule, ServerVersion, Standing, Weight};
-use crate::subject::{Subject, features_of};
+use crate::kubernetes::{RULES, ServerRule, ServerVersion, Standing, Weight};
+use crate::subject::{Subject, Used, features_of};
 
 /// Everything that was seen.
 #[derive(Debug, Serialize)]
@@ -176,17 +176,13 @@ fn verdict(table: &Standing, probes: &[Probed]) -> Outcome {
 fn needed(subject: &Subject, version: &ServerVersion) -> Vec<Needed> {
     let mut needed = Vec::new();
     for crd in &subject.crds {
-        for (feature, span) in features_of(crd) {
+        for Used { feature, since, span } in features_of(crd) {
             needed.push(Needed {
                 what: feature.what.clone(),
-                since: feature.since.to_string(),
+                since: since.to_string(),
                 place: subject.sources.place(span).to_string(),
-                there: version.behaves_as().minor >= feature.since.minor,
-                otherwise: match feature.older {
-                    Older::Refuses => "refuses the CRD",
-                    Older::Drops => "drops it silently",
-                    Older::Ignores => "keeps it without effect",
-                },
+                there: version.behaves_as().minor >= since.minor,
+                otherwise: feature.on(version.behaves_as()).does(),
                 harmless: feature.harmless,
             });
         }

@@ -1,39 +1,109 @@
-//! What a CRD can use, from which release on. The table is data: `features.yaml`.
+//! What CRDs and their clients can use, and how each release takes it. The table is data: `features.yaml`.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::KubeVersion;
 use crate::document::{Sources, decode, parse};
 
-/// One row of the table.
+/// One row of the table; its head explains the columns.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Feature {
     /// Its name.
     pub id: String,
+    /// What it belongs to.
+    pub area: Area,
     /// What it is, for messages.
     pub what: String,
-    /// The first release in which a new CRD may rely on it by default.
-    pub since: KubeVersion,
-    /// What a server before that does.
+    /// When it came, and went.
+    pub stages: Stages,
+    /// From when on a new CRD may rely on it, where the stages do not say it.
+    since: Option<KubeVersion>,
+    /// What it is a part of.
+    of: Option<String>,
+    /// What a server without it does.
     pub older: Older,
     /// Whether objects keep their meaning without it.
     #[serde(default)]
     pub harmless: bool,
-    /// How its use is recognised.
-    pub found: Found,
-    /// Where the release comes from.
+    /// The feature gate, where there is or was one.
+    pub gate: Option<String>,
+    /// How its use is recognised, unless no manifest shows it.
+    pub found: Option<Found>,
+    /// Whether no manifest shows it.
+    #[serde(default)]
+    pub server: bool,
+    /// What else is to be known.
+    pub note: Option<String>,
+    /// Where the releases come from.
     pub source: String,
 }
 
+/// What a feature belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Area {
+    /// Fields of a CRD.
+    Definition,
+    /// Conversion and its reviews.
+    Conversion,
+    /// Keywords of schemas.
+    Keyword,
+    /// `format`.
+    Format,
+    /// `x-kubernetes-validations`.
+    Rule,
+    /// How objects are written.
+    Write,
+    /// Who has a say in writes.
+    Admission,
+    /// How objects are read.
+    Read,
+    /// Storage version migration.
+    Migration,
+}
+
+impl Area {
+    /// What to call it in a heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Definition => "Definition",
+            Self::Conversion => "Conversion",
+            Self::Keyword => "Keywords of schemas",
+            Self::Format => "Formats",
+            Self::Rule => "Rules",
+            Self::Write => "Writing",
+            Self::Admission => "Admission",
+            Self::Read => "Reading",
+            Self::Migration => "Storage version migration",
+        }
+    }
+}
+
+/// The releases in which a feature came to each stage, as far as it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Stages {
+    /// Alpha, which is off.
+    pub alpha: Option<KubeVersion>,
+    /// Beta, and off.
+    pub beta_off: Option<KubeVersion>,
+    /// Beta, and on.
+    pub beta_on: Option<KubeVersion>,
+    /// Generally available.
+    pub ga: Option<KubeVersion>,
+    /// No longer there.
+    pub removed: Option<KubeVersion>,
+}
+
 /// What a server that is too old does with a feature.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Older {
-    /// Refuses the CRD.
+    /// Refuses the CRD, or the request.
     Refuses,
     /// Leaves it out silently.
     Drops,
@@ -41,22 +111,63 @@ pub enum Older {
     Ignores,
 }
 
+impl Older {
+    /// What such a server does with a CRD.
+    pub fn does(self) -> &'static str {
+        match self {
+            Self::Refuses => "refuses the CRD",
+            Self::Drops => "drops it silently",
+            Self::Ignores => "keeps it without effect",
+        }
+    }
+
+    /// What becomes of a CRD on such a server.
+    pub fn fate(self) -> &'static str {
+        match self {
+            Self::Refuses => "the CRD would be refused",
+            Self::Drops => "it would be dropped silently",
+            Self::Ignores => "it would be kept without effect",
+        }
+    }
+}
+
 /// How the use of a feature is recognised; exactly one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Found {
-    /// See the table's head.
+    /// A keyword of a schema.
     pub keyword: Option<String>,
-    /// See the table's head.
-    pub format: Option<String>,
-    /// See the table's head.
+    /// Names of formats.
+    pub formats: Option<Vec<String>>,
+    /// A field of a version, by its path.
     pub version_field: Option<String>,
-    /// See the table's head.
+    /// A field of the spec, by its path.
+    pub spec_field: Option<String>,
+    /// A key of a rule.
     pub rule_key: Option<String>,
-    /// See the table's head.
+    /// What a rule looks like.
     pub rule_matches: Option<String>,
-    /// See the table's head.
+    /// A review version that is not offered.
     pub review_versions_without: Option<String>,
+}
+
+impl Feature {
+    /// The first release in which a new CRD may rely on it by default; nothing where there is none.
+    pub fn since(&self) -> Option<KubeVersion> {
+        self.since.or(self.stages.beta_on).or(self.stages.ga)
+    }
+
+    /// What it is a part of.
+    pub fn whole(&self) -> Option<&'static Feature> {
+        let of = self.of.as_deref()?;
+        FEATURES.iter().map(|(feature, _)| feature).find(|feature| feature.id == of)
+    }
+
+    /// What a release without it does. Where what it is a part of is not there either, that decides.
+    pub fn on(&self, release: KubeVersion) -> Older {
+        let lacks = |whole: &&Feature| whole.since().is_none_or(|since| release.minor < since.minor);
+        self.whole().filter(lacks).map_or(self.older, |whole| whole.on(release))
+    }
 }
 
 /// The table, as shipped.
@@ -70,7 +181,8 @@ pub static FEATURES: LazyLock<Vec<(Feature, Option<Regex>)>> = LazyLock::new(|| 
     let rows: Vec<Feature> = documents.first().and_then(|table| decode(table).ok()).unwrap_or_default();
     rows.into_iter()
         .map(|row| {
-            let regex = row.found.rule_matches.as_ref().and_then(|pattern| Regex::new(pattern).ok());
+            let pattern = row.found.as_ref().and_then(|found| found.rule_matches.as_ref());
+            let regex = pattern.and_then(|pattern| Regex::new(pattern).ok());
             (row, regex)
         })
         .collect()
@@ -78,24 +190,91 @@ pub static FEATURES: LazyLock<Vec<(Feature, Option<Regex>)>> = LazyLock::new(|| 
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
+
+    fn rows() -> Vec<Feature> {
+        let mut sources = Sources::default();
+        let id = sources.add("features.yaml", TABLE);
+        decode(&parse(&sources, id).unwrap()[0]).unwrap()
+    }
+
+    fn row(id: &str) -> &'static Feature {
+        FEATURES.iter().map(|(feature, _)| feature).find(|feature| feature.id == id).unwrap()
+    }
 
     #[test]
     fn the_table_is_sound() {
-        let mut sources = Sources::default();
-        let id = sources.add("features.yaml", TABLE);
-        let rows: Vec<Feature> = decode(&parse(&sources, id).unwrap()[0]).unwrap();
+        let rows = rows();
         assert_eq!(rows.len(), FEATURES.len());
+        assert!(rows.is_sorted_by_key(|row| row.area), "the areas are in order");
         for (index, row) in rows.iter().enumerate() {
-            assert!(rows[..index].iter().all(|other| other.id != row.id), "{} stands twice", row.id);
-            assert!(row.source.starts_with("https://"), "{}: no source", row.id);
-            let Found { keyword, format, version_field, rule_key, rule_matches, review_versions_without } = &row.found;
-            let ways = [keyword, format, version_field, rule_key, rule_matches, review_versions_without];
-            assert_eq!(ways.into_iter().flatten().count(), 1, "{}: exactly one way to recognise it", row.id);
+            let id = &row.id;
+            assert!(rows[..index].iter().all(|other| other.id != *id), "{id} stands twice");
+            assert!(id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'), "{id}");
+            assert!(row.source.starts_with("https://") && !row.source.contains(' '), "{id}: no source");
+            let of = row.of.as_ref();
+            assert!(of.is_none_or(|of| rows[..index].iter().any(|row| row.id == *of)), "{id}: no {of:?} before it");
+            assert_eq!(row.found.is_some(), !row.server, "{id}: recognised in a manifest, or a matter of servers");
+        }
+    }
+
+    #[test]
+    fn stages_follow_each_other_and_say_since_when() {
+        for row in rows() {
+            let Stages { alpha, beta_off, beta_on, ga, removed } = row.stages;
+            let id = &row.id;
+            let stages: Vec<_> = [alpha, beta_off, beta_on, ga, removed].into_iter().flatten().collect();
+            assert!(!stages.is_empty() && stages.is_sorted_by(|left, right| left < right), "{id}: {stages:?}");
+            assert!(stages.iter().all(|stage| stage.patch.is_none()), "{id}: stages are minors");
+            assert!(stages.iter().all(|stage| *stage <= KubeVersion::NEWEST), "{id}: a stage that nobody has seen");
+            if let Some(since) = row.since {
+                // What is understood in one release is taken in new CRDs by the next.
+                let came = beta_on.or(ga).unwrap();
+                assert_eq!(since, KubeVersion::minor(came.minor + 1), "{id}: the stages say as much");
+            }
+            assert!(row.server || row.since().is_some(), "{id}: nobody may use it");
+            assert!(!row.harmless || row.found.is_some(), "{id}: nobody asks whether it is harmless");
+        }
+    }
+
+    #[test]
+    fn there_is_one_way_to_recognise_each() {
+        for row in rows() {
+            let Some(found) = &row.found else { continue };
+            let Found { keyword, formats, version_field, spec_field, rule_key, rule_matches, review_versions_without } =
+                found;
+            let ways = [keyword, version_field, spec_field, rule_key, rule_matches, review_versions_without];
+            assert_eq!(ways.into_iter().flatten().count() + usize::from(formats.is_some()), 1, "{}", row.id);
+            assert!(formats.as_ref().is_none_or(|formats| !formats.is_empty()), "{}", row.id);
             if let Some(pattern) = rule_matches {
                 Regex::new(pattern).unwrap();
+                assert_eq!(row.area, Area::Rule, "{}", row.id);
             }
-            assert!((KubeVersion::OLDEST..=KubeVersion::NEWEST).contains(&row.since), "{}", row.id);
         }
+    }
+
+    #[rstest]
+    #[case("cel-rules", Some("1.25"))]
+    #[case("cel-quantity", Some("1.29"))]
+    #[case("validating-admission-policies", Some("1.30"))]
+    #[case("migration-v1", Some("1.37"))]
+    #[case("migration-v1beta1", None)]
+    #[case("cbor", None)]
+    fn since_is_the_first_release_that_has_it_on(#[case] id: &str, #[case] since: Option<&str>) {
+        assert_eq!(row(id).since(), since.map(|since| since.parse().unwrap()));
+    }
+
+    /// As servers of these releases do.
+    #[rstest]
+    #[case("cel-rules", "1.24.17", Older::Drops)]
+    #[case("cel-ip", "1.30.14", Older::Refuses)]
+    #[case("cel-ip", "1.24.17", Older::Drops)]
+    #[case("cel-semver", "1.33.13", Older::Refuses)]
+    #[case("selectable-fields", "1.30.14", Older::Drops)]
+    #[case("review-v1-only", "1.16.15", Older::Refuses)]
+    fn a_part_shares_the_fate_of_the_whole(#[case] id: &str, #[case] release: &str, #[case] older: Older) {
+        assert_eq!(row(id).on(release.parse().unwrap()), older);
     }
 }

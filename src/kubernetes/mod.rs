@@ -7,7 +7,7 @@ mod selector;
 mod server;
 mod version;
 
-pub use features::{FEATURES, Feature, Found, Older};
+pub use features::{Area, FEATURES, Feature, Found, Older, Stages};
 pub use names::{api_version_order, is_dns_label_1035, is_dns_subdomain_1123, is_kubernetes_version_name};
 pub use rules::{Mended, RULES, Reads, ServerRule, Standing, Weight, Window};
 pub use selector::{Range, SELECTOR_HELP, Selector, SelectorError};

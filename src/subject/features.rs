@@ -3,16 +3,36 @@
 use regex::Regex;
 
 use super::Crd;
-use crate::document::Span;
-use crate::kubernetes::{FEATURES, Feature, Found};
+use crate::document::{Node, Span};
+use crate::kubernetes::{FEATURES, Feature, Found, KubeVersion};
 use crate::schema::Rule;
 
-/// The features that a CRD uses, each with the first place where it does.
-pub fn features_of(crd: &Crd) -> Vec<(&'static Feature, Span)> {
-    FEATURES
-        .iter()
-        .filter_map(|(feature, regex)| Some((feature, first_use(crd, &feature.found, regex.as_ref())?)))
-        .collect()
+/// A feature that a CRD uses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Used {
+    /// The row of the table.
+    pub feature: &'static Feature,
+    /// The first release that has it by default.
+    pub since: KubeVersion,
+    /// The first place where it is used.
+    pub span: Span,
+}
+
+/// The features that a CRD uses and that not every release has which knows `apiextensions.k8s.io/v1`. A part that needs no newer
+/// release than the whole is not told beside it.
+pub fn features_of(crd: &Crd) -> Vec<Used> {
+    let newer = |used: &Used| {
+        let whole = used.feature.whole().and_then(Feature::since).unwrap_or(KubeVersion::OLDEST);
+        used.since > whole.max(KubeVersion::OLDEST)
+    };
+    recognised(crd).filter(newer).collect()
+}
+
+fn recognised(crd: &Crd) -> impl Iterator<Item = Used> {
+    FEATURES.iter().filter_map(|(feature, regex)| {
+        let span = first_use(crd, feature.found.as_ref()?, regex.as_ref())?;
+        Some(Used { feature, since: feature.since()?, span })
+    })
 }
 
 fn first_use(crd: &Crd, found: &Found, regex: Option<&Regex>) -> Option<Span> {
@@ -21,11 +41,12 @@ fn first_use(crd: &Crd, found: &Found, regex: Option<&Regex>) -> Option<Span> {
         let without = !versions.is_empty() && !versions.iter().any(|(name, _)| name == wanted);
         return without.then(|| crd.span_at("/spec/conversion/webhook/conversionReviewVersions"));
     }
+    if let Some(path) = &found.spec_field {
+        return field(crd.node.get("spec")?, path);
+    }
     crd.versions.iter().find_map(|version| {
-        if let Some(field) = &found.version_field {
-            let entry = version.node.entry(field)?;
-            let says_something = entry.value.as_bool() != Some(false) && !entry.value.is_null();
-            return says_something.then(|| entry.key_span.to(entry.value.span));
+        if let Some(path) = &found.version_field {
+            return field(&version.node, path);
         }
         let mut first = None;
         version.schema.as_ref()?.walk_all(&mut |_, schema| {
@@ -34,14 +55,30 @@ fn first_use(crd: &Crd, found: &Found, regex: Option<&Regex>) -> Option<Span> {
             }
             if let Some(keyword) = &found.keyword {
                 first = schema.keyword(keyword).map(|keyword| keyword.span);
-            } else if let Some(format) = &found.format {
-                first = (schema.format.as_ref() == Some(format)).then(|| schema.keyword_span("format"));
+            } else if let Some(formats) = &found.formats {
+                let known = |format: &String| formats.iter().any(|known| undashed(known) == undashed(format));
+                first = schema.format.as_ref().filter(|format| known(format)).map(|_| schema.keyword_span("format"));
             } else {
                 first = schema.rules.iter().find(|rule| rule_uses(rule, found, regex)).map(|rule| rule.span);
             }
         });
         first
     })
+}
+
+/// Where a field stands that says something.
+fn field(node: &Node, path: &str) -> Option<Span> {
+    if let Some((first, rest)) = path.split_once('.') {
+        return field(node.get(first)?, rest);
+    }
+    let entry = node.entry(path)?;
+    let says_something = entry.value.as_bool() != Some(false) && !entry.value.is_null();
+    says_something.then(|| entry.key_span.to(entry.value.span))
+}
+
+/// Dashes in the name of a format do not count.
+fn undashed(format: &str) -> String {
+    format.replace('-', "")
 }
 
 fn rule_uses(rule: &Rule, found: &Found, regex: Option<&Regex>) -> bool {
@@ -77,6 +114,39 @@ fn without_strings(rule: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::{Sources, parse};
+
+    /// A CRD that uses everything that can be recognised.
+    const EVERYTHING: &str = include_str!("features_tests.yaml");
+
+    fn crd(text: &str) -> Crd {
+        let mut sources = Sources::default();
+        let id = sources.add("crd.yaml", text);
+        Crd::read(parse(&sources, id).unwrap().remove(0)).unwrap()
+    }
+
+    #[test]
+    fn every_row_is_recognised() {
+        let crd = crd(EVERYTHING);
+        let found: Vec<&str> = recognised(&crd).map(|used| used.feature.id.as_str()).collect();
+        let rows = FEATURES.iter().map(|(feature, _)| feature).filter(|feature| feature.found.is_some());
+        let missing: Vec<_> = rows.filter(|row| !found.contains(&row.id.as_str())).map(|row| &row.id).collect();
+        assert!(missing.is_empty(), "not recognised: {missing:?}");
+    }
+
+    #[test]
+    fn only_what_needs_more_is_told() {
+        let crd = crd(EVERYTHING);
+        let told = features_of(&crd);
+        assert!(told.iter().all(|used| used.since > KubeVersion::OLDEST));
+        let told: Vec<&str> = told.iter().map(|used| used.feature.id.as_str()).collect();
+        for told_elsewhere in ["defaults", "formats", "cel-old-self", "cel-urls", "deprecation-warning"] {
+            assert!(!told.contains(&told_elsewhere), "{told_elsewhere}");
+        }
+        for newer in ["cel-rules", "cel-reason", "cel-quantity", "map-type", "selectable-fields", "review-v1-only"] {
+            assert!(told.contains(&newer), "{newer}");
+        }
+    }
 
     #[test]
     fn strings_are_no_calls() {

@@ -19,7 +19,7 @@ pub use bundle::Bundle;
 pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig};
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
 pub use exec::ExecConfig;
-pub use features::features_of;
+pub use features::{Used, features_of};
 pub use file::{
     Baseline, Budget, CrdInputs, Implementation, KubernetesConfig, Metadata, MigrationConfig, Provider, SubjectFile,
     SubjectFileError, Waiver,

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crdproof::input::from_file;
-use crdproof::kubernetes::{Feature, KubeVersion, Older};
-use crdproof::subject::features_of;
+use crdproof::kubernetes::{KubeVersion, Older};
+use crdproof::subject::{Used, features_of};
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::Value;
 
@@ -47,15 +47,15 @@ fn minimum(name: &str, more: &[&str]) -> Result<Output, Failed> {
 fn is_found(name: &str, words: &str, cached: &[KubeVersion]) -> Result<Completion, Failed> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/minimum/{name}/crdproof.yaml"));
     let subject = from_file(&file).map_err(|error| error.to_string())?;
-    let used: Vec<&Feature> = subject.crds.iter().flat_map(features_of).map(|(feature, _)| feature).collect();
-    let needed = used.iter().max_by_key(|feature| feature.since);
+    let used: Vec<Used> = subject.crds.iter().flat_map(features_of).collect();
+    let needed = used.iter().max_by_key(|used| used.since);
 
     // Somebody may put releases into the cache meanwhile, so that these are named.
     let names: Vec<String> = cached.iter().map(ToString::to_string).collect();
     let selectors: Vec<&str> = names.iter().flat_map(|name| ["--kubernetes", name.as_str()]).collect();
     let output = minimum(name, &selectors)?;
     let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
-    let enough = |release: &&KubeVersion| needed.is_none_or(|feature| release.minor >= feature.since.minor);
+    let enough = |release: &&KubeVersion| needed.is_none_or(|used| release.minor >= used.since.minor);
     let expected = cached.iter().filter(enough).min().map(ToString::to_string);
     check(answer["minimum"].as_str() == expected.as_deref(), format!("{expected:?} was expected: {answer:#}"))?;
     check(output.status.code() == Some(i32::from(expected.is_none())), format!("{}", output.status))?;
@@ -69,14 +69,14 @@ fn is_found(name: &str, words: &str, cached: &[KubeVersion]) -> Result<Completio
 
     let below = cached.iter().filter(|release| !enough(release)).max().map(ToString::to_string);
     check(answer["below"].as_str() == below.as_deref(), format!("{below:?} is just below: {answer:#}"))?;
-    let (Some(feature), Some(below)) = (needed, below) else {
+    let (Some(used), Some(below)) = (needed, below) else {
         // With one release, or new ones only, nobody is there to say why.
         let why = "no release at hand is too old for it";
         return Ok(if needed.is_none() { Completion::Completed } else { Completion::ignored_with(why) });
     };
     let mut tested = answer["tested"].as_array().into_iter().flatten();
     let why = tested.find(|one| one["release"] == *below).ok_or("the release below was not tested")?;
-    let reason = match feature.older {
+    let reason = match used.feature.older {
         Older::Refuses => "refused",
         Older::Drops => "dropped",
         Older::Ignores => "admitted",

@@ -30,10 +30,10 @@ fn unknown(evidence: &Evidence<'_>) -> Option<String> {
     let trace = evidence.trace?;
     let definition = format!("CustomResourceDefinition/{}", evidence.crd.name);
     let refused = trace.delivered(FIRST).find(|line| line.name == definition && line.became == Became::Refused)?;
-    let newer = features_of(evidence.crd).into_iter().map(|(feature, _)| feature);
-    let newer = newer.filter(|feature| feature.since > trace.kubernetes && feature.older == Older::Drops);
-    let feature = newer.max_by_key(|feature| feature.since)?;
-    Some(format!("{refused}; {} is known from Kubernetes {} on", feature.what, feature.since))
+    let server = trace.kubernetes;
+    let newer = features_of(evidence.crd).into_iter().filter(|used| used.since > server);
+    let dropped = newer.filter(|used| used.feature.on(server) == Older::Drops).max_by_key(|used| used.since)?;
+    Some(format!("{refused}; {} is known from Kubernetes {} on", dropped.feature.what, dropped.since))
 }
 
 fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {

@@ -1,9 +1,7 @@
 //! What a CRD uses decides which Kubernetes releases it can claim.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::kubernetes::Older;
-
-use crate::subject::features_of;
+use crate::subject::{Used, features_of};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/minimum-kubernetes",
@@ -24,28 +22,20 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let used = features_of(evidence.crd);
     let Some(minimum) = evidence.minimum() else {
-        let newest = used.iter().max_by_key(|(feature, _)| feature.since);
+        let newest = used.iter().max_by_key(|used| used.since);
         return Verdict::Undecided(match newest {
-            Some((feature, span)) => {
-                let place = evidence.subject.sources.place(*span);
-                format!(
-                    "the subject declares no minimum; it needs at least {} because of {} at {place}",
-                    feature.since, feature.what
-                )
+            Some(Used { feature, since, span }) => {
+                let (what, place) = (&feature.what, evidence.subject.sources.place(*span));
+                format!("the subject declares no minimum; it needs at least {since} because of {what} at {place}")
             }
             None => "the subject declares no minimum; nothing in the manifest needs more than 1.16".into(),
         });
     };
-    let breaches = used.iter().filter(|(feature, _)| feature.since.minor > minimum.minor).map(|(feature, span)| {
-        let then = match feature.older {
-            Older::Refuses => "refuses the CRD",
-            Older::Drops => "drops it silently",
-            Older::Ignores => "keeps it without effect",
-        };
-        let message = format!(
-            "{} needs Kubernetes {}, but the subject declares {minimum}, which {then}",
-            feature.what, feature.since
-        );
+    let newer = used.iter().filter(|used| used.since.minor > minimum.minor);
+    let breaches = newer.map(|Used { feature, since, span }| {
+        let (what, fate) = (&feature.what, feature.on(minimum).fate());
+        let message =
+            format!("{what} needs Kubernetes {since} or later; on {minimum}, which the subject declares, {fate}");
         Breach::new(message)
             .at(*span)
             .severity(if feature.harmless { Severity::Warning } else { Severity::Error })

@@ -1,9 +1,9 @@
 //! What `minimum` found, as data and as text.
 
 use crdproof::journey::minimum::Sight;
-use crdproof::kubernetes::{KubeVersion, Older, RULES, ServerVersion, Standing, Weight};
+use crdproof::kubernetes::{KubeVersion, RULES, ServerVersion, Standing, Weight};
 use crdproof::run::bisect::Bound;
-use crdproof::subject::{Subject, features_of};
+use crdproof::subject::{Subject, Used, features_of};
 use serde::Serialize;
 
 /// So many reasons are shown; JSON has all.
@@ -34,16 +34,12 @@ impl Derived {
     pub(super) fn of(subject: &Subject) -> Self {
         let mut because = Vec::new();
         for crd in &subject.crds {
-            because.extend(features_of(crd).into_iter().map(|(feature, span)| Because {
+            because.extend(features_of(crd).into_iter().map(|Used { feature, since, span }| Because {
                 crd: crd.name.clone(),
                 what: &feature.what,
-                since: feature.since,
+                since,
                 place: subject.sources.place(span).to_string(),
-                older: match feature.older {
-                    Older::Refuses => "refuse the CRD",
-                    Older::Drops => "drop it silently",
-                    Older::Ignores => "keep it without effect",
-                },
+                older: feature.older.does(),
                 harmless: feature.harmless,
             }));
         }
@@ -167,7 +163,7 @@ impl Answer {
         for because in self.derived.because.iter().take(SHOWN) {
             let Because { what, since, place, older, harmless, .. } = because;
             let harmless = if *harmless { ", which is harmless" } else { "" };
-            lines.push(format!("  {what} needs {since} ({place}); older ones {older}{harmless}"));
+            lines.push(format!("  {what} needs {since} ({place}); the release before {older}{harmless}"));
         }
         if let Some(below) = self.tested.iter().find(|one| Some(one.release) == self.below) {
             let lacks = &below.sight.lacks;

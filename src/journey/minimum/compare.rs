@@ -61,12 +61,11 @@ fn is_same(left: &Value, right: &Value) -> bool {
 fn is_harmless(path: &str) -> bool {
     let mut steps = path.rsplit('/');
     let (Some(name), Some(parent)) = (steps.next(), steps.next()) else { return false };
-    let in_table = FEATURES.iter().filter(|(feature, _)| feature.harmless).any(|(feature, _)| {
-        let found = &feature.found;
-        [&found.keyword, &found.version_field, &found.rule_key].into_iter().flatten().any(|known| known == name)
-    });
-    // A field of objects may have any name; its warning goes with a deprecated version.
-    parent != "properties" && (in_table || name == "deprecationWarning")
+    let harmless = FEATURES.iter().filter(|(feature, _)| feature.harmless).filter_map(|(row, _)| row.found.as_ref());
+    let known = harmless.flat_map(|found| [&found.keyword, &found.version_field, &found.spec_field, &found.rule_key]);
+    let in_table = known.flatten().any(|known| known.rsplit('.').next() == Some(name));
+    // A field of objects may have any name.
+    parent != "properties" && in_table
 }
 
 #[cfg(test)]
