@@ -8,6 +8,7 @@ mod drivers;
 mod deliver;
 mod endings;
 mod existing;
+mod features;
 mod flip;
 mod in_tree;
 mod journeys;
@@ -151,6 +152,7 @@ fn trials(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("a_version_that_is_gone_blocks_nobody_any_more", retire::a_version_that_is_gone_blocks_nobody_any_more),
         ("experiments_agree_with_the_table", probes::experiments_agree_with_the_table),
         ("every_verb_works", verbs::every_verb_works),
+        ("features_are_taken_as_the_table_says", features::features_are_taken_as_the_table_says),
         ("two_api_servers_share_a_store", local::two_api_servers_share_a_store),
         ("audited_and_controlled", local::audited_and_controlled),
         ("starts_answers_and_leaves_nothing", local::starts_answers_and_leaves_nothing),
