@@ -68,14 +68,12 @@ fn first_use(crd: &Crd, found: &Found, regex: Option<&Regex>) -> Option<Span> {
 
 /// Where a field stands that says something.
 fn field(node: &Node, path: &str) -> Option<Span> {
-    match path.split_once('.') {
-        Some((first, rest)) => field(node.get(first)?, rest),
-        None => {
-            let entry = node.entry(path)?;
-            let says_something = entry.value.as_bool() != Some(false) && !entry.value.is_null();
-            says_something.then(|| entry.key_span.to(entry.value.span))
-        }
+    if let Some((first, rest)) = path.split_once('.') {
+        return field(node.get(first)?, rest);
     }
+    let entry = node.entry(path)?;
+    let says_something = entry.value.as_bool() != Some(false) && !entry.value.is_null();
+    says_something.then(|| entry.key_span.to(entry.value.span))
 }
 
 /// Dashes in the name of a format do not count.
