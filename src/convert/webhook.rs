@@ -1,6 +1,7 @@
 //! A webhook over HTTP and TLS, asked as API servers ask.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use http::{Method, Request as HttpRequest, Uri, header};
@@ -28,7 +29,10 @@ const TOGETHER: usize = 32;
 pub struct Webhook {
     uri: Uri,
     runtime: tokio::runtime::Runtime,
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    /// Asked in turn. Over HTTP/2 each has one connection, and many servers work off a connection one after the other; two of
+    /// them are what two API servers would have.
+    clients: [Client<HttpsConnector<HttpConnector>, Full<Bytes>>; 2],
+    next: AtomicUsize,
     patience: Duration,
     tls: Arc<rustls::ClientConfig>,
     authorities: Option<Authorities>,
@@ -57,9 +61,10 @@ impl Webhook {
             .wrap_connector(http);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let client = Client::builder(TokioExecutor::new()).build(connector);
+        let client = || Client::builder(TokioExecutor::new()).build(connector.clone());
+        let clients = std::array::from_fn(|_| client());
         let met = tokio::sync::OnceCell::new();
-        Ok(Self { uri, runtime, client, patience: PATIENCE, tls, authorities, met })
+        Ok(Self { uri, runtime, clients, next: AtomicUsize::new(0), patience: PATIENCE, tls, authorities, met })
     }
 
     /// Waits this long instead of as long as an API server.
@@ -128,7 +133,9 @@ impl Webhook {
             .header(header::ACCEPT, "application/json, */*")
             .body(Full::new(Bytes::from(request.body.clone())))
             .map_err(|error| error.to_string())?;
-        let response = self.client.request(built).await.map_err(|error| crate::cluster::whole(&error))?;
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        let client = &self.clients[turn % self.clients.len()];
+        let response = client.request(built).await.map_err(|error| crate::cluster::whole(&error))?;
         let (parts, body) = response.into_parts();
         let body = Limited::new(body, LONGEST_ANSWER).collect().await;
         let body =

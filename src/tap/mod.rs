@@ -61,14 +61,10 @@ pub trait Handler: Send + Sync + 'static {
     fn answer(self: Arc<Self>, call: Call) -> Answering;
 }
 
-/// A function keeps its thread until it has answered, so it gets one that carries no connections: whatever else comes on the
-/// same connection is answered beside it.
+/// A function answers at once.
 impl<F: Fn(Call) -> Reply + Send + Sync + 'static> Handler for F {
     fn answer(self: Arc<Self>, call: Call) -> Answering {
-        Box::pin(async move {
-            let answered = tokio::task::spawn_blocking(move || self(call)).await;
-            answered.unwrap_or_else(|error| Reply::text(500, format!("the answer panicked: {error}")))
-        })
+        Box::pin(async move { self(call) })
     }
 }
 
