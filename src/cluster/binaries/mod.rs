@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 use crate::kubernetes::KubeVersion;
 
 pub use error::BinariesError;
-pub use find::resolve;
+pub use find::{given, resolve};
 pub use lock::lock;
 pub use releases::{Kind, ReleaseFile};
 pub use selector::{SELECTOR_HELP, Selector, SelectorError};
