@@ -3,6 +3,7 @@
 mod admission;
 mod apply;
 pub mod audit;
+mod beside;
 mod command;
 mod drivers;
 pub mod deliver;

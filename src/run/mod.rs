@@ -19,4 +19,5 @@ pub use plan::{Absent, Asking, Case, Plan, Settings, plan};
 pub use recording::{HEADER, Header, Recorded, RecordedCrd, Recording, RecordingError, ShownTrial};
 pub use select::Selection;
 pub use suite::{SUITES, Suite, SuiteError, SuiteFile, load_suite};
+pub use veil::Veil;
 pub use waive::waiver_check;

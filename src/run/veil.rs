@@ -6,10 +6,10 @@ use super::Plan;
 use crate::observe::Trial;
 use crate::report::{Finding, Hide};
 use crate::schema::{Secrets, scrub};
-use crate::subject::Crd;
+use crate::subject::{Crd, Subject};
 
 /// What must not be shown.
-pub(super) struct Veil<'a> {
+pub struct Veil<'a> {
     show: bool,
     by_crd: BTreeMap<&'a str, Known<'a>>,
 }
@@ -24,7 +24,11 @@ struct Known<'a> {
 
 impl<'a> Veil<'a> {
     pub(super) fn new(plan: &Plan<'a>) -> Self {
-        let subject = plan.subject;
+        Self::over(plan.subject, plan.settings.show_secrets)
+    }
+
+    /// What is secret of a subject, unless it may be shown.
+    pub fn over(subject: &'a Subject, show: bool) -> Self {
         let mut by_crd = BTreeMap::new();
         // The baseline first, so that the new state of a CRD counts.
         for crd in subject.baseline.iter().flatten().chain(&subject.crds) {
@@ -37,7 +41,14 @@ impl<'a> Veil<'a> {
             }
             by_crd.insert(crd.name.as_str(), known);
         }
-        Self { show: plan.settings.show_secrets, by_crd }
+        Self { show, by_crd }
+    }
+
+    /// A text about any CRD without what is secret.
+    pub fn hide(&self, text: &str) -> String {
+        let all = self.by_crd.values().flat_map(|known| &known.values).cloned();
+        let hide = if self.show { Hide::Nothing } else { Hide::Secrets(all.collect()) };
+        veiled(text, &hide)
     }
 
     /// What excerpts and texts about a CRD, and about a trial of its objects, do not show.

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crdproof::cluster::binaries::Store;
 use crdproof::input::from_file;
 use crdproof::kubernetes::{KubeVersion, Older};
 use crdproof::subject::{Used, features_of};
@@ -33,9 +34,15 @@ pub(crate) fn trials(cached: &[KubeVersion]) -> Vec<Trial> {
     let newest = cached.iter().max().copied();
     let asked = newest.map(|newest| {
         let command = Trial::test("minimum::a_command_is_asked", move || a_command_is_asked(newest));
-        [command, Trial::test("minimum::a_check_is_asked", move || a_check_is_asked(newest))]
+        let check = Trial::test("minimum::a_check_is_asked", move || a_check_is_asked(newest));
+        let hidden = Trial::test("minimum::secrets_are_not_said", move || secrets_are_not_said(newest));
+        let given = Trial::test("minimum::given_binaries_are_at_hand", move || given_binaries_are_at_hand(newest));
+        [command, check, hidden, given]
     });
-    SUBJECTS.into_iter().map(trial).chain(asked.into_iter().flatten()).collect()
+    let all = cached.to_vec();
+    let window = Trial::ignorable_test("minimum::a_window_is_found", move || a_window_is_found(&all));
+    let asked = asked.into_iter().flatten().chain([window]);
+    SUBJECTS.into_iter().map(trial).chain(asked).collect()
 }
 
 fn minimum(name: &str, more: &[&str]) -> Result<Output, Failed> {
@@ -106,6 +113,10 @@ fn a_command_is_asked(newest: KubeVersion) -> Result<(), Failed> {
     check(output.status.code() == Some(1), format!("{}", output.status))?;
     let words = answer["tested"][0]["lacks"][0]["said"].as_str().unwrap_or_default();
     check(words.contains("it is too old") && words.contains('3'), format!("{answer:#}"))?;
+    let output = minimum("plain", &["--kubernetes", &newest, "--timeout", "2s", "--", "sleep", "300"])?;
+    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
+    let words = answer["tested"][0]["lacks"][0]["said"].as_str().unwrap_or_default();
+    check(output.status.code() == Some(1) && words.contains("did not end within 2 s"), format!("{answer:#}"))?;
     let output = minimum("plain", &["--kubernetes", &newest, "--", "crdproof-no-such-command"])?;
     check(output.status.code() == Some(5), said(&output))
 }
@@ -117,4 +128,79 @@ fn a_check_is_asked(newest: KubeVersion) -> Result<(), Failed> {
     let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
     check(output.status.success() && answer["minimum"] == newest, format!("{answer:#}"))?;
     check(answer["tested"][0]["tried"] == 1, format!("{answer:#}"))
+}
+
+/// 1.23.0 to 1.23.2 empty lists below preserve-unknown-fields (V13); releases before and after do not.
+fn a_window_is_found(cached: &[KubeVersion]) -> Result<Completion, Failed> {
+    let [bad, mended]: [KubeVersion; 2] = ["1.23.2", "1.23.3"].map(|text| text.parse().expect("a release"));
+    let older = cached.iter().filter(|release| release.minor < bad.minor).max();
+    let newest = cached.iter().max().filter(|newest| **newest >= mended);
+    let (Some(older), Some(newest), true) = (older, newest, cached.contains(&bad)) else {
+        return Ok(Completion::ignored_with("needs 1.23.2, a release before 1.23 and a later one"));
+    };
+    let mut releases = vec![*older, bad, *newest];
+    releases.extend(cached.iter().filter(|release| **release == mended));
+    releases.sort_unstable();
+    releases.dedup();
+    let names: Vec<String> = releases.iter().map(ToString::to_string).collect();
+    let selectors: Vec<&str> = names.iter().flat_map(|name| ["--kubernetes", name.as_str()]).collect();
+    let output = minimum("preserved", &selectors)?;
+    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
+    check(answer["minimum"] == older.to_string(), format!("{older} was expected: {answer:#}"))?;
+    check(answer["windowServers"] == 1, format!("{answer:#}"))?;
+    let servers = answer["servers"].as_u64().unwrap_or(u64::MAX);
+    check(servers <= u64::from(releases.len().ilog2()) + 2, format!("{servers} servers"))?;
+    let excluded = answer["excluded"].as_array().into_iter().flatten();
+    let seen: Vec<&Value> = excluded.filter(|one| one["seen"] != serde_json::json!([])).collect();
+    check(seen.len() == 1 && seen[0]["id"] == "V13", format!("{seen:#?}"))?;
+    check(seen[0]["seen"] == serde_json::json!(["1.23.2"]), format!("{seen:#?}"))?;
+    check(seen[0]["windows"] == serde_json::json!(["1.23.0 to 1.23.2"]), format!("{seen:#?}"))?;
+    let mut tested = answer["tested"].as_array().into_iter().flatten();
+    let lacks = &tested.find(|one| one["release"] == "1.23.2").ok_or("1.23.2 was not tested")?["lacks"];
+    let lost =
+        |lack: &Value| lack["reason"] == "lost" && lack["path"] == "/spec/free/0/colour" && lack["sent"] == "red";
+    check(lacks.as_array().is_some_and(|lacks| lacks.iter().any(lost)), format!("{lacks:#}"))?;
+    let file = answer["subjectFile"].as_str().unwrap_or_default();
+    check(!file.contains("1.23.2") && file.contains(&older.to_string()), file)?;
+    Ok(Completion::Completed)
+}
+
+/// What a command says, with a secret of a sample in it, is shown without the secret.
+fn secrets_are_not_said(newest: KubeVersion) -> Result<(), Failed> {
+    const CANARY: &str = "canary-7e1f0c";
+    let folder = tempfile::tempdir()?;
+    let plain = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/minimum/plain");
+    for name in ["crd.yaml", "crdproof.yaml", "sample.yaml"] {
+        let text = std::fs::read_to_string(plain.join(name))?;
+        let text = text.replace("colour: red", &format!("password: {CANARY}"));
+        let text = text.replace("colour: {type: string, enum: [red, green]}", "password: {type: string}");
+        std::fs::write(folder.path().join(name), text)?;
+    }
+    let script = format!("echo the password is {CANARY}; exit 3");
+    for format in ["json", "text"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+        command.args(["minimum", "--format", format, "--kubernetes", &newest.to_string(), "--", "sh", "-c", &script]);
+        let output = command.current_dir(folder.path()).output()?;
+        let all = [output.stdout.as_slice(), &output.stderr].concat();
+        let all = String::from_utf8_lossy(&all);
+        check(output.status.code() == Some(1), all.clone())?;
+        check(format == "text" || all.contains("the password is •••"), all.clone())?;
+        check(!all.contains(CANARY), all.clone())?;
+    }
+    Ok(())
+}
+
+/// Binaries in `KUBEBUILDER_ASSETS` need no cache.
+fn given_binaries_are_at_hand(newest: KubeVersion) -> Result<(), Failed> {
+    let store = Store::default_root(&|name| std::env::var_os(name)).and_then(|root| Store::open(root).ok());
+    let entries = store.map(|store| store.entries()).unwrap_or_default();
+    let entry = entries.into_iter().find(|entry| entry.manifest.kubernetes == Some(newest)).ok_or("it is gone")?;
+    let newest = newest.to_string();
+    let empty = tempfile::tempdir()?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+    command.args(["minimum", "--format", "json", "-f", "fixtures/minimum/plain/crdproof.yaml"]);
+    command.env("KUBEBUILDER_ASSETS", entry.folder).env("CRDPROOF_CACHE", empty.path());
+    let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output()?;
+    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
+    check(answer["minimum"] == newest && answer["atHand"] == serde_json::json!([newest]), format!("{answer:#}"))
 }

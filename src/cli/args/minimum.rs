@@ -1,6 +1,7 @@
 //! Arguments of `minimum`.
 
 use clap::Args;
+use crdproof::subject::Period;
 
 use super::{SubjectArgs, TextFormat};
 
@@ -17,6 +18,9 @@ pub(crate) struct MinimumArgs {
     /// Another question: a suite or a check of journeys, such as storage or apply/ownership-survives-flip, must hold.
     #[arg(long, value_name = "SUITE|CHECK", conflicts_with_all = ["derive_only", "command"])]
     pub(crate) with: Option<String>,
+    /// How long a command may take on one release, such as 90s or 10m; it and all that it started are ended then.
+    #[arg(long, value_name = "TIME", default_value = "10m", requires = "command")]
+    pub(crate) timeout: Period,
     /// Seed of the objects that are generated; the same seed gives the same objects.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,

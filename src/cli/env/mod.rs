@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use crdproof::cluster::binaries::{
-    Assets, BinariesError, Care, Entry, Kind, Origin, Progress, Sources, Store, expand, listed, lock, resolve, sideload,
+    Assets, BinariesError, Care, Entry, Kind, Origin, Progress, Sources, Store, expand, given, listed, lock, resolve,
+    sideload,
 };
 use crdproof::convert::Means;
 use crdproof::input::{InputError, Trouble};
@@ -51,11 +52,20 @@ pub(crate) fn store() -> Result<Store> {
     Ok(Store::open(root).map_err(told)?)
 }
 
+/// The folder with binaries that the environment names.
+fn assets_folder() -> Option<PathBuf> {
+    std::env::var_os("KUBEBUILDER_ASSETS").filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// The binaries there, where one is named. A folder that cannot be used is an error, as for every command.
+pub(super) fn assets() -> Result<Option<Assets>> {
+    Ok(assets_folder().map(|folder| given(&folder).map_err(told)).transpose()?)
+}
+
 /// What the flags and the environment say about sources.
 fn sources(args: &EnvSourceArgs) -> Sources {
-    let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     Sources {
-        assets: args.assets.clone().or_else(|| given("KUBEBUILDER_ASSETS")),
+        assets: args.assets.clone().or_else(assets_folder),
         offline: args.offline,
         index: args.index.clone(),
         mirror: args.mirror.clone(),

@@ -1,10 +1,11 @@
 //! What `minimum` found, as data and as text.
 
 use crdproof::journey::minimum::Sight;
-use crdproof::kubernetes::{KubeVersion, RULES, ServerVersion, Standing, Weight};
-use crdproof::run::bisect::Bound;
+use crdproof::kubernetes::KubeVersion;
 use crdproof::subject::{Subject, Used, features_of};
 use serde::Serialize;
+
+use super::windows::{Excluded, Touched, excluded};
 
 /// So many reasons are shown; JSON has all.
 const SHOWN: usize = 3;
@@ -64,16 +65,12 @@ pub(super) struct Tested {
     pub(super) sight: Sight,
 }
 
-/// A known defect of releases that the minimum would allow.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Excluded {
-    rule: String,
-    id: &'static str,
-    title: &'static str,
-    releases: Vec<KubeVersion>,
-    /// The nearest release without it, for the newest of them.
-    mended: Option<KubeVersion>,
+/// What the search found, by index of the releases at hand.
+pub(super) struct Found {
+    pub(super) lowest: Option<usize>,
+    pub(super) strays: Vec<usize>,
+    /// How many servers it took.
+    pub(super) servers: usize,
 }
 
 /// What was found.
@@ -85,7 +82,10 @@ pub(super) struct Answer {
     /// The lowest release that works; where nothing was tried, the one that the manifests need.
     pub(super) minimum: Option<KubeVersion>,
     proven: bool,
+    /// Servers of the search.
     servers: usize,
+    /// Servers for windows of known defects.
+    window_servers: usize,
     at_hand: Vec<KubeVersion>,
     tested: Vec<Tested>,
     /// The highest release that does not work.
@@ -110,6 +110,7 @@ impl Answer {
             minimum,
             proven: false,
             servers: 0,
+            window_servers: 0,
             at_hand: Vec::new(),
             tested: Vec::new(),
             below: None,
@@ -128,11 +129,21 @@ impl Answer {
         derived: Derived,
         at_hand: &[KubeVersion],
         tested: Vec<Option<Tested>>,
-        bound: &Bound,
+        found: &Found,
+        touched: &[Touched],
     ) -> Self {
-        let named = |indices: &[usize]| indices.iter().map(|index| at_hand[*index]).collect::<Vec<_>>();
-        let minimum = bound.lowest.map(|index| at_hand[index]);
-        let below = bound.below.map(|index| at_hand[index]);
+        let good = |index: usize| tested.get(index).and_then(Option::as_ref).map(|one| one.good);
+        // Releases that were tried apart and lie right below work as well.
+        let lowest = found
+            .lowest
+            .map(|lowest| (0..lowest).rev().take_while(|index| good(*index) == Some(true)).last().unwrap_or(lowest));
+        let minimum = lowest.map(|index| at_hand[index]);
+        let below = (0..lowest.unwrap_or(at_hand.len())).rev().find(|index| good(*index) == Some(false));
+        let below = below.map(|index| at_hand[index]);
+        let not_tested =
+            (0..at_hand.len()).filter(|index| good(*index).is_none()).map(|index| at_hand[index]).collect();
+        let strays = found.strays.iter().filter(|index| lowest.is_none_or(|lowest| **index < lowest));
+        let strays = strays.map(|index| at_hand[*index]).collect();
         let gap = match (below, minimum) {
             (Some(below), Some(minimum)) => (below.minor + 1..minimum.minor).map(KubeVersion::minor).collect(),
             _ => Vec::new(),
@@ -145,13 +156,14 @@ impl Answer {
             derived,
             minimum,
             proven: minimum.is_some(),
-            servers: tested.len(),
+            servers: found.servers,
+            window_servers: tested.len() - found.servers,
             at_hand: at_hand.to_vec(),
             below,
             not_at_hand: gap,
-            not_tested: named(&bound.untested),
-            strays: named(&bound.strays),
-            excluded: minimum.map(|minimum| excluded(minimum, at_hand)).unwrap_or_default(),
+            not_tested,
+            strays,
+            excluded: minimum.map(|minimum| excluded(minimum, at_hand, &tested, touched)).unwrap_or_default(),
             badge: minimum.map(badge),
             subject_file: minimum.map(|minimum| block(minimum, &good)),
             tested,
@@ -183,12 +195,10 @@ impl Answer {
             ));
         }
         for one in &self.excluded {
-            let Excluded { rule, id, releases, mended, .. } = one;
-            let mended = mended.map_or_else(|| "no release has a fix".to_owned(), |mended| format!("needs >={mended}"));
-            lines.push(format!(
-                "⚠ excluded window, by table and not tested: {} for {rule} ({id}); {mended}",
-                list(releases)
-            ));
+            lines.extend(one.lines());
+            let seen = self.tested.iter().filter(|tested| one.seen.contains(&tested.release));
+            let first = seen.filter_map(|tested| Some((tested.release, tested.sight.lacks.first()?)));
+            lines.extend(first.map(|(release, lack)| format!("  {release} {lack}")));
         }
         if let Some(minimum) = self.minimum.filter(|_| self.proven && self.below.is_none()) {
             lines.push(format!("○ nothing below {minimum} is at hand"));
@@ -209,11 +219,23 @@ impl Answer {
         let derived = self.derived.minimum;
         match self.minimum {
             Some(minimum) if !self.proven => format!("✔ Kubernetes {minimum} by the manifests; nothing was tried"),
-            Some(minimum) => format!(
-                "✔ Kubernetes {minimum} is the lowest of {} releases at hand that works ({} servers); by the manifests {derived}",
-                self.at_hand.len(),
-                self.servers
-            ),
+            Some(minimum) => {
+                let not_on: String = self
+                    .excluded
+                    .iter()
+                    .filter(|one| !one.seen.is_empty())
+                    .map(|one| format!(", not on {} ({})", one.windows.join(", "), one.id))
+                    .collect();
+                let apart = match self.window_servers {
+                    0 => String::new(),
+                    count => format!(" and {count} for windows"),
+                };
+                format!(
+                    "✔ Kubernetes {minimum} is the lowest of {} releases at hand that works{not_on} ({} servers{apart}); by the manifests {derived}",
+                    self.at_hand.len(),
+                    self.servers
+                )
+            }
             None if self.strays.is_empty() => format!(
                 "✗ none of the {} releases that were asked works, of {} at hand; by the manifests {derived}",
                 self.servers,
@@ -224,28 +246,7 @@ impl Answer {
     }
 }
 
-/// Known defects that lose or block, on releases at hand that the minimum allows.
-fn excluded(minimum: KubeVersion, at_hand: &[KubeVersion]) -> Vec<Excluded> {
-    let mut excluded = Vec::new();
-    for rule in RULES.iter().filter(|rule| rule.severity == Weight::Error) {
-        let mut releases = Vec::new();
-        let mut nearest = None;
-        for release in at_hand.iter().filter(|release| **release >= minimum) {
-            let server = release.to_string().parse::<ServerVersion>();
-            if let Ok(Standing::Bad { mended }) = server.map(|server| rule.judge(&server)) {
-                releases.push(*release);
-                nearest = mended;
-            }
-        }
-        if !releases.is_empty() {
-            let (id, title) = (rule.id.as_str(), rule.title.as_str());
-            excluded.push(Excluded { rule: format!("server/{}", rule.name), id, title, releases, mended: nearest });
-        }
-    }
-    excluded
-}
-
-fn list(releases: &[KubeVersion]) -> String {
+pub(super) fn list(releases: &[KubeVersion]) -> String {
     releases.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

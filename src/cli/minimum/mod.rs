@@ -1,6 +1,7 @@
 //! `minimum`: which Kubernetes release a subject needs, derived and then proven.
 
 mod answer;
+mod windows;
 mod with;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use crdproof::cluster::{ClusterError, Server, runtime};
 use crdproof::input::{InputError, Trouble};
 use crdproof::journey::minimum::{self, Lack, Sight};
 use crdproof::kubernetes::{KubeVersion, Selector, SelectorError};
+use crdproof::run::Veil;
 use crdproof::run::bisect::{Search, most_questions};
 use crdproof::subject::Subject;
 
@@ -22,9 +24,9 @@ use super::console::Console;
 use super::env::run::{interrupted, told};
 use super::exit::Exit;
 use super::{env, run};
-use answer::{Answer, Derived, Tested};
+use answer::{Answer, Derived, Found, Tested};
 
-/// A release in the cache.
+/// A release at hand.
 struct Release {
     version: KubeVersion,
     folder: PathBuf,
@@ -54,12 +56,13 @@ pub(crate) fn minimum(args: &MinimumArgs, console: Console) -> Result<Exit> {
     Ok(if answer.minimum.is_some() { Exit::Success } else { Exit::Findings })
 }
 
-/// The releases of the cache that selectors name, the oldest first. Nothing is fetched or built for a search.
+/// The releases of the cache, and of `KUBEBUILDER_ASSETS`, that selectors name, the oldest first. Nothing is fetched or built for a search.
 fn at_hand(store: &Store, selectors: &[String]) -> Result<Vec<Release>> {
+    // What is given comes before what is kept, as everywhere.
+    let given = env::assets()?.map(|assets| Release { version: assets.version, folder: assets.folder });
     let entries = store.entries().into_iter().filter(|entry| entry.fault(Care::Quick).is_none());
-    let mut all: Vec<Release> = entries
-        .filter_map(|entry| Some(Release { version: entry.manifest.kubernetes?, folder: entry.folder }))
-        .collect();
+    let kept = entries.filter_map(|entry| Some(Release { version: entry.manifest.kubernetes?, folder: entry.folder }));
+    let mut all: Vec<Release> = given.into_iter().chain(kept).collect();
     all.sort_by_key(|release| release.version);
     all.dedup_by_key(|release| release.version);
     let newest = all.last().map(|release| release.version);
@@ -98,29 +101,55 @@ fn prove(
     args: &MinimumArgs,
     console: Console,
 ) -> Result<Option<Answer>> {
+    let versions: Vec<KubeVersion> = releases.iter().map(|release| release.version).collect();
     // What a command or a suite asks, the table does not know.
-    let guess = releases.iter().position(|release| derived.allows(release.version));
-    let mut search = Search::new(releases.len(), guess.filter(|_| args.command.is_empty() && args.with.is_none()));
+    let whatever = !args.command.is_empty() || args.with.is_some();
+    let touched = windows::touched(subject, &derived, &versions, whatever);
+    // What a known defect may spoil says nothing about the order of releases, and is tried apart. The newest always counts.
+    let aside = |index: &usize| index + 1 < versions.len() && touched.iter().any(|one| one.has(versions[*index]));
+    let (apart, ordered): (Vec<usize>, Vec<usize>) = (0..versions.len()).partition(aside);
+    let guess = ordered.iter().position(|index| derived.allows(versions[*index]));
+    let mut search = Search::new(ordered.len(), guess.filter(|_| !whatever));
     let mut tested: Vec<Option<Tested>> = releases.iter().map(|_| None).collect();
     let mut wrong: Vec<Lack> = Vec::new();
-    console.say(&format!("○ {} releases at hand, at most {} servers", releases.len(), most_questions(releases.len())));
-    while let Some(index) = search.next() {
-        let release = &releases[index];
+    let most = most_questions(ordered.len());
+    console.say(&format!("○ {} releases at hand, at most {most} servers", releases.len()));
+    let veil = Veil::over(subject, false);
+    let ask = |index: usize, wrong: Option<&[Lack]>| -> Result<Option<(Tested, Vec<Lack>)>> {
         let started = Instant::now();
-        let Some(mut sight) = visit(release, subject, args, console)? else { return Ok(None) };
-        // The newest comes first. Where it has everything by table, what it does is right, and we were wrong.
-        if search.asked() == 0 && derived.allows(release.version) {
-            wrong = sight.expectations();
-        }
-        sight.without(&wrong);
-        let seconds = started.elapsed().as_secs_f64();
+        let Some(mut sight) = visit(&releases[index], subject, args, console)? else { return Ok(None) };
+        // Where the first, the newest, has everything by table, what it does is right, and we were wrong.
+        let ours = if derived.allows(versions[index]) { sight.expectations() } else { Vec::new() };
+        sight.without(wrong.unwrap_or(&ours));
+        sight.reword(&|text| veil.hide(text));
         let sign = if sight.is_good() { '✔' } else { '✗' };
-        console.say(&format!("{sign} {} after {seconds:.1} s", release.version));
-        search.tell(index, sight.is_good());
-        tested[index] = Some(Tested { release: release.version, good: sight.is_good(), sight });
+        console.say(&format!("{sign} {} after {:.1} s", versions[index], started.elapsed().as_secs_f64()));
+        Ok(Some((Tested { release: versions[index], good: sight.is_good(), sight }, ours)))
+    };
+    while let Some(at) = search.next() {
+        let index = ordered[at];
+        let first = search.asked() == 0;
+        let Some((one, ours)) = ask(index, (!first).then_some(&wrong))? else { return Ok(None) };
+        if first {
+            wrong = ours;
+        }
+        search.tell(at, one.good);
+        tested[index] = Some(one);
     }
-    let versions: Vec<KubeVersion> = releases.iter().map(|release| release.version).collect();
-    Ok(Some(Answer::proven(subject, derived, &versions, tested, &search.bound())))
+    let bound = search.bound();
+    let servers = search.asked();
+    // Below what does not work anyway, nobody needs to know.
+    let above = bound.below.map_or(0, |below| ordered[below]);
+    for index in apart.into_iter().filter(|index| bound.lowest.is_some() && *index >= above) {
+        let Some((one, _)) = ask(index, Some(&wrong))? else { return Ok(None) };
+        tested[index] = Some(one);
+    }
+    let found = Found {
+        lowest: bound.lowest.map(|at| ordered[at]),
+        strays: bound.strays.iter().map(|at| ordered[*at]).collect(),
+        servers,
+    };
+    Ok(Some(Answer::proven(subject, derived, &versions, tested, &found, &touched)))
 }
 
 /// What one release says.
@@ -136,7 +165,7 @@ fn visit(release: &Release, subject: &Subject, args: &MinimumArgs, console: Cons
         let looking = async {
             match args.command.as_slice() {
                 [] => minimum::look(&server, subject, args.seed).await,
-                words => minimum::ask(&server, words).await,
+                words => minimum::ask(&server, words, args.timeout.0).await,
             }
         };
         let seen = runtime::unless_interrupted(looking).await;

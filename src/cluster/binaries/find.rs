@@ -40,6 +40,12 @@ pub fn expand(
     Search::new(store, sources, progress).expand(*selector)
 }
 
+/// The binaries in a folder that somebody gave, whatever release they are.
+pub fn given(folder: &Path) -> Result<Assets, BinariesError> {
+    let (version, files) = probe::folder(folder)?;
+    Ok(of_files(folder, version, files, Origin::Folder))
+}
+
 /// One call of [`resolve`]: what is read or fetched once is kept for all releases of a range.
 struct Search<'a> {
     store: &'a Store,
@@ -161,11 +167,11 @@ impl<'a> Search<'a> {
     /// error: who gives a folder wants it to be used.
     fn folder(&self, selector: Selector, tried: &mut Vec<String>) -> Result<Option<Assets>, BinariesError> {
         let Some(folder) = &self.sources.assets else { return Ok(None) };
-        let (version, files) = probe::folder(folder)?;
-        if selector.matches(version) {
-            return Ok(Some(of_files(folder, version, files, Origin::Folder)));
+        let assets = given(folder)?;
+        if selector.matches(assets.version) {
+            return Ok(Some(assets));
         }
-        self.pass(tried, format!("assets: {} is {version}", folder.display()));
+        self.pass(tried, format!("assets: {} is {}", folder.display(), assets.version));
         Ok(None)
     }
 

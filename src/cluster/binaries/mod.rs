@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 use crate::kubernetes::KubeVersion;
 
 pub use error::BinariesError;
-pub use find::{expand, resolve};
+pub use find::{expand, given, resolve};
 pub use lock::lock;
 pub use releases::{Kind, ReleaseFile};
 #[cfg(feature = "download")]

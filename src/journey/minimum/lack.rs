@@ -63,6 +63,21 @@ pub enum Lack {
         /// What the server said.
         said: String,
     },
+    /// A part of an object that was admitted is gone or another one.
+    Lost {
+        /// The CRD.
+        crd: String,
+        /// The version.
+        version: String,
+        /// Which object: a sample's name, or a number.
+        object: String,
+        /// Where it stood, as a JSON pointer.
+        path: String,
+        /// What was sent.
+        sent: Value,
+        /// What came of it; null where nothing did.
+        stored: Value,
+    },
     /// A check of journeys does not hold.
     Verdict {
         /// The check.
@@ -89,6 +104,10 @@ impl Lack {
                 (crd, version, object) == (c, v, o)
             }
             (Self::Verdict { check, crd, .. }, Self::Verdict { check: k, crd: c, .. }) => (check, crd) == (k, c),
+            (
+                Self::Lost { crd, version, object, path, .. },
+                Self::Lost { crd: c, version: v, object: o, path: p, .. },
+            ) => (crd, version, object, path) == (c, v, o, p),
             (Self::Changed { crd, path, .. }, Self::Changed { crd: c, path: p, .. }) => (crd, path) == (c, p),
             _ => self == other,
         }
@@ -108,6 +127,10 @@ impl fmt::Display for Lack {
             }
             Self::Rejected { crd, version, object, said } => {
                 write!(f, "refuses the valid object {object} of {crd} {version}: {said}")
+            }
+            Self::Lost { crd, version, object, path, sent, stored } => {
+                let (sent, stored) = (short(sent), short(stored));
+                write!(f, "loses {path} of the object {object} of {crd} {version}: sent was {sent}, stored is {stored}")
             }
             Self::Verdict { check, crd, said, .. } => write!(f, "does not hold {check} for {crd}: {said}"),
             Self::Command { said } => write!(f, "the command failed: {said}"),
@@ -143,6 +166,26 @@ impl Sight {
         }
     }
 
+    /// Says everything that servers and commands said, and that was sent, in other words: without secrets.
+    pub fn reword(&mut self, reword: &dyn Fn(&str) -> String) {
+        for text in self.warnings.iter_mut().chain(&mut self.notes) {
+            *text = reword(text);
+        }
+        for lack in &mut self.lacks {
+            match lack {
+                Lack::Refused { said, .. }
+                | Lack::Rejected { said, .. }
+                | Lack::Verdict { said, .. }
+                | Lack::Command { said } => *said = reword(said),
+                Lack::Dropped { sent, .. } | Lack::Admitted { value: sent, .. } => reword_value(sent, reword),
+                Lack::Changed { sent, stored, .. } | Lack::Lost { sent, stored, .. } => {
+                    reword_value(sent, reword);
+                    reword_value(stored, reword);
+                }
+            }
+        }
+    }
+
     /// Takes what was expected wrongly off: a release that has everything by table does the same.
     pub fn without(&mut self, wrong: &[Lack]) {
         for lack in wrong {
@@ -156,12 +199,21 @@ impl Sight {
     /// What can only be our own mistake where the release has everything by table. The CRD and samples are the subject's.
     pub fn expectations(&self) -> Vec<Lack> {
         let ours = |lack: &&Lack| match lack {
-            Lack::Dropped { .. } | Lack::Changed { .. } | Lack::Admitted { .. } => true,
+            Lack::Dropped { .. } | Lack::Changed { .. } | Lack::Admitted { .. } | Lack::Lost { .. } => true,
             Lack::Rejected { object, .. } => object.starts_with('#'),
             Lack::Verdict { server_fact, .. } => *server_fact,
             Lack::Refused { .. } | Lack::Command { .. } => false,
         };
         self.lacks.iter().filter(ours).cloned().collect()
+    }
+}
+
+fn reword_value(value: &mut Value, reword: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = reword(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| reword_value(item, reword)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| reword_value(field, reword)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -174,4 +226,45 @@ pub(super) fn clipped(text: &str) -> String {
 
 fn short(value: &Value) -> String {
     clipped(&value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Whatever a sight may hold: each place has the secret, and none has it afterwards.
+    #[test]
+    fn no_place_keeps_its_words() {
+        let text = || "it was canary-7 there".to_owned();
+        let value = || json!({"list": [{"key": "canary-7"}], "count": 7, "none": null, "yes": true});
+        let (crd, version, object, path) = (String::new, String::new, String::new, String::new);
+        let mut sight = Sight {
+            lacks: vec![
+                Lack::Refused { crd: crd(), said: text() },
+                Lack::Dropped { crd: crd(), path: path(), sent: value() },
+                Lack::Changed { crd: crd(), path: path(), sent: value(), stored: value() },
+                Lack::Admitted { crd: crd(), version: version(), keyword: path(), field: path(), value: value() },
+                Lack::Rejected { crd: crd(), version: version(), object: object(), said: text() },
+                Lack::Lost {
+                    crd: crd(),
+                    version: version(),
+                    object: object(),
+                    path: path(),
+                    sent: value(),
+                    stored: value(),
+                },
+                Lack::Verdict { check: path(), crd: crd(), server_fact: false, said: text() },
+                Lack::Command { said: text() },
+            ],
+            warnings: vec![text()],
+            notes: vec![text()],
+            tried: 1,
+        };
+        let all = |sight: &Sight| serde_json::to_string(sight).unwrap();
+        assert_eq!(all(&sight).matches("canary-7").count(), 12);
+        sight.reword(&|text| text.replace("canary-7", "•••"));
+        assert_eq!((all(&sight).matches("canary-7").count(), all(&sight).matches("•••").count()), (0, 12));
+    }
 }

@@ -7,14 +7,16 @@ mod lack;
 pub use lack::{Lack, Sight};
 
 use std::collections::BTreeMap;
-use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::beside::{self, Ended};
 use super::namespace::own_namespace;
 use super::objects::planned;
 use super::patience::patiently;
 use crate::cluster::api::{Api, Query, Resource, definitions};
+use crate::cluster::guard::Spec;
 use crate::cluster::{ClusterError, Server};
 use crate::generate::{Generator, Options, Phase};
 use crate::kubernetes::KubeVersion;
@@ -115,7 +117,9 @@ async fn write(
         *at += 1;
         sight.tried += 1;
         sight.warned(answer.warnings());
-        if !answer.is_success() {
+        if answer.is_success() {
+            sight.lacks.extend(lost(&crd.name, &object.version, &name, &object.object, &answer.json()));
+        } else {
             let said = clipped(&answer.message());
             sight.lacks.push(Lack::Rejected { crd: crd.name.clone(), version: object.version, object: name, said });
         }
@@ -137,6 +141,32 @@ async fn write(
         }
     }
     Ok(())
+}
+
+/// What was sent of an object and is not in the answer. Metadata and status are the server's own affair.
+fn lost(crd: &str, version: &str, object: &str, sent: &Value, answered: &Value) -> Vec<Lack> {
+    let mut seen = Sight::default();
+    let parts = sent.as_object().into_iter().flatten();
+    for (part, value) in
+        parts.filter(|(part, _)| !matches!(part.as_str(), "apiVersion" | "kind" | "metadata" | "status"))
+    {
+        compare(crd, &format!("/{part}"), value, answered.get(part), &mut seen);
+    }
+    let lost = |lack| match lack {
+        Lack::Dropped { crd, path, sent } => Some((crd, path, sent, Value::Null)),
+        Lack::Changed { crd, path, sent, stored } => Some((crd, path, sent, stored)),
+        _ => None,
+    };
+    let lost = seen.lacks.into_iter().filter_map(lost);
+    lost.map(|(crd, path, sent, stored)| Lack::Lost {
+        crd,
+        version: version.to_owned(),
+        object: object.to_owned(),
+        path,
+        sent,
+        stored,
+    })
+    .collect()
 }
 
 struct Violation {
@@ -180,30 +210,29 @@ fn value_at(object: &Value, field: &str) -> Value {
     object.pointer(&pointer).cloned().unwrap_or_default()
 }
 
-/// Runs a command beside a server, which finds it by `KUBECONFIG`; its exit code is the answer.
-pub async fn ask(server: &Server, words: &[std::ffi::OsString]) -> Result<Sight, ClusterError> {
-    let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    let missing = |why: String| ClusterError::Missing {
-        what: format!("the command {name:?}"),
-        why,
-        help: "check its name and PATH".into(),
+/// Runs a command beside a server, which finds it by `KUBECONFIG`; its exit code is the answer. One that does not end in
+/// time has said no.
+pub async fn ask(server: &Server, words: &[std::ffi::OsString], patience: Duration) -> Result<Sight, ClusterError> {
+    let [program, arguments @ ..] = words else {
+        return Err(ClusterError::Missing {
+            what: "the command".into(),
+            why: "none was given".into(),
+            help: "write it after `--`".into(),
+        });
     };
-    let [program, arguments @ ..] = words else { return Err(missing("no command was given".into())) };
     let namespace = own_namespace(&server.api()).await?;
-    let mut command = tokio::process::Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+    let mut spec = Spec::new(program).args(arguments);
     if let Some(kubeconfig) = server.kubeconfig() {
-        command.env("KUBECONFIG", kubeconfig);
+        spec = spec.env("KUBECONFIG", kubeconfig);
     }
-    command.env("CRDPROOF_NAMESPACE", namespace).env("CRDPROOF_KUBERNETES", server.version().to_string());
-    let output = command.output().await.map_err(|error| missing(error.to_string()))?;
+    let spec = spec.env("CRDPROOF_NAMESPACE", namespace).env("CRDPROOF_KUBERNETES", server.version().to_string());
+    let Ended { status, said } = beside::run(spec, patience, SHOWN).await?;
     let mut sight = Sight { tried: 1, ..Sight::default() };
-    if !output.status.success() {
-        let both = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&both);
-        let said = said.trim();
-        let end: String = said.chars().skip(said.chars().count().saturating_sub(SHOWN)).collect();
-        sight.lacks.push(Lack::Command { said: format!("{}: {end}", output.status) });
-    }
+    let end = match status {
+        Some(status) if status.success() => return Ok(sight),
+        Some(status) => status.to_string(),
+        None => format!("it did not end within {} s", patience.as_secs_f32()),
+    };
+    sight.lacks.push(Lack::Command { said: format!("{end}: {said}") });
     Ok(sight)
 }

@@ -209,7 +209,7 @@ pub const PROBES: [Probe; 28] = [
         "whole-objects",
         Needs::Webhook,
         Kind::WholeObjects,
-        "applies as two managers at two versions, and looks at what the converter is sent",
+        "applies as two managers at three versions, and looks at what the converter is sent",
     ),
 ];
 

@@ -57,6 +57,8 @@ fn wrong_questions_are_refused() {
     ask(&["--with", "quick"]).says(2, &["quick asks nothing of a server", "serving, storage, apply"]);
     ask(&["--with", "manifest/one-storage-version"]).says(2, &["asks nothing of a server"]);
     ask(&["--format", "xml"]).says(2, &["xml"]);
+    ask(&["--timeout", "5s"]).says(2, &["required arguments were not provided", "COMMAND"]);
+    ask(&["--timeout", "soon", "--", "true"]).says(2, &["\"soon\" is no length of time"]);
     let empty = tempfile::tempdir().unwrap();
     crdproof(empty.path(), &["minimum"]).says(2, &["there is no crdproof.yaml here"]);
 }
@@ -73,6 +75,14 @@ fn without_a_release_nothing_is_proven() {
     let (code, said) = ask(&[]);
     assert_eq!(code, Some(5), "{said}");
     assert!(said.contains("the cache holds no release") && said.contains("--derive-only"), "{said}");
+    let assets = tempfile::tempdir().unwrap();
+    let mut command = Command::new(BINARY);
+    command.args(["minimum", "-f", &subject("plain")]).current_dir(repository()).env("CRDPROOF_CACHE", cache.path());
+    let output = command.env("KUBEBUILDER_ASSETS", assets.path()).output().unwrap();
+    // Who gives a folder wants it to be used, as with `run` and `env`.
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(said.contains(&assets.path().display().to_string()), "{said}");
     let (code, said) = ask(&["--kubernetes", "1.36"]);
     assert_eq!(code, Some(5), "{said}");
     assert!(said.contains("the cache holds no Kubernetes 1.36") && said.contains("crdproof env use 1.36"), "{said}");

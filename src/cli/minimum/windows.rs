@@ -1,0 +1,120 @@
+//! Known defects that some releases have and later ones have not, on releases that a minimum would allow.
+
+use crdproof::kubernetes::{KubeVersion, RULES, ServerRule, ServerVersion, Standing, Weight};
+use crdproof::subject::Subject;
+use serde::Serialize;
+
+use super::answer::{Derived, Tested, list};
+
+/// A rule that may touch the question, and the releases at hand that have the defect by table.
+pub(super) struct Touched {
+    rule: &'static ServerRule,
+    releases: Vec<KubeVersion>,
+}
+
+impl Touched {
+    pub(super) fn has(&self, release: KubeVersion) -> bool {
+        self.releases.contains(&release)
+    }
+}
+
+/// Rules that may touch a subject, with the releases at hand that are worth a try for them: later ones are mended, and
+/// the manifests allow them.
+pub(super) fn touched(subject: &Subject, derived: &Derived, at_hand: &[KubeVersion], whatever: bool) -> Vec<Touched> {
+    let crds: String = subject.crds.iter().map(|crd| crd.node.to_value().to_string()).collect();
+    let rules = RULES.iter().filter(|rule| rule.severity == Weight::Error && rule.may_touch(&crds, whatever));
+    let touched = rules.map(|rule| {
+        let worth = |release: &&KubeVersion| {
+            derived.allows(**release) && mended(rule, **release).is_some_and(|fix| fix.is_some())
+        };
+        Touched { rule, releases: at_hand.iter().filter(worth).copied().collect() }
+    });
+    touched.filter(|one| !one.releases.is_empty()).collect()
+}
+
+/// What mends a release that has the defect; `None` where it does not have it.
+#[expect(clippy::option_option, reason = "not having a defect and having no fix for it are two things")]
+fn mended(rule: &ServerRule, release: KubeVersion) -> Option<Option<KubeVersion>> {
+    let server: ServerVersion = release.to_string().parse().ok()?;
+    match rule.judge(&server) {
+        Standing::Bad { mended } => Some(mended),
+        Standing::Good | Standing::Unclear { .. } => None,
+    }
+}
+
+/// A known defect of releases that the minimum would allow.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Excluded {
+    rule: String,
+    pub(super) id: &'static str,
+    title: &'static str,
+    /// The windows, in words.
+    pub(super) windows: Vec<String>,
+    /// The releases at hand that have it by table.
+    releases: Vec<KubeVersion>,
+    /// Those that were tried, and do not work.
+    pub(super) seen: Vec<KubeVersion>,
+    /// Those that were tried, and work all the same.
+    works: Vec<KubeVersion>,
+    /// The nearest release without it, for the newest of them.
+    mended: Option<KubeVersion>,
+}
+
+impl Excluded {
+    /// One line for what was seen, one for what was not, and one for what stands in the table alone.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let Self { rule, id, releases, seen, works, mended, .. } = self;
+        let mended = mended.map_or_else(|| "no release has a fix".to_owned(), |mended| format!("needs >={mended}"));
+        let rest: Vec<KubeVersion> =
+            releases.iter().filter(|release| !seen.contains(release) && !works.contains(release)).copied().collect();
+        let mut lines = Vec::new();
+        if !seen.is_empty() {
+            let windows = self.windows.join(", ");
+            lines.push(format!("✗ excluded window {windows} for {rule} ({id}), seen on {}; {mended}", list(seen)));
+        }
+        if !works.is_empty() {
+            lines.push(format!("✔ {} works, and has {rule} ({id}) by table", list(works)));
+        }
+        if !rest.is_empty() {
+            let rest = list(&rest);
+            lines.push(format!("⚠ excluded window, by table and not tested: {rest} for {rule} ({id}); {mended}"));
+        }
+        lines
+    }
+}
+
+/// Known defects that lose or block, on releases at hand that the minimum allows.
+pub(super) fn excluded(
+    minimum: KubeVersion,
+    at_hand: &[KubeVersion],
+    tested: &[Tested],
+    touched: &[Touched],
+) -> Vec<Excluded> {
+    let mut excluded = Vec::new();
+    for rule in RULES.iter().filter(|rule| rule.severity == Weight::Error) {
+        let bad =
+            at_hand.iter().filter(|release| **release >= minimum).filter(|release| mended(rule, **release).is_some());
+        let releases: Vec<KubeVersion> = bad.copied().collect();
+        let Some(newest) = releases.last() else { continue };
+        // Only a release that was tried because of this rule says something about it.
+        let tried = touched.iter().any(|one| one.rule.id == rule.id);
+        let of = |good: bool| -> Vec<KubeVersion> {
+            let those = tested.iter().filter(|one| tried && one.good == good && releases.contains(&one.release));
+            those.map(|one| one.release).collect()
+        };
+        let (seen, works) = (of(false), of(true));
+        let windows = rule.bad.iter().filter(|window| seen.iter().any(|release| window.has_all_of(*release)));
+        excluded.push(Excluded {
+            rule: format!("server/{}", rule.name),
+            id: &rule.id,
+            title: &rule.title,
+            windows: windows.map(ToString::to_string).collect(),
+            mended: mended(rule, *newest).flatten(),
+            seen,
+            works,
+            releases,
+        });
+    }
+    excluded
+}
