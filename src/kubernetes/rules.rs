@@ -275,4 +275,29 @@ mod tests {
         assert!(matches!(rule("V23").judge(&"1.20".parse().unwrap()), Standing::Bad { .. }));
         assert_eq!(rule("V23").judge(&"1.30".parse().unwrap()), Standing::Good);
     }
+
+    #[rstest]
+    #[case("V13", r#"{"x-kubernetes-preserve-unknown-fields":true}"#, false, true)]
+    #[case("V13", "{}", true, false)]
+    #[case("V12", r#"{"enum":["x",null]}"#, false, true)]
+    #[case("V12", r#"{"enum":["x"]}"#, true, false)]
+    #[case("V34", "{}", false, false)]
+    #[case("V34", "{}", true, true)]
+    fn words_of_a_crd_tell_what_may_touch_it(
+        #[case] id: &str,
+        #[case] crds: &str,
+        #[case] whatever: bool,
+        #[case] touches: bool,
+    ) {
+        assert_eq!(rule(id).may_touch(crds, whatever), touches);
+    }
+
+    #[rstest]
+    #[case("1.23.0..1.23.2", "1.23.0 to 1.23.2")]
+    #[case("1.16.0..1.20.99", "1.16.0 to every 1.20")]
+    #[case("1.27.0..1.27.0", "1.27.0")]
+    #[case("1.20.6..", "1.20.6 and later")]
+    fn windows_are_said_in_words(#[case] window: &str, #[case] words: &str) {
+        assert_eq!(Window::try_from(window.to_owned()).unwrap().to_string(), words);
+    }
 }

@@ -98,5 +98,11 @@ fn rules_are_explained_with_their_patches() {
     }
     let data = crdproof(repository(), &["preflight", "--explain", "V13", "--format", "json"]).says(0, &[]).json();
     assert_eq!(data[0]["mended"], json!([{"release": "1.23.3", "why": ""}]));
+    // What has no experiment says why.
+    let why = "needs a restart of the server";
+    let restart = crdproof(repository(), &["explain", "server/restart-keeps-groups"]).says(0, &[]).stdout;
+    assert!(restart.contains(&format!("none, the version decides: {why}\n")), "{restart}");
+    let data = crdproof(repository(), &["preflight", "--explain", "V18", "--format", "json"]).says(0, &[]).json();
+    assert_eq!((&data[0]["probes"], &data[0]["untested"]), (&json!([]), &json!(why)));
     crdproof(repository(), &["preflight", "--explain", "managed-feilds"]).says(2, &["no rule is named"]);
 }

@@ -118,3 +118,53 @@ pub(super) fn excluded(
     }
     excluded
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crdproof::input::from_file;
+    use crdproof::journey::minimum::Sight;
+
+    use super::*;
+
+    fn releases(texts: &[&str]) -> Vec<KubeVersion> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    fn named(touched: &[Touched]) -> Vec<(&str, String)> {
+        touched.iter().map(|one| (one.rule.id.as_str(), list(&one.releases))).collect()
+    }
+
+    fn preserved() -> Subject {
+        from_file(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/minimum/preserved/crdproof.yaml")).unwrap()
+    }
+
+    #[test]
+    fn a_window_is_tried_where_it_may_touch_the_question() {
+        let subject = preserved();
+        let derived = Derived::of(&subject);
+        let at_hand = releases(&["1.22.16", "1.23.2", "1.23.3", "1.36.2", "1.37.1"]);
+        let by_words = touched(&subject, &derived, &at_hand, false);
+        assert_eq!(named(&by_words), [("V13", "1.23.2".to_owned())]);
+        // What a command asks may be a matter of apply, too.
+        let by_chance = touched(&subject, &derived, &at_hand, true);
+        assert_eq!(named(&by_chance), [("V13", "1.23.2".to_owned()), ("V34", "1.36.2".to_owned())]);
+    }
+
+    #[test]
+    fn what_was_seen_is_told_from_what_stands_in_the_table() {
+        let subject = preserved();
+        let at_hand = releases(&["1.22.16", "1.23.2", "1.36.2", "1.37.1"]);
+        let touched = touched(&subject, &Derived::of(&subject), &at_hand, false);
+        let said = |good: bool| {
+            let tested = [Tested { release: at_hand[1], good, sight: Sight::default() }];
+            excluded(at_hand[0], &at_hand, &tested, &touched).iter().flat_map(Excluded::lines).collect::<Vec<_>>()
+        };
+        let table = "⚠ excluded window, by table and not tested: 1.36.2 for server/empty-containers-apply (V34); needs >=1.36.3";
+        let bad =
+            "✗ excluded window 1.23.0 to 1.23.2 for server/preserved-arrays-kept (V13), seen on 1.23.2; needs >=1.23.3";
+        assert_eq!(said(false), [bad, table]);
+        assert_eq!(said(true), ["✔ 1.23.2 works, and has server/preserved-arrays-kept (V13) by table", table]);
+    }
+}
