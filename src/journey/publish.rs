@@ -88,11 +88,16 @@ fn listed(document: &Value, group: &str) -> Value {
 
 /// The names of the fields that are published for a kind, at its root and below `spec`.
 fn published(schemas: &Value, group: &str, version: &str, kind: &str) -> Option<Value> {
+    let schema = schema_of(schemas, group, version, kind)?;
+    let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>());
+    Some(json!({"root": names(&schema["properties"]), "spec": names(&schema["properties"]["spec"]["properties"])}))
+}
+
+/// The schema that is published for a kind.
+pub(super) fn schema_of<'v>(schemas: &'v Value, group: &str, version: &str, kind: &str) -> Option<&'v Value> {
     let own = |schema: &&Value| {
         let mut kinds = schema["x-kubernetes-group-version-kind"].as_array().into_iter().flatten();
         kinds.any(|one| one["kind"] == kind && one["group"] == group && one["version"] == version)
     };
-    let schema = schemas.as_object()?.values().find(own)?;
-    let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>());
-    Some(json!({"root": names(&schema["properties"]), "spec": names(&schema["properties"]["spec"]["properties"])}))
+    schemas.as_object()?.values().find(own)
 }

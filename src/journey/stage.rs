@@ -69,11 +69,7 @@ impl<'a> Stage<'a> {
             (Some(converter), Some(access)) => Some(Tap::start(&access, converter).await?),
             _ => None,
         };
-        let kind = if crd.is_namespaced() {
-            Resource::namespaced(&crd.group, "", &crd.names.plural, &namespace)
-        } else {
-            Resource::cluster_wide(&crd.group, "", &crd.names.plural)
-        };
+        let kind = kind_of(crd, &namespace);
         let trace = Trace {
             kubernetes: server.version(),
             recorded: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
@@ -352,6 +348,12 @@ impl std::fmt::Debug for Stage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Stage").field("crd", &self.crd.name).finish_non_exhaustive()
     }
+}
+
+/// The kind that a CRD defines, in a namespace where it has them, at no version yet.
+pub(super) fn kind_of(crd: &Crd, namespace: &str) -> Resource {
+    let kind = Resource::cluster_wide(&crd.group, "", &crd.names.plural);
+    if crd.is_namespaced() { kind.within(namespace) } else { kind }
 }
 
 /// How an object is known.

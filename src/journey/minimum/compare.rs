@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Lack, Sight};
+use crate::document::pointer::escape;
 use crate::kubernetes::FEATURES;
 
 /// What was sent and is not stored. What the server adds is its own affair.
@@ -18,7 +19,7 @@ pub(super) fn compare(crd: &str, path: &str, sent: &Value, stored: Option<&Value
         sight.lacks.push(Lack::Dropped { crd: crd.to_owned(), path: path.to_owned(), sent: sent.clone() });
         return;
     };
-    let below = |name: &str| format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+    let below = |name: &str| format!("{path}/{}", escape(name));
     match (sent, stored) {
         (Value::Object(sent), Value::Object(stored)) => {
             for (name, value) in sent {

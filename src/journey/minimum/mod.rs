@@ -15,7 +15,8 @@ use super::beside::{self, Ended};
 use super::namespace::own_namespace;
 use super::objects::planned;
 use super::patience::patiently;
-use crate::cluster::api::{Api, Query, Resource, definitions};
+use super::stage::kind_of;
+use crate::cluster::api::{Api, Query, definitions};
 use crate::cluster::guard::Spec;
 use crate::cluster::{ClusterError, Server};
 use crate::generate::{Generator, Options, Phase};
@@ -39,108 +40,109 @@ pub async fn look(server: &Server, subject: &Subject, seed: u64) -> Result<Sight
     let namespace = own_namespace(&api).await?;
     let mut sight = Sight::default();
     for crd in &subject.crds {
-        look_at(&api, subject, crd, &namespace, seed, &mut sight).await?;
+        let look = Look { api: &api, subject, crd, namespace: &namespace, seed };
+        look.at(&mut sight).await?;
     }
     Ok(sight)
 }
 
-async fn look_at(
-    api: &Api,
-    subject: &Subject,
-    crd: &Crd,
-    namespace: &str,
+/// One CRD on a server.
+#[derive(Clone, Copy)]
+struct Look<'a> {
+    api: &'a Api,
+    subject: &'a Subject,
+    crd: &'a Crd,
+    namespace: &'a str,
     seed: u64,
-    sight: &mut Sight,
-) -> Result<(), ClusterError> {
-    let mut sent = crd.node.to_value();
-    if let Some(fields) = sent.as_object_mut() {
-        fields.remove("status");
-    }
-    if let Some(Value::Object(metadata)) = sent.get_mut("metadata") {
-        // A CRD that was read from a cluster carries what only that one knows.
-        metadata.retain(|name, _| matches!(name.as_str(), "name" | "labels" | "annotations"));
-    }
-    let converts = sent.pointer("/spec/conversion/strategy") == Some(&json!("Webhook"));
-    let mut path = definitions().path();
-    if converts {
-        // Asked as it is, but for the address; then objects are tried without a converter.
-        sent["spec"]["conversion"]["webhook"]["clientConfig"] = json!({"url": NOWHERE});
-        path = Query::new().dry_run().on(path);
-    }
-    let answer = patiently(|| api.post(&path, &sent)).await?;
-    sight.tried += 1;
-    sight.warned(answer.warnings());
-    if !answer.is_success() {
-        sight.lacks.push(Lack::Refused { crd: crd.name.clone(), said: clipped(&answer.message()) });
-        return Ok(());
-    }
-    let stored = answer.json();
-    for part in ["metadata", "spec"] {
-        compare(&crd.name, &format!("/{part}"), &sent[part], stored.get(part), sight);
-    }
-    if converts {
-        sent["spec"]["conversion"] = json!({"strategy": "None"});
-        let answer = api.post(&definitions().path(), &sent).await?;
+}
+
+impl Look<'_> {
+    /// Sends the CRD, and then objects of it.
+    async fn at(self, sight: &mut Sight) -> Result<(), ClusterError> {
+        let Self { api, crd, .. } = self;
+        let mut sent = crd.node.to_value();
+        if let Some(fields) = sent.as_object_mut() {
+            fields.remove("status");
+        }
+        if let Some(Value::Object(metadata)) = sent.get_mut("metadata") {
+            // A CRD that was read from a cluster carries what only that one knows.
+            metadata.retain(|name, _| matches!(name.as_str(), "name" | "labels" | "annotations"));
+        }
+        let converts = sent.pointer("/spec/conversion/strategy") == Some(&json!("Webhook"));
+        let mut path = definitions().path();
+        if converts {
+            // Asked as it is, but for the address; then objects are tried without a converter.
+            sent["spec"]["conversion"]["webhook"]["clientConfig"] = json!({"url": NOWHERE});
+            path = Query::new().dry_run().on(path);
+        }
+        let answer = patiently(|| api.post(&path, &sent)).await?;
+        sight.tried += 1;
+        sight.warned(answer.warnings());
         if !answer.is_success() {
             sight.lacks.push(Lack::Refused { crd: crd.name.clone(), said: clipped(&answer.message()) });
             return Ok(());
         }
-    }
-    api.until_served(std::slice::from_ref(&sent)).await?;
-    write(api, subject, crd, namespace, seed, sight).await
-}
-
-/// Sends samples, generated objects and violations as dry runs.
-async fn write(
-    api: &Api,
-    subject: &Subject,
-    crd: &Crd,
-    namespace: &str,
-    seed: u64,
-    sight: &mut Sight,
-) -> Result<(), ClusterError> {
-    let kind = Resource::cluster_wide(&crd.group, "", &crd.names.plural);
-    let kind = if crd.is_namespaced() { kind.within(namespace) } else { kind };
-    let path = |version: &str| Query::new().dry_run().on(kind.at(version).path());
-    let mut samples: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for sample in subject.samples_of(crd) {
-        samples.entry(sample.group_version().1).or_default().push(sample.name());
-    }
-    // Samples come first in their version, so that a number tells which is which.
-    let mut number: BTreeMap<String, usize> = BTreeMap::new();
-    for object in planned(subject, crd, KubeVersion::NEWEST, namespace, seed) {
-        let path = path(&object.version);
-        let answer = patiently(|| api.post(&path, &object.object)).await?;
-        let at = number.entry(object.version.clone()).or_default();
-        let sample = samples.get(object.version.as_str()).and_then(|names| names.get(*at));
-        let name = sample.map_or_else(|| format!("#{at}"), |name| (*name).to_owned());
-        *at += 1;
-        sight.tried += 1;
-        sight.warned(answer.warnings());
-        if answer.is_success() {
-            sight.lacks.extend(lost(&crd.name, &object.version, &name, &object.object, &answer.json()));
-        } else {
-            let said = clipped(&answer.message());
-            sight.lacks.push(Lack::Rejected { crd: crd.name.clone(), version: object.version, object: name, said });
+        let stored = answer.json();
+        for part in ["metadata", "spec"] {
+            compare(&crd.name, &format!("/{part}"), &sent[part], stored.get(part), sight);
         }
-    }
-    for version in crd.versions.iter().filter(|version| version.served) {
-        let path = path(&version.name);
-        for wrong in violations(crd, version, namespace, seed) {
-            let answer = patiently(|| api.post(&path, &wrong.object)).await?;
-            sight.tried += 1;
-            if answer.is_success() {
-                sight.lacks.push(Lack::Admitted {
-                    crd: crd.name.clone(),
-                    version: version.name.clone(),
-                    keyword: wrong.keyword,
-                    value: value_at(&wrong.object, &wrong.field),
-                    field: wrong.field,
-                });
+        if converts {
+            sent["spec"]["conversion"] = json!({"strategy": "None"});
+            let answer = api.post(&definitions().path(), &sent).await?;
+            if !answer.is_success() {
+                sight.lacks.push(Lack::Refused { crd: crd.name.clone(), said: clipped(&answer.message()) });
+                return Ok(());
             }
         }
+        api.until_served(std::slice::from_ref(&sent)).await?;
+        self.write(sight).await
     }
-    Ok(())
+
+    /// Sends samples, generated objects and violations as dry runs.
+    async fn write(self, sight: &mut Sight) -> Result<(), ClusterError> {
+        let Self { api, subject, crd, namespace, seed } = self;
+        let kind = kind_of(crd, namespace);
+        let path = |version: &str| Query::new().dry_run().on(kind.at(version).path());
+        let mut samples: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for sample in subject.samples_of(crd) {
+            samples.entry(sample.group_version().1).or_default().push(sample.name());
+        }
+        // Samples come first in their version, so that a number tells which is which.
+        let mut number: BTreeMap<String, usize> = BTreeMap::new();
+        for object in planned(subject, crd, KubeVersion::NEWEST, namespace, seed) {
+            let path = path(&object.version);
+            let answer = patiently(|| api.post(&path, &object.object)).await?;
+            let at = number.entry(object.version.clone()).or_default();
+            let sample = samples.get(object.version.as_str()).and_then(|names| names.get(*at));
+            let name = sample.map_or_else(|| format!("#{at}"), |name| (*name).to_owned());
+            *at += 1;
+            sight.tried += 1;
+            sight.warned(answer.warnings());
+            if answer.is_success() {
+                sight.lacks.extend(lost(&crd.name, &object.version, &name, &object.object, &answer.json()));
+            } else {
+                let said = clipped(&answer.message());
+                sight.lacks.push(Lack::Rejected { crd: crd.name.clone(), version: object.version, object: name, said });
+            }
+        }
+        for version in crd.versions.iter().filter(|version| version.served) {
+            let path = path(&version.name);
+            for wrong in violations(crd, version, namespace, seed) {
+                let answer = patiently(|| api.post(&path, &wrong.object)).await?;
+                sight.tried += 1;
+                if answer.is_success() {
+                    sight.lacks.push(Lack::Admitted {
+                        crd: crd.name.clone(),
+                        version: version.name.clone(),
+                        keyword: wrong.keyword,
+                        value: value_at(&wrong.object, &wrong.field),
+                        field: wrong.field,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What was sent of an object and is not in the answer. Metadata and status are the server's own affair.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::publish::schema_of;
 use super::Sight;
 use super::bench::{Bench, GROUP, said};
 use crate::cluster::ClusterError;
@@ -43,12 +44,8 @@ pub(super) async fn published_rules(bench: &Bench<'_>) -> Result<Sight, ClusterE
     }
     let own = |answer: &Answer| {
         let document = answer.json();
-        let definitions = document["definitions"].as_object().into_iter().flatten();
-        let mut own = definitions.filter(|(_, definition)| {
-            definition["x-kubernetes-group-version-kind"][0]
-                == json!({"group": GROUP, "kind": "Probe", "version": "v1"})
-        });
-        own.next().map(|(_, definition)| definition["properties"]["spec"].clone())
+        let schema = schema_of(&document["definitions"], GROUP, "v1", "Probe");
+        schema.map(|schema| schema["properties"]["spec"].clone())
     };
     let seen = bench.until("/openapi/v2", |answer| own(answer).is_some()).await?;
     Ok(published(seen.as_ref().and_then(own).as_ref()))

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use super::super::patience::PATIENCE;
+use super::super::patience::{PATIENCE, ask_until};
 use super::Sight;
 use super::bench::{Bench, GROUP, LABEL, managers, said};
 use super::versions::numbers;
@@ -22,11 +22,17 @@ const UNREACHED: &str = "the server cannot reach a webhook of ours";
 
 /// V35: a write while the converter is down cost everybody's ownership.
 pub(super) async fn outage(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
-    let Some(access) = bench.server.host_access() else {
-        return Ok(Sight::Unclear(UNREACHED.into()));
-    };
+    with_converter(bench, async |tap| during_outage(bench, tap).await).await
+}
+
+/// Looks with a converter of ours, which answers until the CRD is gone.
+async fn with_converter(
+    bench: &Bench<'_>,
+    look: impl AsyncFnOnce(&Tap) -> Result<Sight, ClusterError>,
+) -> Result<Sight, ClusterError> {
+    let Some(access) = bench.server.host_access() else { return Ok(Sight::Unclear(UNREACHED.into())) };
     let tap = Tap::start(&access, Arc::new(Function(rewrite))).await?;
-    let seen = during_outage(bench, &tap).await;
+    let seen = look(&tap).await;
     // Deleting the CRD takes a converter that answers.
     tap.fail(None);
     let cleared = bench.clear().await;
@@ -70,15 +76,11 @@ fn rewrite(request: &Request) -> (u16, Vec<u8>) {
 
 /// V38: what a manager does not own is cut away before the converter is asked, metadata among it.
 pub(super) async fn whole_objects(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
-    let Some(access) = bench.server.host_access() else { return Ok(Sight::Unclear(UNREACHED.into())) };
-    let tap = Tap::start(&access, Arc::new(Function(rewrite))).await?;
-    let applied = applied_at_three_versions(bench, &tap).await;
-    let reviews = tap.since(0);
-    let cleared = bench.clear().await;
-    tap.stop().await;
-    applied?;
-    cleared?;
-    Ok(whole(&reviews))
+    let look = async |tap: &Tap| {
+        applied_at_three_versions(bench, tap).await?;
+        Ok(whole(&tap.since(0)))
+    };
+    with_converter(bench, look).await
 }
 
 /// How often it is tried. The order in which a server goes through versions is left to chance, and one try in five or so
@@ -145,13 +147,10 @@ pub(super) async fn broken_by_admission(bench: &Bench<'_>) -> Result<Sight, Clus
 async fn after_admission(bench: &Bench<'_>, stripped: &AtomicUsize) -> Result<Sight, ClusterError> {
     let pretended = Query::new().manager("m0").dry_run().on(bench.path("v1"));
     let object = Bench::object("v1", &json!({"a": 1}));
-    let end = Instant::now() + PATIENCE;
-    while stripped.load(Ordering::Relaxed) == 0 {
-        if Instant::now() >= end {
-            return Ok(Sight::Unclear("no write came to the webhook with managedFields".into()));
-        }
-        bench.api.patch(&pretended, PatchKind::Apply, &object).await?;
-        tokio::time::sleep(Duration::from_millis(50)).await;
+    let ask = || bench.api.patch(&pretended, PatchKind::Apply, &object);
+    let came = |_: &Answer| stripped.load(Ordering::Relaxed) > 0;
+    if !ask_until(PATIENCE, Duration::from_millis(50), ask, came).await?.0 {
+        return Ok(Sight::Unclear("no write came to the webhook with managedFields".into()));
     }
     let first = bench.apply("v1", "m1", &json!({"a": 1})).await?;
     let second = bench.apply("v1", "m1", &json!({"a": 2})).await?;
