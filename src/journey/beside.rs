@@ -1,10 +1,12 @@
 //! Commands of others that run beside a server: each has a deadline, and what it started ends with it.
 
+use std::collections::BTreeSet;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use crate::cluster::ClusterError;
 use crate::cluster::guard::{Guard, Output, Spec};
+use crate::schema::scrub;
 
 /// What a shell says where there is no such command.
 const NO_SUCH_COMMAND: i32 = 127;
@@ -17,8 +19,14 @@ pub(super) struct Ended {
     pub(super) said: String,
 }
 
-/// Runs a command and waits for its end, but not for ever. So many characters of what it said are kept.
-pub(super) async fn run(spec: Spec, patience: Duration, kept: usize) -> Result<Ended, ClusterError> {
+/// Runs a command and waits for its end, but not for ever. So many characters of what it said are kept, without secrets:
+/// one that is cut in two would not be known later.
+pub(super) async fn run(
+    spec: Spec,
+    patience: Duration,
+    kept: usize,
+    secrets: &BTreeSet<String>,
+) -> Result<Ended, ClusterError> {
     let program = spec.program.to_string_lossy().into_owned();
     let folder = tempfile::tempdir().map_err(ClusterError::Guard)?;
     let guard = Guard::new(Some(folder.path())).map_err(ClusterError::Guard)?;
@@ -37,7 +45,7 @@ pub(super) async fn run(spec: Spec, patience: Duration, kept: usize) -> Result<E
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     let said = std::fs::read(&file).map_err(ClusterError::Guard)?;
-    let said = last(&said, kept);
+    let said = last(&scrub(&String::from_utf8_lossy(&said), secrets), kept);
     if status.and_then(|status| status.code()) == Some(NO_SUCH_COMMAND) {
         return Err(ClusterError::Missing {
             what: format!("the command {program:?}"),
@@ -48,8 +56,7 @@ pub(super) async fn run(spec: Spec, patience: Duration, kept: usize) -> Result<E
     Ok(Ended { status, said })
 }
 
-fn last(said: &[u8], kept: usize) -> String {
-    let said = String::from_utf8_lossy(said);
+fn last(said: &str, kept: usize) -> String {
     let said = said.trim();
     said.chars().skip(said.chars().count().saturating_sub(kept)).collect()
 }
@@ -61,7 +68,8 @@ mod tests {
 
     fn ended(script: &str, patience: Duration) -> Result<Ended, ClusterError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(run(Spec::new("sh").args(["-c", script]), patience, 20))
+        let secrets = BTreeSet::from(["canary-7".to_owned()]);
+        runtime.block_on(run(Spec::new("sh").args(["-c", script]), patience, 20, &secrets))
     }
 
     /// A zombie has ended, whether or not somebody has noticed.
@@ -86,6 +94,12 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_is_hidden_before_the_text_is_cut() {
+        let ended = ended("echo canary-7 0123456789012345", Duration::from_secs(60)).unwrap();
+        assert_eq!(ended.said, "••• 0123456789012345");
+    }
+
+    #[test]
     fn after_its_time_a_command_ends_with_its_children() {
         let began = Instant::now();
         let ended = ended("sleep 300 & echo $!; wait", Duration::from_millis(1500)).unwrap();
@@ -104,7 +118,8 @@ mod tests {
     #[test]
     fn a_command_that_is_not_there_is_an_error() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let asked = run(Spec::new("crdproof-no-such-command"), Duration::from_secs(60), 200);
+        let none = BTreeSet::new();
+        let asked = run(Spec::new("crdproof-no-such-command"), Duration::from_secs(60), 200, &none);
         assert!(matches!(runtime.block_on(asked), Err(ClusterError::Missing { .. })));
     }
 }

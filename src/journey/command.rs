@@ -36,7 +36,7 @@ pub(super) async fn migrate(stage: &Stage<'_>, storage: &str) -> Result<Driven, 
     }
     spec = spec.env("CRDPROOF_CRD", &stage.crd.name).env("CRDPROOF_STORAGE_VERSION", storage);
     let patience = config.and_then(|config| config.timeout).map_or(PATIENCE, |period| period.0);
-    let Ended { status, said } = beside::run(spec, patience, KEPT).await?;
+    let Ended { status, said } = beside::run(spec, patience, KEPT, &stage.subject.secret_values()).await?;
     let Some(status) = status else {
         let said = format!("{program} did not end within {} s: {said}", patience.as_secs_f32());
         return Ok(Driven { done: false, ended: false, said });

@@ -32,13 +32,7 @@ impl<'a> Veil<'a> {
         let mut by_crd = BTreeMap::new();
         // The baseline first, so that the new state of a CRD counts.
         for crd in subject.baseline.iter().flatten().chain(&subject.crds) {
-            let mut known = Known { crd, secrets: crd.secrets(), values: BTreeSet::new() };
-            let samples = subject.samples.iter().chain(&subject.recorded).filter(|sample| sample.is_of(crd));
-            for sample in samples {
-                let mut values = std::mem::take(&mut known.values);
-                known.collect(sample.group_version().1, &sample.object, &mut values);
-                known.values = values;
-            }
+            let known = Known { crd, secrets: crd.secrets(), values: subject.secret_values_of(crd) };
             by_crd.insert(crd.name.as_str(), known);
         }
         Self { show, by_crd }

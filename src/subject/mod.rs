@@ -9,7 +9,7 @@ mod file;
 mod period;
 mod sample;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::document::{Node, Sources, Span};
@@ -70,6 +70,21 @@ impl Subject {
     /// The samples of a CRD.
     pub fn samples_of<'a>(&'a self, crd: &'a Crd) -> impl Iterator<Item = &'a Sample> {
         self.samples.iter().filter(|sample| sample.is_of(crd))
+    }
+
+    /// What is secret in the samples of a CRD, and in recorded ones.
+    pub fn secret_values_of(&self, crd: &Crd) -> BTreeSet<String> {
+        let (secrets, mut values) = (crd.secrets(), BTreeSet::new());
+        for sample in self.samples.iter().chain(&self.recorded).filter(|sample| sample.is_of(crd)) {
+            let schema = crd.version(sample.group_version().1).and_then(|version| version.schema.as_ref());
+            secrets.collect(schema, &sample.object, &mut values);
+        }
+        values
+    }
+
+    /// What is secret in all samples.
+    pub fn secret_values(&self) -> BTreeSet<String> {
+        self.baseline.iter().flatten().chain(&self.crds).flat_map(|crd| self.secret_values_of(crd)).collect()
     }
 
     /// The field maps declared for a CRD.

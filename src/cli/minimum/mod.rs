@@ -118,10 +118,10 @@ fn prove(
     let ask = |index: usize, wrong: Option<&[Lack]>| -> Result<Option<(Tested, Vec<Lack>)>> {
         let started = Instant::now();
         let Some(mut sight) = visit(&releases[index], subject, args, console)? else { return Ok(None) };
+        sight.reword(&|text| veil.hide(text));
         // Where the first, the newest, has everything by table, what it does is right, and we were wrong.
         let ours = if derived.allows(versions[index]) { sight.expectations() } else { Vec::new() };
         sight.without(wrong.unwrap_or(&ours));
-        sight.reword(&|text| veil.hide(text));
         let sign = if sight.is_good() { '✔' } else { '✗' };
         console.say(&format!("{sign} {} after {:.1} s", versions[index], started.elapsed().as_secs_f64()));
         Ok(Some((Tested { release: versions[index], good: sight.is_good(), sight }, ours)))
@@ -165,7 +165,7 @@ fn visit(release: &Release, subject: &Subject, args: &MinimumArgs, console: Cons
         let looking = async {
             match args.command.as_slice() {
                 [] => minimum::look(&server, subject, args.seed).await,
-                words => minimum::ask(&server, words, args.timeout.0).await,
+                words => minimum::ask(&server, subject, words, args.timeout.0).await,
             }
         };
         let seen = runtime::unless_interrupted(looking).await;

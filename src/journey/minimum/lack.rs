@@ -166,17 +166,16 @@ impl Sight {
         }
     }
 
-    /// Says everything that servers and commands said, and that was sent, in other words: without secrets.
+    /// Says everything that servers and commands said, and that was sent, in other words: without secrets. Only then it is
+    /// cut, since half a secret is not known any more.
     pub fn reword(&mut self, reword: &dyn Fn(&str) -> String) {
         for text in self.warnings.iter_mut().chain(&mut self.notes) {
             *text = reword(text);
         }
         for lack in &mut self.lacks {
             match lack {
-                Lack::Refused { said, .. }
-                | Lack::Rejected { said, .. }
-                | Lack::Verdict { said, .. }
-                | Lack::Command { said } => *said = reword(said),
+                Lack::Refused { said, .. } | Lack::Rejected { said, .. } => *said = clipped(&reword(said)),
+                Lack::Verdict { said, .. } | Lack::Command { said } => *said = reword(said),
                 Lack::Dropped { sent, .. } | Lack::Admitted { value: sent, .. } => reword_value(sent, reword),
                 Lack::Changed { sent, stored, .. } | Lack::Lost { sent, stored, .. } => {
                     reword_value(sent, reword);
@@ -217,7 +216,7 @@ fn reword_value(value: &mut Value, reword: &dyn Fn(&str) -> String) {
     }
 }
 
-pub(super) fn clipped(text: &str) -> String {
+fn clipped(text: &str) -> String {
     if text.chars().count() <= SHOWN {
         return text.to_owned();
     }
@@ -266,5 +265,22 @@ mod tests {
         assert_eq!(all(&sight).matches("canary-7").count(), 12);
         sight.reword(&|text| text.replace("canary-7", "•••"));
         assert_eq!((all(&sight).matches("canary-7").count(), all(&sight).matches("•••").count()), (0, 12));
+    }
+
+    /// The limit falls into the secret; so does that of a note about a value.
+    #[test]
+    fn a_secret_is_hidden_before_the_text_is_cut() {
+        let text = format!("{}canary-7 and more", "x".repeat(SHOWN - 4));
+        let lacks = vec![
+            Lack::Refused { crd: String::new(), said: text.clone() },
+            Lack::Dropped { crd: String::new(), path: String::new(), sent: json!(text) },
+        ];
+        let mut sight = Sight { lacks, ..Sight::default() };
+        sight.reword(&|text| text.replace("canary-7", "•••"));
+        let wrong = sight.expectations();
+        sight.without(&wrong);
+        let Some(Lack::Refused { said, .. }) = sight.lacks.first() else { panic!("{sight:?}") };
+        assert!(said.ends_with("x••• …"), "{said}");
+        assert!(sight.notes[0].contains("x•••") && !sight.notes[0].contains("cana"), "{:?}", sight.notes);
     }
 }

@@ -23,7 +23,7 @@ use crate::generate::{Generator, Options, Phase};
 use crate::kubernetes::KubeVersion;
 use crate::subject::{Crd, Subject, Version};
 use compare::compare;
-use lack::{SHOWN, clipped};
+use lack::SHOWN;
 
 /// Violations of one keyword that are tried for each version.
 const EACH: usize = 3;
@@ -79,7 +79,7 @@ impl Look<'_> {
         sight.tried += 1;
         sight.warned(answer.warnings());
         if !answer.is_success() {
-            sight.lacks.push(Lack::Refused { crd: crd.name.clone(), said: clipped(&answer.message()) });
+            sight.lacks.push(Lack::Refused { crd: crd.name.clone(), said: answer.message() });
             return Ok(());
         }
         let stored = answer.json();
@@ -90,7 +90,7 @@ impl Look<'_> {
             sent["spec"]["conversion"] = json!({"strategy": "None"});
             let answer = api.post(&definitions().path(), &sent).await?;
             if !answer.is_success() {
-                sight.lacks.push(Lack::Refused { crd: crd.name.clone(), said: clipped(&answer.message()) });
+                sight.lacks.push(Lack::Refused { crd: crd.name.clone(), said: answer.message() });
                 return Ok(());
             }
         }
@@ -121,7 +121,7 @@ impl Look<'_> {
             if answer.is_success() {
                 sight.lacks.extend(lost(&crd.name, &object.version, &name, &object.object, &answer.json()));
             } else {
-                let said = clipped(&answer.message());
+                let said = answer.message();
                 sight.lacks.push(Lack::Rejected { crd: crd.name.clone(), version: object.version, object: name, said });
             }
         }
@@ -214,7 +214,12 @@ fn value_at(object: &Value, field: &str) -> Value {
 
 /// Runs a command beside a server, which finds it by `KUBECONFIG`; its exit code is the answer. One that does not end in
 /// time has said no.
-pub async fn ask(server: &Server, words: &[std::ffi::OsString], patience: Duration) -> Result<Sight, ClusterError> {
+pub async fn ask(
+    server: &Server,
+    subject: &Subject,
+    words: &[std::ffi::OsString],
+    patience: Duration,
+) -> Result<Sight, ClusterError> {
     let [program, arguments @ ..] = words else {
         return Err(ClusterError::Missing {
             what: "the command".into(),
@@ -228,7 +233,7 @@ pub async fn ask(server: &Server, words: &[std::ffi::OsString], patience: Durati
         spec = spec.env("KUBECONFIG", kubeconfig);
     }
     let spec = spec.env("CRDPROOF_NAMESPACE", namespace).env("CRDPROOF_KUBERNETES", server.version().to_string());
-    let Ended { status, said } = beside::run(spec, patience, SHOWN).await?;
+    let Ended { status, said } = beside::run(spec, patience, SHOWN, &subject.secret_values()).await?;
     let mut sight = Sight { tried: 1, ..Sight::default() };
     let end = match status {
         Some(status) if status.success() => return Ok(sight),
