@@ -163,7 +163,7 @@ impl Answer {
             not_at_hand: gap,
             not_tested,
             strays,
-            excluded: minimum.map(|minimum| excluded(minimum, at_hand, &tested, touched)).unwrap_or_default(),
+            excluded: minimum.map(|minimum| excluded(subject, minimum, at_hand, &tested, touched)).unwrap_or_default(),
             badge: minimum.map(badge),
             subject_file: minimum.map(|minimum| block(minimum, &good)),
             tested,

@@ -21,15 +21,19 @@ impl Touched {
 /// Rules that may touch a subject, with the releases at hand that are worth a try for them: later ones are mended, and
 /// the manifests allow them.
 pub(super) fn touched(subject: &Subject, derived: &Derived, at_hand: &[KubeVersion], whatever: bool) -> Vec<Touched> {
-    let crds: String = subject.crds.iter().map(|crd| crd.node.to_value().to_string()).collect();
-    let rules = RULES.iter().filter(|rule| rule.severity == Weight::Error && rule.may_touch(&crds, whatever));
-    let touched = rules.map(|rule| {
+    let touched = grave(subject, whatever).map(|rule| {
         let worth = |release: &&KubeVersion| {
             derived.allows(**release) && mended(rule, **release).is_some_and(|fix| fix.is_some())
         };
         Touched { rule, releases: at_hand.iter().filter(worth).copied().collect() }
     });
     touched.filter(|one| !one.releases.is_empty()).collect()
+}
+
+/// Rules about what loses or blocks, and may touch a subject.
+fn grave(subject: &Subject, whatever: bool) -> impl Iterator<Item = &'static ServerRule> {
+    let crds: String = subject.crds.iter().map(|crd| crd.node.to_value().to_string()).collect();
+    RULES.iter().filter(move |rule| rule.severity == Weight::Error && rule.may_touch(&crds, whatever))
 }
 
 /// What mends a release that has the defect; `None` where it does not have it.
@@ -84,15 +88,17 @@ impl Excluded {
     }
 }
 
-/// Known defects that lose or block, on releases at hand that the minimum allows.
+/// Known defects that lose or block, on releases at hand that the minimum allows. Those of a server as such are among them:
+/// somebody may need what no CRD names.
 pub(super) fn excluded(
+    subject: &Subject,
     minimum: KubeVersion,
     at_hand: &[KubeVersion],
     tested: &[Tested],
     touched: &[Touched],
 ) -> Vec<Excluded> {
     let mut excluded = Vec::new();
-    for rule in RULES.iter().filter(|rule| rule.severity == Weight::Error) {
+    for rule in grave(subject, true) {
         let bad =
             at_hand.iter().filter(|release| **release >= minimum).filter(|release| mended(rule, **release).is_some());
         let releases: Vec<KubeVersion> = bad.copied().collect();
@@ -155,11 +161,15 @@ mod tests {
     #[test]
     fn what_was_seen_is_told_from_what_stands_in_the_table() {
         let subject = preserved();
-        let at_hand = releases(&["1.22.16", "1.23.2", "1.36.2", "1.37.1"]);
+        // 1.26.13 has a defect of rules, of which the subject has none.
+        let at_hand = releases(&["1.22.16", "1.23.2", "1.26.13", "1.36.2", "1.37.1"]);
         let touched = touched(&subject, &Derived::of(&subject), &at_hand, false);
         let said = |good: bool| {
             let tested = [Tested { release: at_hand[1], good, sight: Sight::default() }];
-            excluded(at_hand[0], &at_hand, &tested, &touched).iter().flat_map(Excluded::lines).collect::<Vec<_>>()
+            excluded(&subject, at_hand[0], &at_hand, &tested, &touched)
+                .iter()
+                .flat_map(Excluded::lines)
+                .collect::<Vec<_>>()
         };
         let table = "⚠ excluded window, by table and not tested: 1.36.2 for server/empty-containers-apply (V34); needs >=1.36.3";
         let bad =
