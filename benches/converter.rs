@@ -58,16 +58,30 @@ fn main() -> Fallible<()> {
 
     let (mut ours, mut plain, mut reading) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        ours.push(rate(sent, laws(&subject, Arc::clone(&endpoint), objects)?));
-        plain.push(rate(sent, load(&served, &bodies, Answers::Forgotten)?));
-        reading.push(rate(sent, load(&served, &bodies, Answers::Read)?));
+        ours.push(served.measure(|| laws(&subject, Arc::clone(&endpoint), objects))?);
+        plain.push(served.measure(|| load(&served, &bodies, Answers::Forgotten))?);
+        reading.push(served.measure(|| load(&served, &bodies, Answers::Read))?);
     }
     let (ours, plain, reading) = (median(ours), median(plain), median(reading));
-    println!("laws            {ours:>10.0} conversions/s");
-    println!("load generator  {plain:>10.0} conversions/s");
-    println!("reading answers {reading:>10.0} conversions/s, {:.2} of the load generator", reading / plain);
-    println!("ratio           {:>10.2}", ours / plain);
+    println!(
+        "{:<16}{:>14}{:>20}{:>20}{:>12}",
+        "", "conversions/s", "client, µs CPU each", "server, µs CPU each", "cores busy"
+    );
+    for (name, one) in [("laws", &ours), ("load generator", &plain), ("reading answers", &reading)] {
+        let each = |cpu: f64| cpu * 1e6 / count_as_float(sent);
+        let (client, server, busy) = (each(one.client), each(one.server), (one.client + one.server) / one.took);
+        println!("{name:<16}{:>14.0}{client:>20.1}{server:>20.1}{busy:>12.2}", count_as_float(sent) / one.took);
+    }
+    println!("reading answers, of the load generator: {:.2}", plain.took / reading.took);
+    println!("laws, of the load generator: {:.2}", plain.took / ours.took);
     Ok(())
+}
+
+/// What something took, in seconds: by the clock, and of CPU here and in the server, where the system tells.
+struct Cost {
+    took: f64,
+    client: f64,
+    server: f64,
 }
 
 /// `crdproof serve` in a process of its own, until it is dropped.
@@ -91,6 +105,26 @@ impl Served {
         let authority = base64::engine::general_purpose::STANDARD.decode(bundle)?;
         Ok(Self { process, url, authority })
     }
+}
+
+impl Served {
+    fn measure(&self, what: impl FnOnce() -> Fallible<Duration>) -> Fallible<Cost> {
+        let server = self.process.id().to_string();
+        let before = (cpu("self"), cpu(&server));
+        let took = what()?.as_secs_f64();
+        Ok(Cost { took, client: cpu("self") - before.0, server: cpu(&server) - before.1 })
+    }
+}
+
+/// The CPU time of a process until now, in seconds, user's and system's; not a number where there is no `/proc`.
+fn cpu(process: &str) -> f64 {
+    // Hundredths of a second, by the kernel's promise to programs.
+    const TICKS: f64 = 100.0;
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name before may have blanks.
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|text| text.parse().ok()).unwrap_or(f64::NAN);
+    (ticks(11) + ticks(12)) / TICKS
 }
 
 impl Drop for Served {
@@ -187,11 +221,12 @@ fn count(body: &[u8]) -> usize {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn rate(objects: usize, took: Duration) -> f64 {
-    objects as f64 / took.as_secs_f64()
+fn count_as_float(count: usize) -> f64 {
+    count as f64
 }
 
-fn median(mut all: Vec<f64>) -> f64 {
-    all.sort_by(f64::total_cmp);
-    all.get(all.len() / 2).copied().unwrap_or_default()
+/// The round in the middle, by the clock.
+fn median(mut all: Vec<Cost>) -> Cost {
+    all.sort_by(|one, other| one.took.total_cmp(&other.took));
+    all.swap_remove(all.len() / 2)
 }
