@@ -1,12 +1,16 @@
 //! How fast laws are tried on a converter, compared with what its endpoint can take at all: the same reviews, sent by a
 //! load generator that does nothing with the answers. Both ask `crdproof serve`, which runs in a process of its own.
 //! A third client only reads the answers, which is the least that whoever judges them must do: what it lacks to the load
-//! generator is the price of looking, and what laws lack to it is that of making objects and judging them. Server and
-//! client share the cores. Prints objects per second and ratios; asserts nothing about time.
+//! generator is the price of looking, and what laws lack to it is that of making objects and judging them.
+//!
+//! Where `taskset` is at hand, this is measured twice: with half of the cores for the server and half for the client, as if
+//! the webhook ran elsewhere, and with all cores for both, where whatever the client spends is taken from the server. All
+//! clients take turns, and ratios are medians of rounds. Asserts nothing about time.
 //!
 //! ```sh
-//! cargo bench --bench converter            # 4000 objects of each version, three rounds
+//! cargo bench --bench converter            # 4000 objects of each version
 //! cargo bench --bench converter -- 10000   # more objects
+//! cargo bench --bench converter -- laws    # nothing but laws, to be looked at with a profiler
 //! ```
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -38,42 +42,82 @@ type Fallible<T> = Result<T, Box<dyn Error>>;
 /// How many requests the load generator has in flight.
 const IN_FLIGHT: usize = 8;
 
-/// How often both are measured, in turn.
-const ROUNDS: usize = 3;
+/// How often all are measured, in turn.
+const ROUNDS: usize = 5;
+
+/// Says which cores the server has, to the process that was given the others.
+const SERVER_CORES: &str = "CRDPROOF_BENCH_SERVER_CORES";
 
 fn main() -> Fallible<()> {
     // `cargo bench` passes flags of its own.
-    let given = std::env::args().skip(1).find(|word| !word.starts_with('-'));
-    let objects = given.map_or(Ok(4000), |number| number.parse())?;
+    let given: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let alone = given.iter().any(|word| word == "laws");
+    let objects = given.iter().find(|word| *word != "laws").map_or(Ok(4000), |number| number.parse())?;
+    let cores = std::env::var(SERVER_CORES).ok();
+    if cores.is_none() && !alone {
+        apart(objects)?;
+        println!("\nall cores for both:");
+    }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/mutants/subjects/gateways/crdproof.yaml");
     let subject = crdproof::input::from_file(&file)?;
-    let served = Served::start(&file)?;
+    let served = Served::start(&file, cores.as_deref())?;
     let endpoint: Arc<dyn Endpoint> = Arc::new(Webhook::new(&served.url, Some(&served.authority))?);
+    if alone {
+        return (0..ROUNDS).try_for_each(|_| laws(&subject, Arc::clone(&endpoint), objects).map(drop));
+    }
+    compare(&subject, &served, &endpoint, objects)
+}
 
-    let recorder = Arc::new(Recorder { inner: Arc::clone(&endpoint), bodies: Mutex::default() });
-    laws(&subject, recorder.clone(), objects)?;
+/// The same with half of the cores for the server, in a process that has the others.
+fn apart(objects: usize) -> Fallible<()> {
+    let cores = std::thread::available_parallelism()?.get();
+    let known = Command::new("taskset").arg("--version").stdout(Stdio::null()).status();
+    if cores < 2 || known.is_err() {
+        println!("no cores for each: there is one core, or no taskset");
+        return Ok(());
+    }
+    let (server, client) = (format!("0-{}", cores / 2 - 1), format!("{}-{}", cores / 2, cores - 1));
+    println!("half of {cores} cores for each:");
+    let mut again = Command::new("taskset");
+    again.args(["--cpu-list", &client]).arg(std::env::current_exe()?).arg(objects.to_string());
+    let status = again.env(SERVER_CORES, server).status()?;
+    if status.success() { Ok(()) } else { Err("the measurement on cores apart failed".into()) }
+}
+
+fn compare(subject: &Subject, served: &Served, endpoint: &Arc<dyn Endpoint>, objects: usize) -> Fallible<()> {
+    let recorder = Arc::new(Recorder { inner: Arc::clone(endpoint), bodies: Mutex::default() });
+    laws(subject, recorder.clone(), objects)?;
     let bodies: Vec<Bytes> = std::mem::take(&mut *recorder.bodies.lock().map_err(|error| error.to_string())?);
     let sent: usize = bodies.iter().map(|body| count(body)).sum();
     println!("{objects} objects of each version: {sent} conversions in {} reviews", bodies.len());
 
     let (mut ours, mut plain, mut reading) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        ours.push(served.measure(|| laws(&subject, Arc::clone(&endpoint), objects))?);
-        plain.push(served.measure(|| load(&served, &bodies, Answers::Forgotten))?);
-        reading.push(served.measure(|| load(&served, &bodies, Answers::Read))?);
+        ours.push(served.measure(|| laws(subject, Arc::clone(endpoint), objects))?);
+        plain.push(served.measure(|| load(served, &bodies, Answers::Forgotten))?);
+        reading.push(served.measure(|| load(served, &bodies, Answers::Read))?);
     }
-    let (ours, plain, reading) = (median(ours), median(plain), median(reading));
+    let ratio = |others: &[Cost]| {
+        let rounds = plain.iter().zip(others);
+        median(rounds.map(|(plain, other)| plain.took / other.took).collect())
+    };
     println!(
-        "{:<16}{:>14}{:>20}{:>20}{:>12}",
-        "", "conversions/s", "client, µs CPU each", "server, µs CPU each", "cores busy"
+        "{:<16}{:>14}{:>10}{:>20}{:>20}{:>12}",
+        "", "conversions/s", "ratio", "client, µs CPU each", "server, µs CPU each", "cores busy"
     );
-    for (name, one) in [("laws", &ours), ("load generator", &plain), ("reading answers", &reading)] {
-        let each = |cpu: f64| cpu * 1e6 / count_as_float(sent);
-        let (client, server, busy) = (each(one.client), each(one.server), (one.client + one.server) / one.took);
-        println!("{name:<16}{:>14.0}{client:>20.1}{server:>20.1}{busy:>12.2}", count_as_float(sent) / one.took);
+    for (name, all) in [("laws", &ours), ("load generator", &plain), ("reading answers", &reading)] {
+        let each = |cost: fn(&Cost) -> f64| median(all.iter().map(cost).collect());
+        let (took, here, there) = (each(|one| one.took), each(|one| one.client), each(|one| one.server));
+        let sent = as_float(sent);
+        println!(
+            "{name:<16}{:>14.0}{:>10.2}{:>20.1}{:>20.1}{:>12.2}",
+            sent / took,
+            ratio(all),
+            here * 1e6 / sent,
+            there * 1e6 / sent,
+            (here + there) / took
+        );
     }
-    println!("reading answers, of the load generator: {:.2}", plain.took / reading.took);
-    println!("laws, of the load generator: {:.2}", plain.took / ours.took);
     Ok(())
 }
 
@@ -92,8 +136,12 @@ struct Served {
 }
 
 impl Served {
-    fn start(subject: &Path) -> Fallible<Self> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+    fn start(subject: &Path, cores: Option<&str>) -> Fallible<Self> {
+        let program = env!("CARGO_BIN_EXE_crdproof");
+        let mut command = Command::new(if cores.is_some() { "taskset" } else { program });
+        if let Some(cores) = cores {
+            command.args(["--cpu-list", cores, program]);
+        }
         command.arg("serve").arg("-f").arg(subject).args(["--listen", "127.0.0.1:0"]);
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let mut line = String::new();
@@ -143,7 +191,7 @@ struct Recorder {
 impl Endpoint for Recorder {
     fn send(&self, request: &Request) -> (Outcome, Duration) {
         if let Ok(mut bodies) = self.bodies.lock() {
-            bodies.push(Bytes::from(request.body.clone()));
+            bodies.push(request.body.clone());
         }
         self.inner.send(request)
     }
@@ -221,12 +269,12 @@ fn count(body: &[u8]) -> usize {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn count_as_float(count: usize) -> f64 {
+fn as_float(count: usize) -> f64 {
     count as f64
 }
 
-/// The round in the middle, by the clock.
-fn median(mut all: Vec<Cost>) -> Cost {
-    all.sort_by(|one, other| one.took.total_cmp(&other.took));
-    all.swap_remove(all.len() / 2)
+/// The one in the middle.
+fn median(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
 }

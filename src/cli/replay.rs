@@ -79,7 +79,7 @@ fn target(url: &str, ca: Option<&Path>) -> Result<Stand> {
         |path: &Path| std::fs::read(path).map_err(|error| wrong(format!("{} cannot be read: {error}", path.display())));
     let authorities = ca.map(read).transpose()?;
     let webhook = Webhook::new(url, authorities.as_deref()).map_err(wrong)?;
-    match webhook.send(&Request { method: "GET", body: Vec::new() }).0 {
+    match webhook.send(&Request::get()).0 {
         observe::Outcome::Failed(why) => Err(unreachable(&why, "start it, or correct --target").into()),
         observe::Outcome::Answered { .. } | observe::Outcome::Met(_) => Ok(Stand(Arc::new(webhook))),
     }

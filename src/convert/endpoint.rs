@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+
 use crate::observe::{Outcome, Transport};
 
 /// A request to an endpoint.
@@ -9,14 +11,19 @@ use crate::observe::{Outcome, Transport};
 pub struct Request {
     /// `POST`, except where that is the question.
     pub method: &'static str,
-    /// The body.
-    pub body: Vec<u8>,
+    /// The body, which clones share.
+    pub body: Bytes,
 }
 
 impl Request {
     /// A body to be posted as JSON.
-    pub fn post(body: impl Into<Vec<u8>>) -> Self {
+    pub fn post(body: impl Into<Bytes>) -> Self {
         Self { method: "POST", body: body.into() }
+    }
+
+    /// A question that is no review, to see whether anybody answers.
+    pub fn get() -> Self {
+        Self { method: "GET", body: Bytes::new() }
     }
 }
 

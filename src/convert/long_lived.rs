@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn said(command: &LongLived, body: &str) -> Result<String, String> {
-        match command.send(&Request::post(body)).0 {
+        match command.send(&Request::post(body.to_owned())).0 {
             Outcome::Answered { body, .. } => Ok(body),
             Outcome::Failed(why) => Err(why),
             Outcome::Met(_) => panic!("it has no wire"),

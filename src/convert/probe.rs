@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::endpoint::{Endpoint, Request};
@@ -55,7 +56,7 @@ pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Excha
     }
     let good = review("v1", other, std::slice::from_ref(first)).to_string();
     exchanges.push(exchange(endpoint, Ask::Afterwards, &Request::post(good)));
-    exchanges.push(exchange(endpoint, Ask::Method, &Request { method: "GET", body: Vec::new() }));
+    exchanges.push(exchange(endpoint, Ask::Method, &Request::get()));
     together(endpoint, &mut exchanges);
     exchanges
 }
@@ -66,7 +67,7 @@ fn meeting(endpoint: &dyn Endpoint, crd: &Crd) -> Option<Exchange> {
     // What cannot be read is another check's affair.
     let bundle = bundle.and_then(|(text, _)| STANDARD.decode(text.split_whitespace().collect::<String>()).ok());
     let transport = endpoint.transport(bundle.as_deref())?;
-    let nothing = Request { method: "", body: Vec::new() };
+    let nothing = Request { method: "", body: Bytes::new() };
     Some(recorded(Ask::Certificate, &nothing, Outcome::Met(Box::new(transport)), Duration::ZERO))
 }
 

@@ -44,7 +44,7 @@ impl Service {
     }
 
     async fn ask(&self, request: &Request) -> Outcome {
-        let asked = self.api.forward(request.method, &self.path, request.body.clone());
+        let asked = self.api.forward(request.method, &self.path, request.body.to_vec());
         match tokio::time::timeout(self.patience, asked).await {
             Ok(Ok(answer)) => outcome(&answer),
             Ok(Err(error)) => Outcome::Failed(whole(&error)),

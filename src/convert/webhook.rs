@@ -1,7 +1,6 @@
 //! A webhook over HTTP and TLS, asked as API servers ask.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use http::{Method, Request as HttpRequest, Uri, header};
@@ -28,15 +27,30 @@ const TOGETHER: usize = 32;
 /// A webhook at an address.
 pub struct Webhook {
     uri: Uri,
-    runtime: tokio::runtime::Runtime,
-    /// Asked in turn. Over HTTP/2 each has one connection, and many servers work off a connection one after the other; two of
-    /// them are what two API servers would have.
-    clients: [Client<HttpsConnector<HttpConnector>, Full<Bytes>>; 2],
-    next: AtomicUsize,
+    connector: HttpsConnector<HttpConnector>,
+    /// Those that nobody uses at the moment.
+    lanes: Mutex<Vec<Lane>>,
     patience: Duration,
     tls: Arc<rustls::ClientConfig>,
     authorities: Option<Authorities>,
     met: tokio::sync::OnceCell<Shown>,
+}
+
+/// A way to the endpoint for one caller at a time. Its connection is worked on by the caller's own thread, so that no
+/// other has to be woken up for a request; and as it is with several API servers, nobody waits for another one's answer.
+struct Lane {
+    runtime: tokio::runtime::Runtime,
+    http: Http,
+}
+
+type Http = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+
+impl Lane {
+    fn new(connector: HttpsConnector<HttpConnector>) -> Result<Self, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        Ok(Self { runtime, http: Client::builder(TokioExecutor::new()).build(connector) })
+    }
 }
 
 impl Webhook {
@@ -59,12 +73,17 @@ impl Webhook {
             .https_or_http()
             .enable_all_versions()
             .wrap_connector(http);
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
-        let client = || Client::builder(TokioExecutor::new()).build(connector.clone());
-        let clients = std::array::from_fn(|_| client());
         let met = tokio::sync::OnceCell::new();
-        Ok(Self { uri, runtime, clients, next: AtomicUsize::new(0), patience: PATIENCE, tls, authorities, met })
+        Ok(Self { uri, connector, lanes: Mutex::default(), patience: PATIENCE, tls, authorities, met })
+    }
+
+    /// Does something in a lane of its own. `Err` says why there is none.
+    fn in_lane<T>(&self, act: impl AsyncFnOnce(&Http) -> T) -> Result<T, String> {
+        let idle = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let lane = idle.map_or_else(|| Lane::new(self.connector.clone()), Ok)?;
+        let done = lane.runtime.block_on(act(&lane.http));
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).push(lane);
+        Ok(done)
     }
 
     /// Waits this long instead of as long as an API server.
@@ -111,12 +130,14 @@ impl Webhook {
 
     /// Sends one request, and waits no longer than this.
     pub(super) fn send_within(&self, request: &Request, patience: Duration) -> (Outcome, Duration) {
-        self.runtime.block_on(self.ask(request, patience.min(self.patience)))
+        let patience = patience.min(self.patience);
+        let asked = self.in_lane(async |http| self.ask(http, request, patience).await);
+        asked.unwrap_or_else(|why| (Outcome::Failed(why), Duration::ZERO))
     }
 
-    async fn ask(&self, request: &Request, patience: Duration) -> (Outcome, Duration) {
+    async fn ask(&self, http: &Http, request: &Request, patience: Duration) -> (Outcome, Duration) {
         let started = Instant::now();
-        let outcome = match tokio::time::timeout(patience, self.exchange(request)).await {
+        let outcome = match tokio::time::timeout(patience, self.exchange(http, request)).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(why)) => Outcome::Failed(why),
             Err(_) => Outcome::Failed(format!("no answer within {} s", patience.as_secs_f32())),
@@ -124,18 +145,16 @@ impl Webhook {
         (outcome, started.elapsed())
     }
 
-    async fn exchange(&self, request: &Request) -> Result<Outcome, String> {
+    async fn exchange(&self, http: &Http, request: &Request) -> Result<Outcome, String> {
         let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| error.to_string())?;
         let built = HttpRequest::builder()
             .method(method)
             .uri(self.address(self.meet().await?)?)
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::ACCEPT, "application/json, */*")
-            .body(Full::new(Bytes::from(request.body.clone())))
+            .body(Full::new(request.body.clone()))
             .map_err(|error| error.to_string())?;
-        let turn = self.next.fetch_add(1, Ordering::Relaxed);
-        let client = &self.clients[turn % self.clients.len()];
-        let response = client.request(built).await.map_err(|error| crate::cluster::whole(&error))?;
+        let response = http.request(built).await.map_err(|error| crate::cluster::whole(&error))?;
         let (parts, body) = response.into_parts();
         let body = Limited::new(body, LONGEST_ANSWER).collect().await;
         let body =
@@ -152,8 +171,8 @@ impl Webhook {
 
 impl Endpoint for Webhook {
     fn transport(&self, bundle: Option<&[u8]>) -> Option<Transport> {
-        let met = self.runtime.block_on(async { tokio::time::timeout(self.patience, self.meet()).await });
-        let shown = met.ok()?.ok()?;
+        let met = self.in_lane(async |_| tokio::time::timeout(self.patience, self.meet()).await);
+        let shown = met.ok()?.ok()?.ok()?;
         if let Some(authorities) = &self.authorities {
             return greeting::transport(self.host(), shown, authorities);
         }
@@ -163,18 +182,19 @@ impl Endpoint for Webhook {
     }
 
     fn send(&self, request: &Request) -> (Outcome, Duration) {
-        self.runtime.block_on(self.ask(request, self.patience))
+        self.send_within(request, self.patience)
     }
 
     fn send_together(&self, requests: &[Request]) -> Vec<(Outcome, Duration)> {
-        self.runtime.block_on(async {
+        let answers = self.in_lane(async |http| {
             let mut answers = Vec::with_capacity(requests.len());
             for some in requests.chunks(TOGETHER) {
-                let asked: Vec<_> = some.iter().map(|request| self.ask(request, self.patience)).collect();
+                let asked: Vec<_> = some.iter().map(|request| self.ask(http, request, self.patience)).collect();
                 answers.extend(futures::future::join_all(asked).await);
             }
             answers
-        })
+        });
+        answers.unwrap_or_else(|why| requests.iter().map(|_| (Outcome::Failed(why.clone()), Duration::ZERO)).collect())
     }
 }
 

@@ -67,10 +67,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// As many threads as serve most: two for each core, since one that waits for a converter leaves its core to another.
+    /// As many threads as serve most: four for each core, since those that wait for a converter leave the core to others,
+    /// and the converter must not wait for them.
     pub fn jobs() -> NonZeroUsize {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        cores.saturating_mul(NonZeroUsize::MIN.saturating_add(1))
+        cores.saturating_mul(NonZeroUsize::MIN.saturating_add(3))
     }
 }
 
@@ -91,7 +92,7 @@ pub fn reach(plan: &Plan<'_>) -> Result<(), String> {
         return Ok(());
     }
     let endpoint = plan.endpoint.endpoint(plan.subject)?;
-    let hello = Request { method: "GET", body: Vec::new() };
+    let hello = Request::get();
     match endpoint.map(|endpoint| endpoint.send(&hello).0) {
         Some(Outcome::Failed(why)) => Err(why),
         Some(Outcome::Answered { .. } | Outcome::Met(_)) | None => Ok(()),

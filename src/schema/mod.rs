@@ -30,7 +30,7 @@ pub use admit::{Request, Validator, admit, validate};
 pub use default::{default, drop_nulls};
 pub(crate) use format::text_format;
 pub use held::{as_held, is_held};
-pub use model::{Additional, Keyword, Malformed, Rule, Schema, Type};
+pub use model::{Additional, Keyword, Malformed, Properties, Rule, Schema, Type};
 pub(crate) use oversized::is_oversized;
 pub use path::{Path, Step};
 pub use pattern::Pattern;

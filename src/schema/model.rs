@@ -80,6 +80,9 @@ impl Rule {
     }
 }
 
+/// Schemas by name, in source order. Every field of every object is looked up here.
+pub type Properties = IndexMap<String, Schema, foldhash::fast::RandomState>;
+
 /// A keyword as written. Keywords that hold schemas have no value here: the model holds them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keyword {
@@ -151,7 +154,7 @@ pub struct Schema {
     /// `required`.
     pub required: Vec<String>,
     /// `properties`, in source order.
-    pub properties: IndexMap<String, Schema>,
+    pub properties: Properties,
     /// `items`.
     pub items: Option<Box<Schema>>,
     /// `additionalProperties`.
@@ -206,7 +209,7 @@ impl Schema {
             min_properties: None,
             max_properties: None,
             required: Vec::new(),
-            properties: IndexMap::new(),
+            properties: Properties::default(),
             items: None,
             additional: None,
             all_of: Vec::new(),

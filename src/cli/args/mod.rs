@@ -185,7 +185,7 @@ pub(crate) struct ReportArgs {
     /// Print no human report.
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Threads that judge [default: two for each core].
+    /// Threads that judge [default: four for each core].
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
