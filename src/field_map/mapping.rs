@@ -1,5 +1,7 @@
 //! One compiled map: from an object of one version to one of the other.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::codec::Side;
@@ -43,10 +45,10 @@ impl Mapping<'_> {
 
     /// Converts an object of one side to the other, and prunes it.
     pub(super) fn convert(&self, object: &Value, from: Side) -> Result<Value, Refusal> {
-        let mut source = object.clone();
+        let mut source = Cow::Borrowed(object);
         let mut stashed = Vec::new();
         for whole in self.differences.iter().filter(|whole| whole.from != from) {
-            stashed.extend(take_annotation(&mut source, &whole.annotation));
+            stashed.extend(take_annotation(source.to_mut(), &whole.annotation));
         }
         let mut converted = self.translate(&source, from)?;
         for stashed in &stashed {

@@ -53,8 +53,10 @@ impl<'a> Relation<'a> {
         let Some(way) = self.ways(from, to).pop() else {
             return Err(Refusal::new(".apiVersion", format!("no field map relates {from} and {to}")));
         };
-        let first = object.clone();
-        way.into_iter().try_fold(first, |object, (mapping, side)| mapping.convert(&object, side))
+        let mut hops = way.into_iter();
+        let Some((mapping, side)) = hops.next() else { return Ok(object.clone()) };
+        let first = mapping.convert(object, side)?;
+        hops.try_fold(first, |object, (mapping, side)| mapping.convert(&object, side))
     }
 
     /// The versions on the way, both ends included; `None` where there is no way.

@@ -158,7 +158,7 @@ pub(super) fn annotate(annotation: &str, value: &Value) -> Write {
 
 /// Takes the value out of an annotation. One that was written by hand and holds no JSON stays as it is.
 pub(super) fn take_annotation(object: &mut Value, annotation: &str) -> Option<Value> {
-    let annotations = object.pointer_mut("/metadata/annotations")?.as_object_mut()?;
+    let annotations = object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()?;
     let value = serde_json::from_str(annotations.get(annotation)?.as_str()?).ok()?;
     annotations.remove(annotation);
     // Annotations that the stash itself brought go with it.
