@@ -81,7 +81,7 @@ fn compare<'v>(was: &'v Value, now: &'v Value, at: &mut String, found: &mut Vec<
     match (was, now) {
         (Value::Object(left), Value::Object(right)) => {
             for (name, value) in left {
-                let length = step(at, name);
+                let length = pointer::descend(at, name);
                 match right.get(name) {
                     Some(other) if other == value => {}
                     Some(other) => compare(value, other, at, found),
@@ -90,14 +90,14 @@ fn compare<'v>(was: &'v Value, now: &'v Value, at: &mut String, found: &mut Vec<
                 at.truncate(length);
             }
             for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
-                let length = step(at, name);
+                let length = pointer::descend(at, name);
                 found.push(Difference { pointer: at.clone(), was: None, now: Some(value) });
                 at.truncate(length);
             }
         }
         (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
             for (index, (left, right)) in left.iter().zip(right).enumerate() {
-                let length = step(at, &index.to_string());
+                let length = pointer::descend(at, &index.to_string());
                 if left != right {
                     compare(left, right, at, found);
                 }
@@ -107,14 +107,6 @@ fn compare<'v>(was: &'v Value, now: &'v Value, at: &mut String, found: &mut Vec<
         (left, right) if left == right => {}
         (left, right) => found.push(Difference { pointer: at.clone(), was: Some(left), now: Some(right) }),
     }
-}
-
-/// Goes one step down; gives the length to go back to.
-fn step(at: &mut String, name: &str) -> usize {
-    let length = at.len();
-    at.push('/');
-    at.push_str(&pointer::escape(name));
-    length
 }
 
 /// A JSON pointer as a field path with its indices, such as `.spec.ports[0].name`.

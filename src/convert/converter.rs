@@ -34,7 +34,8 @@ pub struct Converter<'a> {
 pub struct Question<'q> {
     /// The object.
     pub object: &'q Object,
-    /// Objects that may come of it. An answer that is one of them to the letter need not be read.
+    /// Objects that may come of it, in the form in which servers hold them. An answer that is one of them to the letter
+    /// need not be read.
     pub known: Vec<&'q Object>,
 }
 
@@ -175,7 +176,7 @@ impl<'a> Converter<'a> {
         if converted.len() != questions.len() {
             return Err(format!("{} objects were sent and {} came back", questions.len(), converted.len()));
         }
-        Ok(questions.iter().zip(converted).map(|(question, raw)| self.read(question.object, to, raw)).collect())
+        Ok(questions.iter().zip(converted).map(|(question, raw)| self.read(question, to, raw)).collect())
     }
 
     fn note(&self, outcome: &Outcome, objects: usize, took: Duration) {
@@ -198,8 +199,9 @@ impl<'a> Converter<'a> {
     }
 
     /// What an API server makes of an answer.
-    fn read(&self, sent: &Value, to: &str, raw: Object) -> Reply {
-        match self.metadata(sent, to, &raw) {
+    fn read(&self, question: &Question<'_>, to: &str, raw: Object) -> Reply {
+        match self.metadata(question.object, to, &raw) {
+            Ok(None) if question.known.iter().any(|known| raw.is(known)) => Reply::Object(Answer { raw, served: None }),
             Ok(metadata) => {
                 let served = self.held(to, &raw, metadata).map(Object::from);
                 Reply::Object(Answer { raw, served })
@@ -211,19 +213,23 @@ impl<'a> Converter<'a> {
     /// The metadata that an API server gives to an answer, where the answer has another. `Err` says why the answer is
     /// refused.
     fn metadata(&self, sent: &Value, to: &str, raw: &Value) -> Result<Option<Map<String, Value>>, String> {
-        let desired = format!("{}/{to}", self.crd.group);
-        if raw["apiVersion"] != desired.as_str() {
+        let group_and_version = raw["apiVersion"].as_str().and_then(|own| own.split_once('/'));
+        if group_and_version != Some((self.crd.group.as_str(), to)) {
+            let desired = format!("{}/{to}", self.crd.group);
             return Err(format!("apiVersion is {} instead of {desired:?}", raw["apiVersion"]));
         }
-        let (own, given) = (&raw["metadata"], &sent["metadata"]);
         same("kind", &sent["kind"], &raw["kind"])?;
-        // Most converters leave metadata alone, which is seen at once.
-        if own != given {
+        let (own, given) = (&raw["metadata"], &sent["metadata"]);
+        let none = Map::new();
+        let before = given.as_object().unwrap_or(&none);
+        // Most converters leave metadata alone.
+        let unchanged = own.as_object().is_some_and(|own| others(own).eq(others(before)));
+        if !unchanged {
             same("metadata.name", &given["name"], &own["name"])?;
             same("metadata.namespace", &given["namespace"], &own["namespace"])?;
             same("metadata.uid", &given["uid"], &own["uid"])?;
         }
-        restored(given, own)
+        restored(before, own, unchanged)
     }
 
     /// The object as it is served, where that is not the answer as it came; most are, so copies are made late.
@@ -250,11 +256,17 @@ fn same(place: &str, was: &Value, now: &Value) -> Result<(), String> {
     Err(format!("{place} is {now:?} instead of {was:?}, so API servers refuse the answer"))
 }
 
-/// What the answer takes from its own metadata; API servers put the rest back.
+/// What an answer may change of its metadata.
 const ITS_OWN: [&str; 2] = ["labels", "annotations"];
 
-/// The metadata of a converted object as an API server restores it; `None` where the answer has it so already.
-fn restored(sent: &Value, own: &Value) -> Result<Option<Map<String, Value>>, String> {
+/// What API servers put back.
+fn others(metadata: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    metadata.iter().filter(|(name, _)| !ITS_OWN.contains(&name.as_str()))
+}
+
+/// The metadata of a converted object as an API server restores it; `None` where the answer has it so already. `unchanged`
+/// says that nothing needs to be put back.
+fn restored(sent: &Map<String, Value>, own: &Value, unchanged: bool) -> Result<Option<Map<String, Value>>, String> {
     let Some(own) = own.as_object() else {
         return Err("metadata is missing from the answer, and API servers insist on it, be it empty".into());
     };
@@ -269,16 +281,13 @@ fn restored(sent: &Value, own: &Value) -> Result<Option<Map<String, Value>>, Str
             Some(other) => return Err(format!("metadata.{name} is {other}, which is no map")),
         }
     }
-    let is_own = |name: &String| ITS_OWN.contains(&name.as_str());
-    let none = Map::new();
-    let sent = sent.as_object().unwrap_or(&none);
-    let others = sent.iter().filter(|(name, _)| !is_own(name));
     let nothing = ITS_OWN.iter().any(|name| own.get(*name).is_some_and(Value::is_null));
-    if !nothing && own.iter().filter(|(name, _)| !is_own(name)).eq(others.clone()) {
+    if unchanged && !nothing {
         return Ok(None);
     }
+    let is_own = |name: &String| ITS_OWN.contains(&name.as_str());
     let entries = own.iter().filter(|(name, value)| is_own(name) && !value.is_null());
-    Ok(Some(others.chain(entries).map(|(name, value)| (name.clone(), value.clone())).collect()))
+    Ok(Some(others(sent).chain(entries).map(|(name, value)| (name.clone(), value.clone())).collect()))
 }
 
 impl std::fmt::Debug for Converter<'_> {

@@ -8,6 +8,9 @@ use crate::observe::Object;
 /// API servers make one for each review; ours need no telling apart.
 const UID: &str = "0f3e9a34-6f1c-4f0b-9a52-4b0de7d4a1c5";
 
+/// A review without objects is about as long.
+const ENVELOPE: usize = 512;
+
 /// A review as API servers send it: of this version, with objects to be converted to `group/version`.
 pub fn request(version: &str, desired: &str, objects: &[Value]) -> Value {
     json!({
@@ -17,8 +20,11 @@ pub fn request(version: &str, desired: &str, objects: &[Value]) -> Value {
 }
 
 /// The body of such a review, of version v1, without copying the objects.
-pub(super) fn body<'o>(desired: &str, objects: impl Iterator<Item = &'o Object>) -> Vec<u8> {
-    let mut body = br#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":""#.to_vec();
+pub(super) fn body<'o>(desired: &str, objects: impl Iterator<Item = &'o Object> + Clone) -> Vec<u8> {
+    // Grown step by step it would be copied again and again.
+    let length: usize = objects.clone().map(|object| object.text().len() + 1).sum();
+    let mut body = Vec::with_capacity(ENVELOPE + length);
+    body.extend_from_slice(br#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":""#);
     body.extend_from_slice(UID.as_bytes());
     body.extend_from_slice(br#"","desiredAPIVersion":"#);
     body.extend_from_slice(json!(desired).to_string().as_bytes());
@@ -27,7 +33,7 @@ pub(super) fn body<'o>(desired: &str, objects: impl Iterator<Item = &'o Object>)
         if index > 0 {
             body.push(b',');
         }
-        body.extend_from_slice(object.text().as_bytes());
+        body.extend_from_slice(object.text());
     }
     body.extend_from_slice(b"]}}");
     body
@@ -47,7 +53,8 @@ pub(super) fn converted(body: &str, questions: &[Question<'_>]) -> Option<Vec<Ob
         rest = skip(if objects.is_empty() { rest } else { skip(rest).strip_prefix(',')? });
         // The text of an object is never the beginning of another one's.
         let mut candidates = question.known.iter().filter(|known| known.is_object());
-        let same = candidates.find_map(|known| Some((known, rest.strip_prefix(known.written()?)?)));
+        let length = |known: &Object| known.written().filter(|text| rest.as_bytes().starts_with(text)).map(<[u8]>::len);
+        let same = candidates.find_map(|known| Some((known, rest.get(length(known)?..)?)));
         if let Some((known, after)) = same {
             objects.push(Object::clone(known));
             rest = after;

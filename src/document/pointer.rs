@@ -1,13 +1,23 @@
 //! JSON pointers.
 
+use std::borrow::Cow;
+
 /// A name as a step of a JSON pointer.
-pub fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
+pub fn escape(name: &str) -> Cow<'_, str> {
+    if name.contains(['~', '/']) { name.replace('~', "~0").replace('/', "~1").into() } else { name.into() }
 }
 
 /// The name that a step of a JSON pointer stands for.
 pub fn unescape(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
+}
+
+/// Goes one step down from where a pointer leads; gives the length to go back to.
+pub fn descend(pointer: &mut String, name: &str) -> usize {
+    let length = pointer.len();
+    pointer.push('/');
+    pointer.push_str(&escape(name));
+    length
 }
 
 /// A field path such as `.spec.x[0].y` as a JSON pointer, near enough to find the place: names with dots are taken apart.

@@ -89,7 +89,11 @@ impl Maker<'_> {
             if status_subresource && !(self.status_subresource && self.status_is_missed()) {
                 continue;
             }
-            match self.judge(object, status_subresource).outcome {
+            let request = self.request(object, status_subresource);
+            if self.validator.plainly_admits(&request) {
+                continue;
+            }
+            match self.validator.admit(&request).outcome {
                 Outcome::Admitted => {}
                 Outcome::Refused(violations) => {
                     faults.extend(violations.into_iter().map(|violation| violation.pointer));
@@ -113,8 +117,13 @@ impl Maker<'_> {
 
     /// What a server would answer to the creation of an object.
     pub(crate) fn judge(&self, object: &Value, status_subresource: bool) -> crate::schema::Admission {
+        self.validator.admit(&self.request(object, status_subresource))
+    }
+
+    /// A request to create an object.
+    pub(crate) fn request<'r>(&'r self, object: &'r Value, status_subresource: bool) -> Request<'r> {
         let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
-        self.validator.admit(&Request {
+        Request {
             object,
             old: None,
             group,
@@ -123,7 +132,7 @@ impl Maker<'_> {
             namespaced: self.namespace.is_some(),
             status_subresource,
             scale: self.scale.as_ref().map(Scale::paths),
-        })
+        }
     }
 
     /// Settles every part that has rules, parts before the whole.

@@ -14,19 +14,31 @@ pub struct Object(Arc<Inner>);
 
 struct Inner {
     value: Value,
-    text: OnceLock<String>,
+    text: OnceLock<Vec<u8>>,
 }
+
+/// Most objects fit, so that their texts need not grow.
+const USUAL_LENGTH: usize = 1024;
 
 impl Object {
     /// The object as JSON, written when it is first asked for.
-    pub fn text(&self) -> &str {
-        // A value has texts for keys, and writing to memory cannot fail.
-        self.0.text.get_or_init(|| serde_json::to_string(&self.0.value).unwrap_or_default())
+    pub fn text(&self) -> &[u8] {
+        self.0.text.get_or_init(|| {
+            let mut text = Vec::with_capacity(USUAL_LENGTH);
+            // A value has texts for keys, and writing to memory cannot fail.
+            let _ = serde_json::to_writer(&mut text, &self.0.value);
+            text
+        })
     }
 
     /// The text, where somebody has asked for it.
-    pub fn written(&self) -> Option<&str> {
-        self.0.text.get().map(String::as_str)
+    pub fn written(&self) -> Option<&[u8]> {
+        self.0.text.get().map(Vec::as_slice)
+    }
+
+    /// Whether this is that very object, and not one that is equal to it.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -46,7 +58,7 @@ impl Deref for Object {
 
 impl PartialEq for Object {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || **self == **other
+        self.is(other) || **self == **other
     }
 }
 

@@ -128,6 +128,11 @@ pub enum Edit {
     Strip,
 }
 
+impl Edit {
+    /// The label that [`Edit::Label`] adds, with its value.
+    pub const LABEL: (&str, &str) = ("crdproof.dev/edited", "yes");
+}
+
 /// What came of a leg.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -197,34 +202,39 @@ pub struct Step<'a> {
 impl Trial {
     /// Every leg with what it started from.
     pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
-        self.legs.iter().zip(1..).filter_map(|(leg, number)| {
-            let (from, sent) = self.object(leg.of)?;
-            Some(Step { number, from, sent, leg })
-        })
+        self.steps_that(|_| true)
     }
 
     /// Every question to the converter itself.
     pub fn conversions(&self) -> impl Iterator<Item = Step<'_>> {
-        self.steps().filter(|step| step.leg.act == Act::Convert)
+        self.steps_that(|leg| leg.act.is_convert())
     }
 
     /// The conversions of the input itself.
     pub fn first_conversions(&self) -> impl Iterator<Item = Step<'_>> {
-        self.conversions().filter(|step| step.leg.of == 0)
+        self.steps_that(|leg| leg.of == 0 && leg.act.is_convert())
     }
 
     /// Every conversion of the input to another version together with the way back.
     pub fn round_trips(&self) -> impl Iterator<Item = (Step<'_>, Step<'_>)> {
         self.first_conversions().filter_map(|there| {
-            let back =
-                self.after(there.number).find(|step| step.leg.act == Act::Convert && step.leg.to == self.version)?;
+            let is_back = |leg: &Leg| leg.of == there.number && leg.act.is_convert() && leg.to == self.version;
+            let back = self.steps_that(is_back).next()?;
             Some((there, back))
         })
     }
 
     /// What was done with what a leg gave.
     pub fn after(&self, number: usize) -> impl Iterator<Item = Step<'_>> {
-        self.steps().filter(move |step| step.leg.of == number)
+        self.steps_that(move |leg| leg.of == number)
+    }
+
+    fn steps_that(&self, wanted: impl Fn(&Leg) -> bool) -> impl Iterator<Item = Step<'_>> {
+        let legs = self.legs.iter().zip(1..).filter(move |(leg, _)| wanted(leg));
+        legs.filter_map(|(leg, number)| {
+            let (from, sent) = self.object(leg.of)?;
+            Some(Step { number, from, sent, leg })
+        })
     }
 
     /// Every object that there is of a version.

@@ -52,6 +52,10 @@ fn list_map(schema: &Schema, items: &[Value], place: &Place<'_>, found: &mut Vec
         found.push(place.item(index).refused(Reason::Invalid, LIST_TYPE, message));
         return;
     }
+    // The only item has nobody to be told from.
+    if items.len() < 2 {
+        return;
+    }
     let identities = items.iter().map(|item| match schema.list_map_keys.as_slice() {
         [key] => item.get(key).map(identity).unwrap_or_default(),
         _ => identity(&keys_of(schema, item)),

@@ -31,8 +31,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 Reply::Refused(_) => continue,
             };
             tell.examined();
+            let ([_, others @ ..], [version, own @ ..]) = (identity(step.sent), identity(raw));
+            if own == others && version.split_once('/') == Some((&evidence.crd.group, &step.leg.to)) {
+                continue;
+            }
             let desired = format!("{}/{}", evidence.crd.group, step.leg.to);
-            let [_, others @ ..] = identity(step.sent);
             let was = std::iter::once(desired.as_str()).chain(others);
             for ((name, was), now) in PLACES.into_iter().zip(was).zip(identity(raw)) {
                 if was != now {

@@ -24,8 +24,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
-    let versions = evidence.crd.versions.iter().filter(|version| version.schema.as_ref().is_some_and(has_keyed_list));
-    let keyed: Vec<&str> = versions.map(|version| version.name.as_str()).collect();
     each(evidence, |tell, trial| {
         for step in trial.first_conversions().filter(|_| trial.fit == Fit::Valid) {
             let to = step.leg.to.as_str();
@@ -34,7 +32,7 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
             else {
                 continue;
             };
-            if !keyed.contains(&to) {
+            if !validator.has_keyed_lists() {
                 continue;
             }
             let object = validator.filled(served);
@@ -50,12 +48,6 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
             }
         }
     })
-}
-
-fn has_keyed_list(schema: &Schema) -> bool {
-    let mut keyed = false;
-    schema.walk(&mut |_, schema| keyed |= schema.list_type.as_deref() == Some("map"));
-    keyed
 }
 
 /// The steps to a place: fields by their names, items and values of maps without any.

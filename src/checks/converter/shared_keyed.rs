@@ -9,17 +9,18 @@ use crate::schema::Schema;
 /// Differences between items that bear the same key in two objects, wherever they stand in their list.
 pub(super) fn moved_between_items<'v>(schema: Option<&Schema>, was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {
     let mut found = Vec::new();
-    walk(schema, was, now, "", &mut found);
+    walk(schema, was, now, &mut String::new(), &mut found);
     found
 }
 
-fn walk<'v>(schema: Option<&Schema>, was: &'v Value, now: &'v Value, at: &str, found: &mut Vec<Difference<'v>>) {
+fn walk<'v>(schema: Option<&Schema>, was: &'v Value, now: &'v Value, at: &mut String, found: &mut Vec<Difference<'v>>) {
     match (was, now) {
         (Value::Object(left), Value::Object(right)) => {
             for (name, value) in left {
-                let pointer = format!("{at}/{}", pointer::escape(name));
                 if let Some(other) = right.get(name).filter(|_| at != "/metadata") {
-                    walk(schema.and_then(|schema| schema.child(name)), value, other, &pointer, found);
+                    let length = pointer::descend(at, name);
+                    walk(schema.and_then(|schema| schema.child(name)), value, other, at, found);
+                    at.truncate(length);
                 }
             }
         }

@@ -9,6 +9,7 @@ use super::vary::places;
 use crate::convert::{Converter, Question};
 use crate::field_map::{Relation, expected};
 use crate::observe::{Act, Answer, Edit, Leg, Object, Reply, Trial};
+use crate::schema::as_held;
 use crate::subject::Crd;
 
 /// What inputs are taken through.
@@ -69,21 +70,31 @@ impl Actor<'_> {
         }
     }
 
-    /// What is meant to come of an input. It is written, since a good converter answers just that, to the letter.
+    /// What is meant to come of an input, as servers hold it. It is written, since a good converter answers just that, to
+    /// the letter.
     fn meant(&self, relation: &Relation<'_>, trial: &Trial) -> BTreeMap<String, Object> {
         let meant = |to: &str| {
-            let object = Object::from(expected(relation, &trial.input, &trial.version, to).ok()?);
+            let mut object = expected(relation, &trial.input, &trial.version, to).ok()?;
+            as_held(self.inputs(to).and_then(|inputs| inputs.schema), &mut object);
+            let object = Object::from(object);
             object.text();
             Some((to.to_owned(), object))
         };
         self.others(&trial.version).filter_map(meant).collect()
     }
 
+    fn inputs(&self, version: &str) -> Option<&Inputs<'_>> {
+        self.versions.iter().find(|inputs| inputs.version == version)
+    }
+
     /// The versions that objects of one can be converted to.
     fn others(&self, version: &str) -> impl Iterator<Item = &str> {
-        let pair = |to: &str| (version.to_owned(), to.to_owned());
         let names = self.crd.versions.iter().map(|version| version.name.as_str());
-        names.filter(move |name| *name != version && !self.dead.contains(&pair(name)))
+        names.filter(move |name| *name != version && !self.is_dead(version, name))
+    }
+
+    fn is_dead(&self, from: &str, to: &str) -> bool {
+        !self.dead.is_empty() && self.dead.contains(&(from.to_owned(), to.to_owned()))
     }
 
     /// Adds a leg to each of these, and gives the legs that have an object.
@@ -99,7 +110,7 @@ impl Actor<'_> {
             (Act::Baseline, Some(baseline)) => baseline,
             _ => self.converter,
         };
-        if starts.is_empty() || (from != to && self.dead.contains(&(from.to_owned(), to.to_owned()))) {
+        if starts.is_empty() || (from != to && self.is_dead(from, to)) {
             return Vec::new();
         }
         let question = |(trial, of): &(usize, usize)| {
@@ -128,8 +139,7 @@ impl Actor<'_> {
 
     /// Clients of the other version change the object and write it back, and it is read there once more.
     fn edit(&self, trials: &mut [Trial], starts: &[(usize, usize, Edits)], version: &str, to: &str) {
-        let generator =
-            self.versions.iter().find(|inputs| inputs.version == to).and_then(|inputs| inputs.generator.as_ref());
+        let generator = self.inputs(to).and_then(|inputs| inputs.generator.as_ref());
         let mut edited = Vec::new();
         for (trial, of, places) in starts.iter().filter(|(_, _, places)| *places != Edits::Nowhere) {
             let Some(read) = object(&trials[*trial], *of) else { continue };
@@ -170,8 +180,8 @@ fn edits(input: &Value, read: &Value, wanted: Edits) -> Vec<(Edit, Value)> {
         object
     };
     if read["metadata"].is_object() {
-        edits
-            .push((Edit::Label, changed(&|object| object["metadata"]["labels"]["crdproof.dev/edited"] = json!("yes"))));
+        let (label, value) = Edit::LABEL;
+        edits.push((Edit::Label, changed(&|object| object["metadata"]["labels"][label] = json!(value))));
     }
     let own = input.pointer("/metadata/annotations").and_then(Value::as_object);
     let is_own = |name: &String| own.is_some_and(|own| own.contains_key(name));
@@ -223,4 +233,6 @@ fn another(value: &mut Value) {
         Value::String(text) => json!(format!("{text}x")),
         other => other.clone(),
     };
+    // Half of a tiny number is nothing, and half of a huge one may be whole: servers hold both as whole numbers.
+    as_held(None, value);
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::vary;
 use crate::generate::{Generator, Phase};
 use crate::observe::{Fit, Origin};
-use crate::schema::{Schema, as_held, is_held};
+use crate::schema::{Schema, as_held};
 
 /// One object to be tried.
 #[derive(Debug, Clone)]
@@ -93,10 +93,7 @@ impl Inputs<'_> {
         if !matches!(fit, Fit::Partial(_)) {
             dress(&mut object, number);
         }
-        // Most objects come out of the schema as servers hold them, and looking is cheaper than changing.
-        if !is_held(self.schema, &object) {
-            as_held(self.schema, &mut object);
-        }
+        as_held(self.schema, &mut object);
         let origin = Origin::Generated { phase: case.phase, seed: self.seed, index: case.index };
         let valid = fit.is_valid() && case.phase != Phase::Large;
         // One in so many is enough for what depends on the converter more than on the object.

@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
         });
         // The first batch of each version also says which pairs convert at all.
         let survey: Vec<Trial> =
-            versions.iter().flat_map(|inputs| actor.act(inputs.version, batch(inputs, 0).collect())).collect();
+            versions.iter().flat_map(|inputs| actor.act(inputs.version, batch(inputs, 0))).collect();
         actor.dead = dead_pairs(&survey);
         let trials = Evidence { trials: &survey, ..*evidence };
         self.judge(&tally, &trials, 0, &|_| true);
@@ -156,7 +156,7 @@ impl<'a> Search<'a> {
                             break;
                         }
                         let inputs = &actor.versions[*version];
-                        let trials = actor.act(inputs.version, batch(inputs, *number).collect());
+                        let trials = actor.act(inputs.version, batch(inputs, *number));
                         let batch = Evidence { trials: &trials, ..*evidence };
                         let order = number * actor.versions.len() + version;
                         self.judge(tally, &batch, order, &|check| check.needs.contains(&Need::Trials));
@@ -287,9 +287,11 @@ fn generator<'c>(crd: &'c Crd, version: &'c Version) -> Option<Generator<'c>> {
     Generator::new(version.schema.as_ref()?, KubeVersion::NEWEST, &crd.context(version), Options::default()).ok()
 }
 
-fn batch<'i>(inputs: &'i Inputs<'_>, number: usize) -> impl Iterator<Item = Input> + 'i {
+fn batch(inputs: &Inputs<'_>, number: usize) -> Vec<Input> {
     let end = inputs.count().min((number + 1) * BATCH);
-    (number * BATCH..end).filter_map(|number| inputs.get(number))
+    let mut batch = Vec::with_capacity(BATCH);
+    batch.extend((number * BATCH..end).filter_map(|number| inputs.get(number)));
+    batch
 }
 
 /// Pairs of versions that no valid object could be converted between, though several were tried.

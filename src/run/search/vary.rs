@@ -74,29 +74,28 @@ fn replace<'v>(frame: Frame<'_>, object: &mut Value, pointer: &str, values: impl
 /// Where an object has such values, as JSON pointers. Type and metadata are left alone.
 pub(super) fn places(object: &Value, wanted: &dyn Fn(&Value) -> bool) -> Vec<String> {
     let mut found = Vec::new();
+    let mut at = String::new();
     for (name, value) in object.as_object().into_iter().flatten() {
         if !matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
-            collect(value, format!("/{}", pointer::escape(name)), wanted, &mut found);
+            collect(value, name, &mut at, wanted, &mut found);
         }
     }
     found
 }
 
-fn collect(value: &Value, pointer: String, wanted: &dyn Fn(&Value) -> bool, found: &mut Vec<String>) {
+fn collect(value: &Value, name: &str, at: &mut String, wanted: &dyn Fn(&Value) -> bool, found: &mut Vec<String>) {
+    let length = pointer::descend(at, name);
     match value {
-        Value::Object(map) => {
-            for (name, value) in map {
-                collect(value, format!("{pointer}/{}", pointer::escape(name)), wanted, found);
-            }
-        }
+        Value::Object(map) => map.iter().for_each(|(name, value)| collect(value, name, at, wanted, found)),
         Value::Array(items) => {
             for (index, value) in items.iter().enumerate() {
-                collect(value, format!("{pointer}/{index}"), wanted, found);
+                collect(value, &index.to_string(), at, wanted, found);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
     if wanted(value) {
-        found.push(pointer);
+        found.push(at.clone());
     }
+    at.truncate(length);
 }
