@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::default::{default, default_keeping_nulls, drop_nulls};
-use super::held::is_held;
 use super::lists::duplicates;
 use super::place::{DEPTH_LIMIT, Place, is_deeper_than};
 use super::print::print;
@@ -55,13 +54,13 @@ pub struct Request<'a> {
 /// A schema made ready to judge many objects: its rules are compiled.
 #[derive(Debug)]
 pub struct Validator<'a> {
-    schema: &'a Schema,
+    pub(super) schema: &'a Schema,
     kubernetes: KubeVersion,
     rules: Option<Rules<'a>>,
     /// Whether the schema has any defaults.
     fills: bool,
     /// Whether there are objects within objects.
-    embeds: bool,
+    pub(super) embeds: bool,
     /// Whether there are lists whose items have keys.
     keyed: bool,
 }
@@ -142,38 +141,6 @@ impl<'a> Validator<'a> {
             Err(fault) => admission.outcome = Outcome::Malformed(fault),
         }
         admission
-    }
-
-    /// Whether an object that is to be created is surely admitted, seen without a copy of it. Where this says no,
-    /// [`Validator::admit`] may still admit it.
-    pub(crate) fn plainly_admits(&self, request: &Request<'_>) -> bool {
-        let (schema, object) = (self.schema, request.object);
-        let Some((map, metadata)) = object.as_object().and_then(|map| Some((map, map.get("metadata")?))) else {
-            return false;
-        };
-        // Servers judge objects with other metadata than they were sent with, which nothing here must see.
-        let sees_metadata = schema.properties.contains_key("metadata")
-            || schema.additional.is_some()
-            || schema.enumeration.is_some()
-            || schema.junctors().next().is_some();
-        let plain = !(sees_metadata || self.embeds || self.has_rules() || request.status_subresource);
-        if !plain || request.old.is_some() || is_deeper_than(object, DEPTH_LIMIT) || !is_held(Some(schema), object) {
-            return false;
-        }
-        let (Ok(()), Ok(metadata)) = (read_type(map, request), read_metadata(metadata, Strictness::Refuse)) else {
-            return false;
-        };
-        let mut findings = Findings::default();
-        findings.violations.extend(wrong_kind(object, request));
-        let root = Place::root();
-        let place = root.field("metadata");
-        judge_created(&settle(metadata, request), Naming::Subdomain, &place, &mut findings.violations);
-        let filled = self.filled(object);
-        self.judge(&filled, None, &mut findings);
-        if let Some(scale) = &request.scale {
-            judge_scale(&filled, scale, &mut findings.violations);
-        }
-        findings.violations.is_empty()
     }
 
     /// Reads the object and brings it into the form that is judged.
@@ -271,7 +238,7 @@ impl<'a> Validator<'a> {
         old
     }
 
-    fn judge(&self, value: &Value, old: Option<&Value>, findings: &mut Findings) {
+    pub(super) fn judge(&self, value: &Value, old: Option<&Value>, findings: &mut Findings) {
         let root = Place::root();
         let ratchets = self.kubernetes.at_least(30);
         let correlation = old.filter(|_| ratchets).map(|old| Correlation::new(self.schema, value, old));
@@ -316,7 +283,7 @@ fn blocks_rules(reason: Reason) -> bool {
     }
 }
 
-fn read_type(map: &Map<String, Value>, request: &Request<'_>) -> Result<(), String> {
+pub(super) fn read_type(map: &Map<String, Value>, request: &Request<'_>) -> Result<(), String> {
     let expected = format!("{}/{}", request.group, request.version);
     match map.get("apiVersion") {
         Some(Value::String(text)) if *text == expected => {}
@@ -333,7 +300,7 @@ fn read_type(map: &Map<String, Value>, request: &Request<'_>) -> Result<(), Stri
     }
 }
 
-fn wrong_kind(object: &Value, request: &Request<'_>) -> Option<Violation> {
+pub(super) fn wrong_kind(object: &Value, request: &Request<'_>) -> Option<Violation> {
     let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
     (kind != request.kind).then(|| {
         let message = format!("is {kind:?}, must be {:?}", request.kind);
@@ -342,7 +309,7 @@ fn wrong_kind(object: &Value, request: &Request<'_>) -> Option<Violation> {
 }
 
 /// Takes away what the server sets itself, and generates a name where one is asked for.
-fn settle(mut metadata: Map<String, Value>, request: &Request<'_>) -> Map<String, Value> {
+pub(super) fn settle(mut metadata: Map<String, Value>, request: &Request<'_>) -> Map<String, Value> {
     for name in SERVER_SET {
         metadata.remove(name);
     }

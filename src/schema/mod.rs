@@ -15,6 +15,7 @@ mod oversized;
 mod path;
 mod pattern;
 mod place;
+mod plain;
 mod print;
 mod prune;
 mod ratchet;

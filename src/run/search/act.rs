@@ -236,3 +236,22 @@ fn another(value: &mut Value) {
     // Half of a tiny number is nothing, and half of a huge one may be whole: servers hold both as whole numbers.
     as_held(None, value);
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Otherwise what comes back, as servers print it, would pass for a change.
+    #[rstest]
+    #[case(json!(0.5), json!(0.25))]
+    #[case(json!(5e-324), json!(0))]
+    #[case(json!(1e19), json!(5_000_000_000_000_000_000_i64))]
+    #[case(json!(i64::MAX), json!(0))]
+    #[case(json!("a"), json!("ax"))]
+    fn another_value_is_one_that_servers_hold(#[case] mut value: Value, #[case] meant: Value) {
+        another(&mut value);
+        assert_eq!(value, meant);
+    }
+}
