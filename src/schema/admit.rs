@@ -62,7 +62,7 @@ pub struct Validator<'a> {
     /// Whether there are objects within objects.
     pub(super) embeds: bool,
     /// Whether there are lists whose items have keys.
-    keyed: bool,
+    pub(crate) keyed: bool,
 }
 
 /// Answers one request. To answer several against one schema, keep a [`Validator`].
@@ -91,11 +91,6 @@ impl<'a> Validator<'a> {
     /// Whether there are rules, which alone can be left undecided.
     pub(crate) fn has_rules(&self) -> bool {
         self.rules.is_some()
-    }
-
-    /// Whether there are lists whose items have keys.
-    pub(crate) fn has_keyed_lists(&self) -> bool {
-        self.keyed
     }
 
     /// A value with the defaults that it lacks.

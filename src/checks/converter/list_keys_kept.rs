@@ -32,7 +32,7 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
             else {
                 continue;
             };
-            if !validator.has_keyed_lists() {
+            if !validator.keyed {
                 continue;
             }
             let object = validator.filled(served);

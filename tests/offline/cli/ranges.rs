@@ -64,6 +64,9 @@ fn a_server_that_does_not_start_is_told_like_one_that_is_not_there() {
     let assets = world.path().join("assets");
     assets_folder(&assets, "1.36.4");
     script(&assets.join("etcd"), "#!/bin/sh\necho it is full >&2\nexit 1\n");
+    // It must outlive etcd, or else its own end would be the reason.
+    let server = "#!/bin/sh\n[ \"$*\" = --version ] || exec sleep 60\necho Kubernetes v1.36.4\n";
+    script(&assets.join("kube-apiserver"), server);
     let (file, assets) = (format!("{WIDGETS}/crdproof.yaml"), assets.display().to_string());
     let ask = |range: &str| run(world.path(), &["-f", &file, "--kubernetes", range, "--assets", &assets]);
     ask("1.36..1.37").says(
