@@ -153,9 +153,7 @@ impl Served {
         let authority = base64::engine::general_purpose::STANDARD.decode(bundle)?;
         Ok(Self { process, url, authority })
     }
-}
 
-impl Served {
     fn measure(&self, what: impl FnOnce() -> Fallible<Duration>) -> Fallible<Cost> {
         let server = self.process.id().to_string();
         let before = (cpu("self"), cpu(&server));

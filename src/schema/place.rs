@@ -119,16 +119,10 @@ impl<'a> Place<'a> {
     pub(super) fn pointer(&self) -> String {
         let mut pointer = self.parent.map(Place::pointer).unwrap_or_default();
         match &self.step {
-            Step::Root => {}
-            Step::Field(name) | Step::Value(name) => {
-                pointer.push('/');
-                pointer.push_str(&pointer::escape(name));
-            }
-            Step::Item(index) => {
-                pointer.push('/');
-                pointer.push_str(&index.to_string());
-            }
-        }
+            Step::Root => pointer.len(),
+            Step::Field(name) | Step::Value(name) => pointer::descend(&mut pointer, name),
+            Step::Item(index) => pointer::descend(&mut pointer, &index.to_string()),
+        };
         pointer
     }
 

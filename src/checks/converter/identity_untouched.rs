@@ -31,13 +31,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 Reply::Refused(_) => continue,
             };
             tell.examined();
-            let ([_, others @ ..], [version, own @ ..]) = (identity(step.sent), identity(raw));
+            let ([_, others @ ..], now) = (identity(step.sent), identity(raw));
+            let [version, own @ ..] = now;
             if own == others && version.split_once('/') == Some((&evidence.crd.group, &step.leg.to)) {
                 continue;
             }
             let desired = format!("{}/{}", evidence.crd.group, step.leg.to);
             let was = std::iter::once(desired.as_str()).chain(others);
-            for ((name, was), now) in PLACES.into_iter().zip(was).zip(identity(raw)) {
+            for ((name, was), now) in PLACES.into_iter().zip(was).zip(now) {
                 if was != now {
                     let route = trial.route(step.number);
                     let message = format!("{name} is {now:?} instead of {was:?} after {route}");

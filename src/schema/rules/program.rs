@@ -204,8 +204,7 @@ fn field_path(schema: &Schema, path: &str) -> Option<(String, String)> {
         } else {
             written.extend([".", &name]);
         }
-        pointer.push('/');
-        pointer.push_str(&pointer::escape(&name));
+        pointer::descend(&mut pointer, &name);
         schema = schema.and_then(|schema| schema.child(&name));
         rest = next;
     }
