@@ -1,7 +1,6 @@
 //! What objects reached: which leaves of a schema were set, to what, and which never.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
 
 use serde_json::Value;
 
@@ -23,8 +22,57 @@ struct Leaf {
 /// Collects over objects, whatever their origin: generated, sampled, or read back after conversion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coverage {
-    leaves: BTreeMap<Path, Leaf>,
+    /// In order.
+    leaves: Vec<(Path, Leaf)>,
+    root: Branch,
     objects: u64,
+}
+
+/// The way to leaves, as values are walked along.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Branch {
+    /// The number of the leaf that is here.
+    leaf: Option<usize>,
+    fields: BTreeMap<String, Branch>,
+    values: Option<Box<Branch>>,
+    items: Option<Box<Branch>>,
+}
+
+impl Branch {
+    fn grow(&mut self, steps: &[Step], leaf: usize) {
+        let Some((step, rest)) = steps.split_first() else {
+            self.leaf = Some(leaf);
+            return;
+        };
+        let next = match step {
+            Step::Field(name) => self.fields.entry(name.clone()).or_default(),
+            Step::Value => self.values.get_or_insert_default(),
+            Step::Item => self.items.get_or_insert_default(),
+        };
+        next.grow(rest, leaf);
+    }
+
+    /// Shows the values of an object to its leaves.
+    fn walk(&self, leaves: &mut [(Path, Leaf)], value: &Value) {
+        if let Some((_, leaf)) = self.leaf.and_then(|leaf| leaves.get_mut(leaf)) {
+            leaf.take(value);
+            return;
+        }
+        match value {
+            Value::Object(map) => {
+                for (name, value) in map {
+                    if let Some(next) = self.fields.get(name).or(self.values.as_deref()) {
+                        next.walk(leaves, value);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let next = self.items.as_deref();
+                next.into_iter().for_each(|next| items.iter().for_each(|item| next.walk(leaves, item)));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
 }
 
 /// What was never seen of a leaf.
@@ -63,7 +111,9 @@ impl Generator<'_> {
         while let Some(id) = open.pop() {
             describe(&self.maker.plan, id, &mut leaves, &mut open);
         }
-        Coverage { leaves, objects: 0 }
+        let mut root = Branch::default();
+        leaves.keys().enumerate().for_each(|(number, path)| root.grow(path.steps(), number));
+        Coverage { leaves: leaves.into_iter().collect(), root, objects: 0 }
     }
 }
 
@@ -107,54 +157,16 @@ impl Coverage {
     /// Takes an object into account.
     pub fn observe(&mut self, object: &Value) {
         self.objects += 1;
-        self.walk(&mut Vec::new(), object);
-    }
-
-    fn walk(&mut self, at: &mut Vec<Step>, value: &Value) {
-        if let Some(leaf) = self.leaves.get_mut(at.as_slice()) {
-            leaf.take(value);
-            return;
-        }
-        match value {
-            Value::Object(map) => {
-                for (name, value) in map {
-                    at.push(Step::Field(name.clone()));
-                    if !self.knows(at) {
-                        at.pop();
-                        at.push(Step::Value);
-                    }
-                    if self.knows(at) {
-                        self.walk(at, value);
-                    }
-                    at.pop();
-                }
-            }
-            Value::Array(items) => {
-                at.push(Step::Item);
-                for item in items {
-                    self.walk(at, item);
-                }
-                at.pop();
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
-    }
-
-    /// Whether there is a leaf at a place or below it.
-    fn knows(&self, at: &[Step]) -> bool {
-        let mut leaves = self.leaves.range::<[Step], _>((Bound::Included(at), Bound::Unbounded));
-        leaves.next().is_some_and(|(leaf, _)| leaf.steps().starts_with(at))
+        self.root.walk(&mut self.leaves, object);
     }
 
     /// Takes what another collection for the same schema has seen into account.
     pub fn merge(&mut self, other: &Self) {
         self.objects += other.objects;
-        for (path, theirs) in &other.leaves {
-            if let Some(leaf) = self.leaves.get_mut(path) {
-                leaf.set |= theirs.set;
-                leaf.non_default |= theirs.non_default;
-                leaf.seen.extend(&theirs.seen);
-            }
+        for ((_, leaf), (_, theirs)) in self.leaves.iter_mut().zip(&other.leaves) {
+            leaf.set |= theirs.set;
+            leaf.non_default |= theirs.non_default;
+            leaf.seen.extend(&theirs.seen);
         }
     }
 
@@ -170,7 +182,7 @@ impl Coverage {
 
     /// How many leaves were set to something else than their default.
     pub fn reached(&self) -> usize {
-        self.leaves.values().filter(|leaf| leaf.non_default).count()
+        self.leaves.iter().filter(|(_, leaf)| leaf.non_default).count()
     }
 
     /// The share of leaves that were set to something else than their default, in percent.

@@ -147,19 +147,12 @@ impl Text {
 pub(crate) const UNUSUAL: [&str; 12] =
     ["true", "null", "0", "1e3", " a ", "ä", "日本", "e\u{301}", "𝔘", "🦀", "a\"b\\c", "line\nbreak"];
 
+/// A text that is cut, or made longer, to have at least and at most so many characters.
 fn fit(mut text: String, least: usize, most: usize) -> String {
-    // Bytes are at least as many as characters.
-    if text.len() < least || text.len() > most {
-        let mut length = text.chars().count();
-        if length > most {
-            text = text.chars().take(most).collect();
-            length = most;
-        }
-        text.extend(std::iter::repeat_n('x', least.saturating_sub(length)));
+    let length = text.chars().count();
+    if length > most {
+        text = text.chars().take(most).collect();
     }
-    if text.len() < least.saturating_mul(4) {
-        let length = text.chars().count();
-        text.extend(std::iter::repeat_n('x', least.saturating_sub(length)));
-    }
+    text.push_str(&"x".repeat(least.saturating_sub(length.min(most))));
     text
 }
