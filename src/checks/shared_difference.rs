@@ -109,6 +109,12 @@ fn compare<'v>(was: &'v Value, now: &'v Value, at: &mut String, found: &mut Vec<
     }
 }
 
+/// The fields of an object without its type and metadata, which have rules of their own.
+pub(in crate::checks) fn content(object: &Value) -> impl Iterator<Item = &Value> {
+    let fields = object.as_object().into_iter().flatten();
+    fields.filter(|(name, _)| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata")).map(|(_, value)| value)
+}
+
 /// A JSON pointer as a field path with its indices, such as `.spec.ports[0].name`.
 pub(in crate::checks) fn field(pointer: &str) -> String {
     let part = |part: String| if part.parse::<usize>().is_ok() { format!("[{part}]") } else { format!(".{part}") };

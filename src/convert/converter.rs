@@ -200,6 +200,8 @@ impl<'a> Converter<'a> {
 
     /// What an API server makes of an answer.
     fn read(&self, question: &Question<'_>, to: &str, raw: Object) -> Reply {
+        // Most answers are sent on, so that they need a text, which is also compared sooner than a map.
+        raw.text();
         match self.metadata(question.object, to, &raw) {
             Ok(None) if question.known.iter().any(|known| raw.is(known)) => Reply::Object(Answer { raw, served: None }),
             Ok(metadata) => {
@@ -212,7 +214,7 @@ impl<'a> Converter<'a> {
 
     /// The metadata that an API server gives to an answer, where the answer has another. `Err` says why the answer is
     /// refused.
-    fn metadata(&self, sent: &Value, to: &str, raw: &Value) -> Result<Option<Map<String, Value>>, String> {
+    fn metadata(&self, sent: &Object, to: &str, raw: &Object) -> Result<Option<Map<String, Value>>, String> {
         let group_and_version = raw["apiVersion"].as_str().and_then(|own| own.split_once('/'));
         if group_and_version != Some((self.crd.group.as_str(), to)) {
             let desired = format!("{}/{to}", self.crd.group);
@@ -223,7 +225,8 @@ impl<'a> Converter<'a> {
         let none = Map::new();
         let before = given.as_object().unwrap_or(&none);
         // Most converters leave metadata alone.
-        let unchanged = own.as_object().is_some_and(|own| others(own).eq(others(before)));
+        let unchanged = sent.surely_shares_metadata(raw)
+            || own.as_object().is_some_and(|own| others(own).eq(others(before)));
         if !unchanged {
             same("metadata.name", &given["name"], &own["name"])?;
             same("metadata.namespace", &given["namespace"], &own["namespace"])?;

@@ -1,7 +1,7 @@
 //! Absent, null and empty are different things.
 
 use super::shared::{declared, differs, each};
-use crate::checks::shared_difference::{Kind, differences};
+use crate::checks::shared_difference::{Kind, content, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
         for (_, back) in trial.round_trips() {
             let Some(served) = back.leg.served() else { continue };
-            if has_nothing(&trial.input) {
+            if content(&trial.input).any(has_nothing) {
                 tell.examined();
             }
             for difference in differences(&trial.input, served).iter().filter(|difference| difference.is_content()) {
@@ -43,7 +43,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Whether an object has anything that is there and empty.
+/// Whether a value is empty, or has anything that is there and empty.
 fn has_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -2,7 +2,7 @@
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Reply;
+use crate::observe::{Reply, Step};
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
@@ -31,14 +31,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 Reply::Refused(_) => continue,
             };
             tell.examined();
-            let ([_, others @ ..], now) = (identity(step.sent), identity(raw));
-            let [version, own @ ..] = now;
-            if own == others && version.split_once('/') == Some((&evidence.crd.group, &step.leg.to)) {
+            if is_surely_kept(evidence, &step) {
                 continue;
             }
             let desired = format!("{}/{}", evidence.crd.group, step.leg.to);
+            let [_, others @ ..] = identity(step.sent);
             let was = std::iter::once(desired.as_str()).chain(others);
-            for ((name, was), now) in PLACES.into_iter().zip(was).zip(now) {
+            for ((name, was), now) in PLACES.into_iter().zip(was).zip(identity(raw)) {
                 if was != now {
                     let route = trial.route(step.number);
                     let message = format!("{name} is {now:?} instead of {was:?} after {route}");
@@ -48,6 +47,15 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
+}
+
+/// Whether type and metadata are plainly as they must be, which is so in most answers.
+fn is_surely_kept(evidence: &Evidence<'_>, step: &Step<'_>) -> bool {
+    let Some(raw) = step.leg.answer().map(|answer| &answer.raw) else { return false };
+    let version = raw["apiVersion"].as_str().and_then(|version| version.split_once('/'));
+    version == Some((&evidence.crd.group, &step.leg.to))
+        && step.sent["kind"] == raw["kind"]
+        && step.sent.surely_shares_metadata(raw)
 }
 
 /// What tells an object from others.

@@ -26,16 +26,18 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     each(evidence, |tell, trial| {
         for step in trial.conversions() {
             let Some(answer) = step.leg.answer() else { continue };
-            for name in ["labels", "annotations"] {
-                let (born, sent, now) =
-                    (entries(&trial.input, name), entries(step.sent, name), entries(&answer.raw, name));
-                let [born, sent, now] = [born, sent, now].map(|entries| entries.unwrap_or(&none));
+            let same_labels = step.sent.surely_shares_metadata(&answer.raw);
+            let same_annotations = step.sent.surely_shares_annotations(&answer.raw);
+            for (name, surely_kept) in [("labels", same_labels), ("annotations", same_annotations)] {
+                let entries = |object| entries(object, name).unwrap_or(&none);
+                let sent = entries(step.sent);
                 if !sent.is_empty() {
                     tell.examined();
                 }
-                if sent == now {
+                if surely_kept {
                     continue;
                 }
+                let (born, now) = (entries(&trial.input), entries(&answer.raw));
                 // Annotations that an earlier conversion added are the converter's own.
                 let kept = sent.iter().filter(|(key, _)| name == "labels" || born.contains_key(*key));
                 let Some((key, value)) = kept.into_iter().find(|(key, value)| now.get(*key) != Some(value)) else {

@@ -22,11 +22,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     each(evidence, |tell, trial| {
         for step in trial.steps().filter(|step| step.leg.act == Act::Convert && trial.fit.is_valid()) {
             let Some(answer) = step.leg.answer() else { continue };
-            let (Some(was), Some(now)) = (metadata(step.sent), metadata(&answer.raw)) else { continue };
-            tell.examined();
-            if others(was).eq(others(now)) {
+            if step.sent.surely_shares_metadata(&answer.raw) {
+                tell.examined();
                 continue;
             }
+            let (Some(was), Some(now)) = (metadata(step.sent), metadata(&answer.raw)) else { continue };
+            tell.examined();
             let mut names = was.keys().chain(now.keys()).filter(|name| !ELSEWHERE.contains(&name.as_str()));
             if let Some(name) = names.find(|name| stated(was, name) != stated(now, name)) {
                 let route = trial.route(step.number);
@@ -43,11 +44,6 @@ const ELSEWHERE: [&str; 5] = ["labels", "annotations", "name", "namespace", "uid
 
 fn metadata(object: &Value) -> Option<&Map<String, Value>> {
     object.get("metadata")?.as_object()
-}
-
-/// What is stated about the rest.
-fn others(metadata: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
-    metadata.iter().filter(|(name, value)| !ELSEWHERE.contains(&name.as_str()) && !value.is_null())
 }
 
 /// A null states nothing: old Go types write `creationTimestamp: null`.

@@ -1,7 +1,7 @@
 //! Numbers must keep all their digits.
 
 use super::shared::{differs, each};
-use crate::checks::shared_difference::{Kind, differences};
+use crate::checks::shared_difference::{Kind, content, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::{Act, Trial};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     each(evidence, |tell, trial| {
-        if !trial.fit.is_valid() || !is_telling(&trial.input) {
+        if !trial.fit.is_valid() || !content(&trial.input).any(is_telling) {
             return;
         }
         for step in trial.conversions() {
@@ -42,7 +42,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Whether an object has a number that floating point, or few digits, cannot hold.
+/// Whether a value has a number that floating point, or few digits, cannot hold.
 fn is_telling(value: &Value) -> bool {
     match value {
         Value::Number(number) => match number.as_i64() {
