@@ -215,6 +215,10 @@ impl<'a> Converter<'a> {
     /// The metadata that an API server gives to an answer, where the answer has another. `Err` says why the answer is
     /// refused.
     fn metadata(&self, sent: &Object, to: &str, raw: &Object) -> Result<Option<Map<String, Value>>, String> {
+        // Most converters leave metadata alone.
+        if raw.surely_answers(sent, &self.crd.group, to) {
+            return Ok(None);
+        }
         let group_and_version = raw["apiVersion"].as_str().and_then(|own| own.split_once('/'));
         if group_and_version != Some((self.crd.group.as_str(), to)) {
             let desired = format!("{}/{to}", self.crd.group);
@@ -224,9 +228,7 @@ impl<'a> Converter<'a> {
         let (own, given) = (&raw["metadata"], &sent["metadata"]);
         let none = Map::new();
         let before = given.as_object().unwrap_or(&none);
-        // Most converters leave metadata alone.
-        let unchanged = sent.surely_shares_metadata(raw)
-            || own.as_object().is_some_and(|own| others(own).eq(others(before)));
+        let unchanged = own.as_object().is_some_and(|own| others(own).eq(others(before)));
         if !unchanged {
             same("metadata.name", &given["name"], &own["name"])?;
             same("metadata.namespace", &given["namespace"], &own["namespace"])?;

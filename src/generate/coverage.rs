@@ -67,8 +67,9 @@ impl Branch {
                 }
             }
             Value::Array(items) => {
-                let next = self.items.as_deref();
-                next.into_iter().for_each(|next| items.iter().for_each(|item| next.walk(leaves, item)));
+                for item in items {
+                    self.items.iter().for_each(|next| next.walk(leaves, item));
+                }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }

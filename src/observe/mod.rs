@@ -7,6 +7,7 @@ mod exchange;
 pub mod inventory;
 mod object;
 mod taken;
+mod text;
 mod trace;
 mod transport;
 mod trial;

@@ -304,7 +304,7 @@ pub(super) fn wrong_kind(object: &Value, request: &Request<'_>) -> Option<Violat
 }
 
 /// Takes away what the server sets itself, and generates a name where one is asked for.
-pub(super) fn settle(mut metadata: Map<String, Value>, request: &Request<'_>) -> Map<String, Value> {
+fn settle(mut metadata: Map<String, Value>, request: &Request<'_>) -> Map<String, Value> {
     for name in SERVER_SET {
         metadata.remove(name);
     }

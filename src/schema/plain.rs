@@ -1,9 +1,11 @@
 //! Objects whose admission is plain to see.
 
-use super::admit::{Request, Validator, read_type, settle, wrong_kind};
+use serde_json::Value;
+
+use super::admit::{Request, Validator, read_type, wrong_kind};
 use super::held::is_held;
 use super::place::{DEPTH_LIMIT, Place, is_deeper_than};
-use super::resource::{Naming, Strictness, judge_created, read_metadata};
+use super::resource::{Naming, judge_created, reads_as_it_is};
 use super::scale::judge_scale;
 use super::verdict::Findings;
 
@@ -12,9 +14,8 @@ impl Validator<'_> {
     /// [`Validator::admit`] may still admit it.
     pub(crate) fn plainly_admits(&self, request: &Request<'_>) -> bool {
         let (schema, object) = (self.schema, request.object);
-        let Some((map, metadata)) = object.as_object().and_then(|map| Some((map, map.get("metadata")?))) else {
-            return false;
-        };
+        let Some(map) = object.as_object() else { return false };
+        let Some(metadata) = map.get("metadata").and_then(Value::as_object) else { return false };
         // Servers judge objects with other metadata than they were sent with, which nothing here must see.
         let sees_metadata = schema.properties.contains_key("metadata")
             || schema.additional.is_some()
@@ -24,14 +25,15 @@ impl Validator<'_> {
         if !plain || request.old.is_some() || is_deeper_than(object, DEPTH_LIMIT) || !is_held(Some(schema), object) {
             return false;
         }
-        let (Ok(()), Ok(metadata)) = (read_type(map, request), read_metadata(metadata, Strictness::Refuse)) else {
+        if read_type(map, request).is_err() || !reads_as_it_is(metadata) {
             return false;
-        };
+        }
         let mut findings = Findings::default();
         findings.violations.extend(wrong_kind(object, request));
         let root = Place::root();
         let place = root.field("metadata");
-        judge_created(&settle(metadata, request), Naming::Subdomain, &place, &mut findings.violations);
+        // What servers set themselves before they judge this can only make it better.
+        judge_created(metadata, Naming::Subdomain, &place, &mut findings.violations);
         let filled = self.filled(object);
         self.judge(&filled, None, &mut findings);
         if let Some(scale) = &request.scale {

@@ -2,7 +2,7 @@
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Reply, Step};
+use crate::observe::Reply;
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
@@ -31,7 +31,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 Reply::Refused(_) => continue,
             };
             tell.examined();
-            if is_surely_kept(evidence, &step) {
+            let answer = step.leg.answer();
+            if answer.is_some_and(|answer| answer.raw.surely_answers(step.sent, &evidence.crd.group, &step.leg.to)) {
                 continue;
             }
             let desired = format!("{}/{}", evidence.crd.group, step.leg.to);
@@ -47,15 +48,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
-}
-
-/// Whether type and metadata are plainly as they must be, which is so in most answers.
-fn is_surely_kept(evidence: &Evidence<'_>, step: &Step<'_>) -> bool {
-    let Some(raw) = step.leg.answer().map(|answer| &answer.raw) else { return false };
-    let version = raw["apiVersion"].as_str().and_then(|version| version.split_once('/'));
-    version == Some((&evidence.crd.group, &step.leg.to))
-        && step.sent["kind"] == raw["kind"]
-        && step.sent.surely_shares_metadata(raw)
 }
 
 /// What tells an object from others.

@@ -1,5 +1,7 @@
 //! What a conversion writes must come from what it was given.
 
+use std::cell::LazyCell;
+
 use super::shared::{differs, each, schema_of};
 use super::shared_invented::invented;
 use crate::checks::Breach;
@@ -45,8 +47,8 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
         for step in trial.first_conversions() {
             let Some(found) = invented(trial, &step) else { continue };
             tell.examined();
-            let meant = relation.and_then(|map| expected(map, &trial.input, step.from, &step.leg.to).ok());
             let schema = schema_of(evidence, &step.leg.to);
+            let meant = LazyCell::new(|| expected(relation?, &trial.input, step.from, &step.leg.to).ok());
             for place in found.iter().filter(|place| !place.is_required(schema) && !place.is_default(schema)) {
                 if meant.as_ref().and_then(|meant| meant.pointer(&place.pointer)).is_none() {
                     let on = format!("by {} out of an object without any content", trial.route(step.number));

@@ -141,10 +141,10 @@ fn dress(object: &mut Value, number: usize) {
     let mut add = |name: &str, value: Value| {
         metadata.entry(name).or_insert(value);
     };
-    add("uid", json!(format!("7c9e6679-7425-40de-944b-{number:012x}")));
-    add("resourceVersion", json!("4711"));
-    add("generation", json!(3));
-    add("creationTimestamp", json!("2026-01-02T03:04:05Z"));
+    add("uid", format!("7c9e6679-7425-40de-944b-{number:012x}").into());
+    add("resourceVersion", "4711".into());
+    add("generation", 3.into());
+    add("creationTimestamp", "2026-01-02T03:04:05Z".into());
     add("finalizers", json!(["example.com/crdproof"]));
     add("labels", json!({"app.kubernetes.io/part-of": "crdproof"}));
     add("annotations", json!({"example.com/note": "keep me"}));
