@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::print::{print, prints_as_it_is};
-use super::prune::unknown;
-use super::{Schema, drop_nulls, prune};
+use super::prune::{META, keeps_all};
+use super::{Additional, Schema, drop_nulls, prune};
 
 /// Brings an object into the form in which an API server goes on with it after reading or converting it: without what the
 /// schema does not know, without nulls that it does not allow, numbers as they are printed. Defaults are another matter.
@@ -22,7 +22,29 @@ pub fn as_held(schema: Option<&Schema>, object: &mut Value) {
 
 /// Whether an object surely has that form already, seen without a copy. Nulls are not looked at any closer.
 pub fn is_held(schema: Option<&Schema>, object: &Value) -> bool {
-    is_plain(object) && schema.is_none_or(|schema| unknown(schema, object).is_empty())
+    schema.map_or_else(|| is_plain(object), |schema| is_plain_and_known(schema, object, true))
+}
+
+/// Both in one walk, as far as the schema goes.
+fn is_plain_and_known(schema: &Schema, value: &Value, resource: bool) -> bool {
+    let closer = || is_plain(value) && keeps_all(schema, value, resource);
+    match value {
+        _ if schema.preserves_unknown() || matches!(schema.additional, Some(Additional::Allowed(_))) => closer(),
+        Value::Object(map) => map.iter().all(|(name, value)| {
+            if resource && META.contains(&name.as_str()) {
+                return is_plain(value);
+            }
+            match (schema.properties.get(name), &schema.additional) {
+                (Some(part), _) => is_plain_and_known(part, value, part.embedded_resource),
+                (None, Some(Additional::Schema(part))) => is_plain_and_known(part, value, part.embedded_resource),
+                (None, Some(Additional::Allowed(_)) | None) => false,
+            }
+        }),
+        Value::Array(items) => schema.items.as_deref().map_or_else(closer, |schema| {
+            items.iter().all(|item| is_plain_and_known(schema, item, schema.embedded_resource))
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => is_plain(value),
+    }
 }
 
 fn is_plain(value: &Value) -> bool {

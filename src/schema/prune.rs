@@ -6,12 +6,15 @@ use super::place::Place;
 use super::{Additional, Schema};
 use crate::document::pointer;
 
-const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
+/// What pruning leaves alone in every object.
+pub(super) const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// Prunes a whole object and returns the paths of what was dropped, as `.spec.x[0].y`. The fields
 /// that every object has are left alone.
 pub fn prune(schema: &Schema, object: &mut Value) -> Vec<String> {
-    let found = unknown(schema, object);
+    // Most objects have nothing to be dropped, and looking copies nothing.
+    let mut found = Vec::new();
+    look(Some(schema), object, &Place::root(), true, &mut found);
     drop_all(object, found)
 }
 
@@ -22,15 +25,15 @@ pub fn prune_value(schema: &Schema, value: &mut Value) -> Vec<String> {
     drop_all(value, found)
 }
 
-/// What pruning would drop from a whole object. Most objects have nothing of the kind, and looking copies nothing.
-pub(super) fn unknown(schema: &Schema, object: &Value) -> Vec<Unknown> {
+/// Whether pruning would drop nothing from a value, which may be a whole object.
+pub(super) fn keeps_all(schema: &Schema, value: &Value, resource: bool) -> bool {
     let mut found = Vec::new();
-    look(Some(schema), object, &Place::root(), true, &mut found);
-    found
+    look(Some(schema), value, &Place::root(), resource, &mut found);
+    found.is_empty()
 }
 
 /// Something that the schema does not know.
-pub(super) struct Unknown {
+struct Unknown {
     path: String,
     pointer: String,
 }

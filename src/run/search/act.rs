@@ -183,9 +183,9 @@ fn edits(input: &Value, read: &Value, wanted: Edits) -> Vec<(Edit, Value)> {
         let (label, value) = Edit::LABEL;
         edits.push((Edit::Label, changed(&|object| object["metadata"]["labels"][label] = json!(value))));
     }
-    let own = input.pointer("/metadata/annotations").and_then(Value::as_object);
+    let own = input["metadata"]["annotations"].as_object();
     let is_own = |name: &String| own.is_some_and(|own| own.contains_key(name));
-    let annotations = read.pointer("/metadata/annotations").and_then(Value::as_object);
+    let annotations = read["metadata"]["annotations"].as_object();
     if annotations.is_some_and(|annotations| annotations.keys().any(|name| !is_own(name))) {
         let strip = |object: &mut Value| {
             if let Some(Value::Object(annotations)) = object.pointer_mut("/metadata/annotations") {

@@ -1,6 +1,6 @@
 //! The objects that a converter is tried on: samples, saved cases, and objects out of the schema, in one order.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::vary;
 use crate::generate::{Generator, Phase};
@@ -136,7 +136,7 @@ fn missing(path: &str, what: &str) -> String {
 /// Metadata as stored objects have it, so that a converter can lose some of it.
 fn dress(object: &mut Value, number: usize) {
     let Some(fields) = object.as_object_mut() else { return };
-    let metadata = fields.entry("metadata").or_insert_with(|| json!({}));
+    let metadata = fields.entry("metadata").or_insert_with(|| Map::new().into());
     let Some(metadata) = metadata.as_object_mut() else { return };
     let mut add = |name: &str, value: Value| {
         metadata.entry(name).or_insert(value);
@@ -145,7 +145,8 @@ fn dress(object: &mut Value, number: usize) {
     add("resourceVersion", "4711".into());
     add("generation", 3.into());
     add("creationTimestamp", "2026-01-02T03:04:05Z".into());
-    add("finalizers", json!(["example.com/crdproof"]));
-    add("labels", json!({"app.kubernetes.io/part-of": "crdproof"}));
-    add("annotations", json!({"example.com/note": "keep me"}));
+    let map = |key: &str, value: &str| Map::from_iter([(key.to_owned(), value.into())]).into();
+    add("finalizers", vec!["example.com/crdproof"].into());
+    add("labels", map("app.kubernetes.io/part-of", "crdproof"));
+    add("annotations", map("example.com/note", "keep me"));
 }
