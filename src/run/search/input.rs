@@ -1,6 +1,6 @@
 //! The objects that a converter is tried on: samples, saved cases, and objects out of the schema, in one order.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::vary;
 use crate::generate::{Generator, Phase};
@@ -145,8 +145,7 @@ fn dress(object: &mut Value, number: usize) {
     add("resourceVersion", "4711".into());
     add("generation", 3.into());
     add("creationTimestamp", "2026-01-02T03:04:05Z".into());
-    let map = |key: &str, value: &str| Map::from_iter([(key.to_owned(), value.into())]).into();
     add("finalizers", vec!["example.com/crdproof"].into());
-    add("labels", map("app.kubernetes.io/part-of", "crdproof"));
-    add("annotations", map("example.com/note", "keep me"));
+    add("labels", json!({"app.kubernetes.io/part-of": "crdproof"}));
+    add("annotations", json!({"example.com/note": "keep me"}));
 }
