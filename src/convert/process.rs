@@ -192,6 +192,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        self.webhook.hang_up();
         if self.ended().is_none() {
             self.terminate();
         }

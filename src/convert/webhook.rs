@@ -86,6 +86,12 @@ impl Webhook {
         Ok(done)
     }
 
+    /// Closes all connections that nobody uses. An endpoint that is asked to end would wait for them: between requests
+    /// nobody works on a lane, so that its goodbye is not heard.
+    pub(super) fn hang_up(&self) {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Waits this long instead of as long as an API server.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -201,5 +207,39 @@ impl Endpoint for Webhook {
 impl std::fmt::Debug for Webhook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Webhook").field("url", &self.uri).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn connections_last_until_we_hang_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/convert", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            let mut lines = BufReader::new(stream);
+            for _ in 0..2 {
+                let mut line = String::new();
+                while lines.read_line(&mut line).unwrap() > 2 {
+                    line.clear();
+                }
+                lines.get_mut().write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").unwrap();
+            }
+            lines.read(&mut [0]).unwrap()
+        });
+        let webhook = Webhook::new(&url, None).unwrap();
+        for _ in 0..2 {
+            let (outcome, _) = webhook.send(&Request::get());
+            assert!(matches!(&outcome, Outcome::Answered { body, .. } if body == "{}"), "{outcome:?}");
+        }
+        webhook.hang_up();
+        assert_eq!(server.join().unwrap(), 0, "the end of the connection, and not of the server's patience");
     }
 }
