@@ -164,10 +164,13 @@ impl Coverage {
     /// Takes what another collection for the same schema has seen into account.
     pub fn merge(&mut self, other: &Self) {
         self.objects += other.objects;
-        for ((_, leaf), (_, theirs)) in self.leaves.iter_mut().zip(&other.leaves) {
-            leaf.set |= theirs.set;
-            leaf.non_default |= theirs.non_default;
-            leaf.seen.extend(&theirs.seen);
+        for (path, theirs) in &other.leaves {
+            if let Ok(number) = self.leaves.binary_search_by(|(own, _)| own.cmp(path)) {
+                let leaf = &mut self.leaves[number].1;
+                leaf.set |= theirs.set;
+                leaf.non_default |= theirs.non_default;
+                leaf.seen.extend(&theirs.seen);
+            }
         }
     }
 

@@ -177,6 +177,30 @@ mod tests {
     }
 
     #[rstest]
+    #[case(json!({"apiVersion": "g/v2", "kind": "A", "metadata": {"name": "x", "labels": {"a": "1"}}}), true)]
+    #[case(json!({"apiVersion": "g/v2beta1", "kind": "A", "metadata": {"name": "x", "labels": {"a": "1"}}}), false)]
+    #[case(json!({"apiVersion": "g/v1", "kind": "A", "metadata": {"name": "x", "labels": {"a": "1"}}}), false)]
+    #[case(json!({"kind": "A", "metadata": {"name": "x", "labels": {"a": "1"}}}), false)]
+    #[case(json!({"apiVersion": "g/v2", "kind": "B", "metadata": {"name": "x", "labels": {"a": "1"}}}), false)]
+    #[case(json!({"apiVersion": "g/v2", "kind": "A", "metadata": {"name": "y", "labels": {"a": "1"}}}), false)]
+    #[case(json!({"apiVersion": "g/v2", "kind": "A"}), false)]
+    fn an_answer_is_orderly_if_only_its_version_is_new(#[case] answer: Value, #[case] orderly: bool) {
+        let sent = json!({"apiVersion": "g/v1", "kind": "A", "metadata": {"name": "x", "labels": {"a": "1"}}});
+        assert_eq!(Text::of(&answer).is_orderly_answer_to(&Text::of(&sent), "g", "v2"), orderly);
+    }
+
+    /// API servers refuse these, also where they were sent so.
+    #[rstest]
+    #[case(json!({"name": "x", "labels": {"a": 1}}))]
+    #[case(json!({"name": "x", "labels": null}))]
+    #[case(json!({"name": "x", "annotations": {"a": ["b"]}}))]
+    #[case(json!({"name": "x", "annotations": "a"}))]
+    fn an_answer_with_irregular_metadata_is_not_orderly(#[case] metadata: Value) {
+        let text = |version| Text::of(&json!({"apiVersion": version, "kind": "A", "metadata": metadata}));
+        assert!(!text("g/v2").is_orderly_answer_to(&text("g/v1"), "g", "v2"));
+    }
+
+    #[rstest]
     #[case(json!({"kind": "Longer", "metadata": {"annotations": {"a": "1"}, "name": "x"}}), true, true)]
     #[case(json!({"kind": "A", "metadata": {"annotations": {"b": "2"}, "name": "x"}}), true, false)]
     #[case(json!({"kind": "A", "metadata": {"annotations": {"a": "1"}, "name": "y"}}), false, true)]

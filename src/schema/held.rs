@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::print::{print, prints_as_it_is};
-use super::prune::{META, keeps_all};
+use super::prune::{META, unknown};
 use super::{Additional, Schema, drop_nulls, prune};
 
 /// Brings an object into the form in which an API server goes on with it after reading or converting it: without what the
@@ -27,18 +27,14 @@ pub fn is_held(schema: Option<&Schema>, object: &Value) -> bool {
 
 /// Both in one walk, as far as the schema goes.
 fn is_plain_and_known(schema: &Schema, value: &Value, resource: bool) -> bool {
-    let closer = || is_plain(value) && keeps_all(schema, value, resource);
+    let closer = || is_plain(value) && unknown(schema, value, resource).is_empty();
     match value {
         _ if schema.preserves_unknown() || matches!(schema.additional, Some(Additional::Allowed(_))) => closer(),
         Value::Object(map) => map.iter().all(|(name, value)| {
             if resource && META.contains(&name.as_str()) {
                 return is_plain(value);
             }
-            match (schema.properties.get(name), &schema.additional) {
-                (Some(part), _) => is_plain_and_known(part, value, part.embedded_resource),
-                (None, Some(Additional::Schema(part))) => is_plain_and_known(part, value, part.embedded_resource),
-                (None, Some(Additional::Allowed(_)) | None) => false,
-            }
+            schema.child(name).is_some_and(|part| is_plain_and_known(part, value, part.embedded_resource))
         }),
         Value::Array(items) => schema.items.as_deref().map_or_else(closer, |schema| {
             items.iter().all(|item| is_plain_and_known(schema, item, schema.embedded_resource))

@@ -12,28 +12,26 @@ pub(super) const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 /// Prunes a whole object and returns the paths of what was dropped, as `.spec.x[0].y`. The fields
 /// that every object has are left alone.
 pub fn prune(schema: &Schema, object: &mut Value) -> Vec<String> {
-    // Most objects have nothing to be dropped, and looking copies nothing.
-    let mut found = Vec::new();
-    look(Some(schema), object, &Place::root(), true, &mut found);
+    let found = unknown(schema, object, true);
     drop_all(object, found)
 }
 
 /// Prunes a value that is not a whole object, such as a default.
 pub fn prune_value(schema: &Schema, value: &mut Value) -> Vec<String> {
-    let mut found = Vec::new();
-    look(Some(schema), value, &Place::root(), schema.embedded_resource, &mut found);
+    let found = unknown(schema, value, schema.embedded_resource);
     drop_all(value, found)
 }
 
-/// Whether pruning would drop nothing from a value, which may be a whole object.
-pub(super) fn keeps_all(schema: &Schema, value: &Value, resource: bool) -> bool {
+/// What pruning would drop from a value, which may be a whole object. Most have nothing of the kind, and looking copies
+/// nothing.
+pub(super) fn unknown(schema: &Schema, value: &Value, resource: bool) -> Vec<Unknown> {
     let mut found = Vec::new();
     look(Some(schema), value, &Place::root(), resource, &mut found);
-    found.is_empty()
+    found
 }
 
 /// Something that the schema does not know.
-struct Unknown {
+pub(super) struct Unknown {
     path: String,
     pointer: String,
 }

@@ -1,6 +1,6 @@
 //! The objects that a converter is tried on: samples, saved cases, and objects out of the schema, in one order.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::vary;
 use crate::generate::{Generator, Phase};
@@ -136,7 +136,7 @@ fn missing(path: &str, what: &str) -> String {
 /// Metadata as stored objects have it, so that a converter can lose some of it.
 fn dress(object: &mut Value, number: usize) {
     let Some(fields) = object.as_object_mut() else { return };
-    let metadata = fields.entry("metadata").or_insert_with(|| Map::new().into());
+    let metadata = fields.entry("metadata").or_insert_with(|| json!({}));
     let Some(metadata) = metadata.as_object_mut() else { return };
     let mut add = |name: &str, value: Value| {
         metadata.entry(name).or_insert(value);
