@@ -1,5 +1,7 @@
 //! Where two objects differ, and in which way.
 
+use std::borrow::Cow;
+
 use crate::document::pointer;
 use serde_json::Value;
 
@@ -131,12 +133,13 @@ pub(in crate::checks) fn content(object: &Value) -> impl Iterator<Item = &Value>
 
 /// A JSON pointer as a field path with its indices, such as `.spec.ports[0].name`.
 pub(in crate::checks) fn field(pointer: &str) -> String {
-    let part = |part: String| if part.parse::<usize>().is_ok() { format!("[{part}]") } else { format!(".{part}") };
+    let part =
+        |part: Cow<'_, str>| if part.parse::<usize>().is_ok() { format!("[{part}]") } else { format!(".{part}") };
     parts(pointer).map(part).collect()
 }
 
 /// The steps of a JSON pointer.
-pub(in crate::checks) fn parts(pointer: &str) -> impl Iterator<Item = String> + '_ {
+pub(in crate::checks) fn parts(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
     pointer.split('/').skip(1).map(pointer::unescape)
 }
 

@@ -8,8 +8,8 @@ pub fn escape(name: &str) -> Cow<'_, str> {
 }
 
 /// The name that a step of a JSON pointer stands for.
-pub fn unescape(step: &str) -> String {
-    step.replace("~1", "/").replace("~0", "~")
+pub fn unescape(step: &str) -> Cow<'_, str> {
+    if step.contains('~') { step.replace("~1", "/").replace("~0", "~").into() } else { step.into() }
 }
 
 /// Goes one step down from where a pointer leads; gives the length to go back to.

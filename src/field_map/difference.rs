@@ -63,8 +63,8 @@ fn set(object: &mut Value, pointer: &str, value: Option<&Value>) {
     let Some((parent, name)) = pointer.rsplit_once('/') else { return };
     let name = pointer::unescape(name);
     match (object.pointer_mut(parent), value) {
-        (Some(Value::Object(map)), Some(value)) => drop(map.insert(name, value.clone())),
-        (Some(Value::Object(map)), None) => drop(map.remove(&name)),
+        (Some(Value::Object(map)), Some(value)) => drop(map.insert(name.into_owned(), value.clone())),
+        (Some(Value::Object(map)), None) => drop(map.remove(&*name)),
         (Some(Value::Array(items)), Some(value)) => {
             if let Some(item) = name.parse::<usize>().ok().and_then(|index| items.get_mut(index)) {
                 *item = value.clone();

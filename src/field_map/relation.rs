@@ -118,8 +118,8 @@ impl<'a> Relation<'a> {
 pub fn expected(relation: &Relation<'_>, object: &Value, from: &str, to: &str) -> Result<Value, Refusal> {
     let mut converted = relation.convert(object, from, to)?;
     if let Some(Value::String(version)) = converted.get_mut("apiVersion") {
-        let group = version.rsplit_once('/').map(|(group, _)| format!("{group}/")).unwrap_or_default();
-        *version = format!("{group}{to}");
+        version.truncate(version.rfind('/').map_or(0, |slash| slash + 1));
+        version.push_str(to);
     }
     Ok(converted)
 }

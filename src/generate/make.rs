@@ -262,14 +262,15 @@ impl Maker<'_> {
             Topology::Atomic => true,
             Topology::Set => !others.contains(item),
             Topology::Map(keys) => {
-                let key = |item: &Value, name: &String| -> Option<Value> {
-                    let default = || {
-                        let child = self.plan.child(items, &Step::Field(name.clone()))?;
-                        self.plan.node(child).default.clone()
-                    };
-                    item.get(name).filter(|value| !value.is_null()).cloned().or_else(default)
+                let default = |name: &String| {
+                    let child = self.plan.child(items, &Step::Field(name.clone()))?;
+                    self.plan.node(child).default.as_ref()
                 };
-                !others.iter().any(|other| keys.iter().all(|name| key(item, name) == key(other, name)))
+                let same = |other: &Value, name: &String| {
+                    let [own, theirs] = [item, other].map(|item| item.get(name).filter(|value| !value.is_null()));
+                    own.or_else(|| default(name)) == theirs.or_else(|| default(name))
+                };
+                !others.iter().any(|other| keys.iter().all(|name| same(other, name)))
             }
         }
     }

@@ -182,7 +182,7 @@ impl Maker<'_> {
             let name = pointer::unescape(token);
             let seg = match at {
                 Value::Array(_) => Seg::Item(name.parse().unwrap_or_default()),
-                _ => Seg::Field(name),
+                _ => Seg::Field(name.into_owned()),
             };
             let next = match &seg {
                 Seg::Field(name) => at.get(name),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::default::{default, default_keeping_nulls, drop_nulls};
-use super::lists::duplicates;
+use super::lists::Lists;
 use super::place::{DEPTH_LIMIT, Place, is_deeper_than};
 use super::print::print;
 use super::prune;
@@ -55,14 +55,14 @@ pub struct Request<'a> {
 #[derive(Debug)]
 pub struct Validator<'a> {
     pub(super) schema: &'a Schema,
-    kubernetes: KubeVersion,
+    pub(super) kubernetes: KubeVersion,
     rules: Option<Rules<'a>>,
     /// Whether the schema has any defaults.
     fills: bool,
     /// Whether there are objects within objects.
     pub(super) embeds: bool,
-    /// Whether there are lists whose items have keys.
-    pub(crate) keyed: bool,
+    /// Its lists whose items must differ, where there are any.
+    pub(super) lists: Option<Lists<'a>>,
 }
 
 /// Answers one request. To answer several against one schema, keep a [`Validator`].
@@ -79,13 +79,12 @@ impl<'a> Validator<'a> {
     /// Prepares a schema for a release. Rules are in force from 1.25.
     pub fn new(schema: &'a Schema, kubernetes: KubeVersion) -> Self {
         let rules = kubernetes.at_least(25).then(|| Rules::compile(schema, kubernetes));
-        let (mut fills, mut embeds, mut keyed) = (false, false, false);
+        let (mut fills, mut embeds) = (false, false);
         schema.walk(&mut |_, schema| {
             fills |= schema.default.is_some();
             embeds |= schema.embedded_resource;
-            keyed |= schema.list_type.as_deref() == Some("map");
         });
-        Self { schema, kubernetes, rules: rules.flatten(), fills, embeds, keyed }
+        Self { schema, kubernetes, rules: rules.flatten(), fills, embeds, lists: Lists::of(schema) }
     }
 
     /// Whether there are rules, which alone can be left undecided.
@@ -239,7 +238,7 @@ impl<'a> Validator<'a> {
         let correlation = old.filter(|_| ratchets).map(|old| Correlation::new(self.schema, value, old));
         let check = Check { schema: self.schema, value, kubernetes: self.kubernetes, nesting: 0 };
         let violations = &mut findings.violations;
-        violations.extend(check.run(&root, correlation.as_ref()).violations);
+        violations.extend(check.violations(&root, correlation.as_ref()));
         if self.embeds {
             judge_embedded(self.schema, value, &root, violations);
         }
@@ -251,21 +250,6 @@ impl<'a> Validator<'a> {
             } else {
                 rules.judge(value, old, correlation, findings);
             }
-        }
-    }
-
-    /// Duplicates are forgiven where there were some before.
-    fn judge_lists(&self, value: &Value, old: Option<&Value>, violations: &mut Vec<Violation>) {
-        if !self.kubernetes.at_least(18) {
-            return;
-        }
-        let root = Place::root();
-        let mut before = Vec::new();
-        if let Some(old) = old {
-            duplicates(self.schema, old, &root, &mut before);
-        }
-        if before.is_empty() {
-            duplicates(self.schema, value, &root, violations);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::place::DEPTH_LIMIT;
 use super::print::{print, prints_as_it_is};
 use super::prune::{META, unknown};
 use super::{Additional, Schema, drop_nulls, prune};
@@ -20,35 +21,40 @@ pub fn as_held(schema: Option<&Schema>, object: &mut Value) {
     print(object);
 }
 
-/// Whether an object surely has that form already, seen without a copy. Nulls are not looked at any closer.
+/// Whether an object surely has that form already and is not too deep to be judged, seen without a copy. Nulls are not
+/// looked at any closer.
 pub fn is_held(schema: Option<&Schema>, object: &Value) -> bool {
-    schema.map_or_else(|| is_plain(object), |schema| is_plain_and_known(schema, object, true))
+    let levels = DEPTH_LIMIT;
+    schema.map_or_else(|| is_plain(object, levels), |schema| is_plain_and_known(schema, object, true, levels))
 }
 
 /// Both in one walk, as far as the schema goes.
-fn is_plain_and_known(schema: &Schema, value: &Value, resource: bool) -> bool {
-    let closer = || is_plain(value) && unknown(schema, value, resource).is_empty();
+fn is_plain_and_known(schema: &Schema, value: &Value, resource: bool, levels: usize) -> bool {
+    let Some(levels) = levels.checked_sub(1) else { return false };
+    let closer = || is_plain(value, levels + 1) && unknown(schema, value, resource).is_empty();
     match value {
         _ if schema.preserves_unknown() || matches!(schema.additional, Some(Additional::Allowed(_))) => closer(),
         Value::Object(map) => map.iter().all(|(name, value)| {
             if resource && META.contains(&name.as_str()) {
-                return is_plain(value);
+                return is_plain(value, levels);
             }
-            schema.child(name).is_some_and(|part| is_plain_and_known(part, value, part.embedded_resource))
+            schema.child(name).is_some_and(|part| is_plain_and_known(part, value, part.embedded_resource, levels))
         }),
         Value::Array(items) => schema.items.as_deref().map_or_else(closer, |schema| {
-            items.iter().all(|item| is_plain_and_known(schema, item, schema.embedded_resource))
+            items.iter().all(|item| is_plain_and_known(schema, item, schema.embedded_resource, levels))
         }),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => is_plain(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => is_plain(value, levels + 1),
     }
 }
 
-fn is_plain(value: &Value) -> bool {
+/// Whether a value has no nulls, only numbers as they are printed, and no more than so many levels.
+fn is_plain(value: &Value, levels: usize) -> bool {
+    let Some(levels) = levels.checked_sub(1) else { return false };
     match value {
         Value::Null => false,
         Value::Number(number) => prints_as_it_is(number),
-        Value::Array(items) => items.iter().all(is_plain),
-        Value::Object(map) => map.values().all(is_plain),
+        Value::Array(items) => items.iter().all(|item| is_plain(item, levels)),
+        Value::Object(map) => map.values().all(|value| is_plain(value, levels)),
         Value::Bool(_) | Value::String(_) => true,
     }
 }

@@ -75,6 +75,16 @@ impl<'a> Place<'a> {
         self.path(Style::Brackets)
     }
 
+    /// The path of all places of its kind, as `.spec.x[*].y`: items and keys of maps are no part of it.
+    pub(super) fn generic(&self) -> String {
+        let parent = self.parent.map(Place::generic).unwrap_or_default();
+        match &self.step {
+            Step::Root => parent,
+            Step::Field(name) => parent + "." + name,
+            Step::Value(_) | Step::Item(_) => parent + "[*]",
+        }
+    }
+
     /// The path with its root, as `.spec.x[0].y`.
     pub(super) fn path_from_root(&self) -> String {
         let path = self.dotted();
@@ -169,5 +179,6 @@ mod tests {
         assert_eq!(item.dotted(), "spec.m.a.b/c[3]");
         assert_eq!(item.bracketed(), "spec.m[a.b/c][3]");
         assert_eq!(item.pointer(), "/spec/m/a.b~1c/3");
+        assert_eq!(item.generic(), ".spec.m[*][*]");
     }
 }

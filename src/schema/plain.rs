@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::admit::{Request, Validator, read_type, wrong_kind};
 use super::held::is_held;
-use super::place::{DEPTH_LIMIT, Place, is_deeper_than};
+use super::place::Place;
 use super::resource::{Naming, judge_created, reads_as_it_is};
 use super::scale::judge_scale;
 use super::verdict::Findings;
@@ -22,7 +22,7 @@ impl Validator<'_> {
             || schema.enumeration.is_some()
             || schema.junctors().next().is_some();
         let plain = !(sees_metadata || self.embeds || self.has_rules() || request.status_subresource);
-        if !plain || request.old.is_some() || is_deeper_than(object, DEPTH_LIMIT) || !is_held(Some(schema), object) {
+        if !plain || request.old.is_some() || !is_held(Some(schema), object) {
             return false;
         }
         if read_type(map, request).is_err() || !reads_as_it_is(metadata) {

@@ -41,7 +41,7 @@ fn drop_all(value: &mut Value, found: Vec<Unknown>) -> Vec<String> {
     for Unknown { pointer, .. } in &found {
         let Some((parent, name)) = pointer.rsplit_once('/') else { continue };
         if let Some(Value::Object(map)) = value.pointer_mut(parent) {
-            map.remove(&pointer::unescape(name));
+            map.remove(&*pointer::unescape(name));
         }
     }
     let mut dropped: Vec<String> = found.into_iter().map(|unknown| unknown.path).collect();

@@ -92,7 +92,7 @@ impl Secrets {
             schema = items.or_else(|| schema.and_then(|schema| schema.child(&part)));
             value = value.and_then(|value| match value {
                 Value::Array(items) => items.get(part.parse::<usize>().ok()?),
-                other => other.get(&part),
+                other => other.get(&*part),
             });
             all || self.is_secret(&part, schema)
         })

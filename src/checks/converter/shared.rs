@@ -112,7 +112,7 @@ pub(super) fn generic(schema: Option<&Schema>, pointer: &str) -> String {
             schema = items;
             continue;
         }
-        let is_key = schema.is_some_and(|schema| schema.values().is_some() && !schema.properties.contains_key(&part));
+        let is_key = schema.is_some_and(|schema| schema.values().is_some() && !schema.properties.contains_key(&*part));
         let _ = if is_key { write!(path, "[*]") } else { write!(path, ".{part}") };
         schema = schema.and_then(|schema| schema.child(&part));
     }
@@ -183,7 +183,7 @@ fn span(evidence: &Evidence<'_>, trial: &Trial, pointer: &str) -> Option<Span> {
         return place;
     }
     let mut samples = evidence.subject.samples_of(evidence.crd);
-    let sample = samples.find(|sample| sample.name() == name && sample.group_version().1 == trial.version)?;
+    let sample = samples.find(|sample| sample.name() == name && sample.group_version().1 == &*trial.version)?;
     let (parent, last) = pointer.rsplit_once('/').unwrap_or(("", ""));
     let parent = sample.node.nearest(parent);
     Some(parent.entry(last).map_or(parent.span, |entry| entry.key_span))

@@ -10,7 +10,7 @@ use super::parts::{greatest, smallest, text_of, without_parts};
 use super::{Field, Floating, Id, Kind, List, Node, Object, Plan, Text, Topology, Unsatisfiable, Whole};
 use crate::generate::solve::{Goal, pool};
 use crate::kubernetes::KubeVersion;
-use crate::schema::{Path, Schema, Type, Validator, default, keywords};
+use crate::schema::{Path, Schema, Type, Validator, default, fits, keywords};
 
 /// Deeper schemas are not followed. No server takes objects that are so deep.
 const DEPTH_LIMIT: usize = 100;
@@ -84,7 +84,7 @@ impl<'a> Compiler<'a, '_> {
         let id = self.variant(path, conjunction, depth);
         let kubernetes = self.plan.kubernetes;
         let null = stated.iter().any(|schema| schema.nullable)
-            && stated.iter().all(|schema| keywords(schema, &Value::Null, kubernetes).is_empty());
+            && stated.iter().all(|schema| fits(schema, &Value::Null, kubernetes));
         let stated_default = stated.iter().find_map(|schema| schema.default.clone()).filter(|value| !value.is_null());
         let filled = stated_default.map(|mut value| {
             stated.first().into_iter().for_each(|schema| default(schema, &mut value));

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::solve::Goal;
 use crate::kubernetes::KubeVersion;
-use crate::schema::{Path, Schema, Validator, default, keywords};
+use crate::schema::{Path, Schema, Validator, default, fits};
 
 pub(crate) use compile::compile;
 pub(crate) use number::{Floating, Whole};
@@ -150,7 +150,7 @@ impl<'a> Plan<'a> {
         if let Some(schema) = node.schemas.first() {
             default(schema, &mut value);
         }
-        node.schemas.iter().all(|schema| keywords(schema, &value, self.kubernetes).is_empty())
+        node.schemas.iter().all(|schema| fits(schema, &value, self.kubernetes))
     }
 
     /// Whether all rules that are stated at a node hold for a value with its defaults. Those that

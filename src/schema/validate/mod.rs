@@ -18,7 +18,23 @@ use super::verdict::{Reason, Violation};
 use super::{Schema, Type};
 use crate::kubernetes::KubeVersion;
 
-/// The outcome of some checks.
+/// What comes of some checks.
+pub(super) trait Outcome: Default {
+    /// Whether nothing failed.
+    fn is_valid(&self) -> bool;
+    /// Something failed.
+    fn add(&mut self, violation: impl FnOnce() -> Violation);
+    /// A check succeeded.
+    fn count(&mut self);
+    /// The outcome of further checks belongs to this one.
+    fn merge(&mut self, other: Self);
+    /// Whether this failed later than another failure.
+    fn came_further_than(&self, other: &Self) -> bool;
+    /// As if nothing had failed.
+    fn forgiven(self) -> Self;
+}
+
+/// An outcome with everything that is to be said about it.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// What failed.
@@ -27,36 +43,74 @@ pub(super) struct Tally {
     matches: usize,
 }
 
-impl Tally {
-    fn of(violation: Option<Violation>) -> Self {
-        Self { violations: violation.into_iter().collect(), matches: 0 }
-    }
-
+impl Outcome for Tally {
     fn is_valid(&self) -> bool {
         self.violations.is_empty()
+    }
+
+    fn add(&mut self, violation: impl FnOnce() -> Violation) {
+        let violation = violation();
+        if !self.violations.contains(&violation) {
+            self.violations.push(violation);
+        }
     }
 
     fn count(&mut self) {
         self.matches += 1;
     }
 
-    fn add(&mut self, violation: Violation) {
-        if !self.violations.contains(&violation) {
-            self.violations.push(violation);
-        }
-    }
-
     fn merge(&mut self, other: Self) {
         self.matches += other.matches;
         for violation in other.violations {
-            self.add(violation);
+            self.add(|| violation);
         }
+    }
+
+    fn came_further_than(&self, other: &Self) -> bool {
+        self.matches > other.matches
+    }
+
+    fn forgiven(self) -> Self {
+        Self { violations: Vec::new(), ..self }
+    }
+}
+
+/// Whether anything failed, and nothing else: most values are valid, and need no words.
+#[derive(Default)]
+struct Failed(bool);
+
+impl Outcome for Failed {
+    fn is_valid(&self) -> bool {
+        !self.0
+    }
+
+    fn add(&mut self, _: impl FnOnce() -> Violation) {
+        self.0 = true;
+    }
+
+    fn count(&mut self) {}
+
+    fn merge(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    fn came_further_than(&self, _: &Self) -> bool {
+        false
+    }
+
+    fn forgiven(self) -> Self {
+        Self(false)
     }
 }
 
 /// What the keywords of a schema say about a value as it is. Rules and list types are not looked at.
 pub(crate) fn keywords(schema: &Schema, value: &Value, kubernetes: KubeVersion) -> Vec<Violation> {
-    Check { schema, value, kubernetes, nesting: 0 }.run(&Place::root(), None).violations
+    Check { schema, value, kubernetes, nesting: 0 }.violations(&Place::root(), None)
+}
+
+/// Whether they say nothing against it.
+pub(crate) fn fits(schema: &Schema, value: &Value, kubernetes: KubeVersion) -> bool {
+    Check { schema, value, kubernetes, nesting: 0 }.run::<Failed>(&Place::root(), None).is_valid()
 }
 
 /// A value under the schema validator.
@@ -97,54 +151,60 @@ impl Numeric {
 }
 
 impl<'a> Check<'a> {
-    /// Runs the check, forgiving what an update leaves as it was.
-    pub(super) fn run(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Tally {
-        let mut tally = self.all(place, correlation);
-        if !tally.is_valid() && correlation.is_some_and(Correlation::is_unchanged) {
-            tally.violations.clear();
+    /// What is wrong with the value.
+    pub(super) fn violations(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Vec<Violation> {
+        if self.run::<Failed>(place, None).is_valid() {
+            return Vec::new();
         }
-        tally
+        self.run::<Tally>(place, correlation).violations
     }
 
-    fn all(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Tally {
-        let mut tally = Tally::default();
+    /// Runs the check, forgiving what an update leaves as it was.
+    fn run<T: Outcome>(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> T {
+        let outcome: T = self.all(place, correlation);
+        let forgiven = !outcome.is_valid() && correlation.is_some_and(Correlation::is_unchanged);
+        if forgiven { outcome.forgiven() } else { outcome }
+    }
+
+    fn all<T: Outcome>(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> T {
+        let mut outcome = T::default();
         if place.is_too_deep() || self.nesting > super::place::DEPTH_LIMIT {
-            let message = "nested too deeply to be judged".to_owned();
-            tally.add(place.broken(Reason::Invalid, "properties", message));
-            return tally;
+            let message = || "nested too deeply to be judged".to_owned();
+            outcome.add(|| place.broken(Reason::Invalid, "properties", message()));
+            return outcome;
         }
         if self.value.is_null() {
-            tally.merge(self.type_of_null(place));
-            tally.merge(Tally::of(self.enumeration(place)));
-            return tally;
+            self.type_of_null(place, &mut outcome);
+            self.enumeration(place, &mut outcome);
+            return outcome;
         }
         let format = Format::of(self.schema, self.kubernetes);
         if !self.types().is_empty() || format.is_some() {
-            tally.merge(self.types_and(format, place));
-            tally.count();
+            self.types_and(format, place, &mut outcome);
+            outcome.count();
         }
-        tally.merge(self.compositions(place));
-        tally.count();
+        outcome.merge(self.compositions(place));
+        outcome.count();
         match self.value {
-            Value::String(text) => self.text(text, format, place, &mut tally),
+            Value::String(text) => self.text(text, format, place, &mut outcome),
             Value::Number(_) => {
-                tally.merge(self.number(format, place));
-                tally.count();
+                outcome.merge(self.number(format, place));
+                outcome.count();
             }
             Value::Array(items) => {
-                tally.merge(self.items(items, place, correlation));
-                tally.count();
+                outcome.merge(self.items(items, place, correlation));
+                outcome.count();
             }
             Value::Object(_) | Value::Null | Value::Bool(_) => {}
         }
-        tally.merge(Tally::of(self.enumeration(place)));
-        tally.count();
+        self.enumeration(place, &mut outcome);
+        outcome.count();
         if let Value::Object(map) = self.value {
-            tally.merge(self.properties(map, place, correlation));
-            tally.count();
+            outcome.merge(self.properties(map, place, correlation));
+            outcome.count();
         }
-        tally.count();
-        tally
+        outcome.count();
+        outcome
     }
 
     /// The same value against another schema node, which stands in a composition of this one.
@@ -170,23 +230,25 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn type_of_null(&self, place: &Place<'_>) -> Tally {
+    fn type_of_null(&self, place: &Place<'_>, outcome: &mut impl Outcome) {
         if self.types().is_empty() || self.schema.nullable {
-            return Tally { matches: 1, ..Tally::default() };
+            outcome.count();
+        } else {
+            outcome.add(|| self.wrong_type("null", place));
         }
-        Tally::of(Some(self.wrong_type("null", place)))
     }
 
-    fn types_and(&self, format: Option<Format>, place: &Place<'_>) -> Tally {
+    fn types_and(&self, format: Option<Format>, place: &Place<'_>, outcome: &mut impl Outcome) {
         let types = self.types();
         let numeric = types.contains(&Type::Integer) || types.contains(&Type::Number);
         let fits = types.contains(&self.actual_type()) || self.passes_as_number();
         let composed = self.value.is_string() || self.value.is_array();
         // A format without a numeric type says that strings are meant, and lists slip through.
         if fits || (format.is_some() && composed && !numeric) {
-            return Tally { matches: 1, ..Tally::default() };
+            outcome.count();
+        } else {
+            outcome.add(|| self.wrong_type(self.actual_type().as_str(), place));
         }
-        Tally::of(Some(self.wrong_type(self.actual_type().as_str(), place)))
     }
 
     fn wrong_type(&self, actual: &str, place: &Place<'_>) -> Violation {

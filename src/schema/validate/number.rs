@@ -8,8 +8,8 @@ use serde_json::Number;
 use super::super::Type;
 use super::super::format::{Format, Width};
 use super::super::place::Place;
-use super::super::verdict::{Reason, Violation};
-use super::{Check, Numeric, Tally};
+use super::super::verdict::Reason;
+use super::{Check, Numeric, Outcome};
 
 /// Whole numbers beyond this are not exact in floating point.
 const GREATEST_EXACT: f64 = 9_007_199_254_740_991.0;
@@ -18,26 +18,26 @@ const GREATEST_EXACT: f64 = 9_007_199_254_740_991.0;
 const BEYOND_I64: f64 = 9_223_372_036_854_775_808.0;
 
 impl Check<'_> {
-    pub(super) fn number(&self, format: Option<Format>, place: &Place<'_>) -> Tally {
-        let mut tally = Tally::default();
+    pub(super) fn number<T: Outcome>(&self, format: Option<Format>, place: &Place<'_>) -> T {
+        let mut outcome = T::default();
         let Some(value) = Numeric::of(self.value) else {
-            return tally;
+            return outcome;
         };
         let width = self.width(format);
         if let Some(name) = misfit(value, width) {
-            let message = format!("{} does not fit into {name}", self.value);
-            tally.add(place.broken_as_a_whole("format", message));
+            let message = || format!("{} does not fit into {name}", self.value);
+            outcome.add(|| place.broken_as_a_whole("format", message()));
         }
         let schema = self.schema;
         for (keyword, bound) in
             [("multipleOf", &schema.multiple_of), ("minimum", &schema.minimum), ("maximum", &schema.maximum)]
         {
             if let Some(bound) = bound {
-                self.bound(value, keyword, bound, width, place, &mut tally);
+                self.bound(value, keyword, bound, width, place, &mut outcome);
             }
         }
-        tally.count();
-        tally
+        outcome.count();
+        outcome
     }
 
     /// The width that values must fit, which is that of 64 bits where a whole number has no format.
@@ -56,30 +56,29 @@ impl Check<'_> {
         bound: &Number,
         width: Option<Width>,
         place: &Place<'_>,
-        tally: &mut Tally,
+        outcome: &mut impl Outcome,
     ) {
         let Some(limit) = bound.as_f64() else { return };
         let value = match misfit(Numeric::Floating(limit), width) {
             None => value,
             Some(name) => {
-                let message = format!("the {keyword} {bound} of the schema does not fit into {name}");
-                tally.add(place.broken_as_a_whole(keyword, message));
+                let message = || format!("the {keyword} {bound} of the schema does not fit into {name}");
+                outcome.add(|| place.broken_as_a_whole(keyword, message()));
                 Numeric::Floating(value.to_f64())
             }
         };
-        if let Some(violation) = self.exceeds(value, keyword, bound, limit, place) {
-            tally.add(violation);
-        }
+        self.compare(value, keyword, bound, limit, place, outcome);
     }
 
-    fn exceeds(
+    fn compare(
         &self,
         value: Numeric,
         keyword: &'static str,
         bound: &Number,
         limit: f64,
         place: &Place<'_>,
-    ) -> Option<Violation> {
+        outcome: &mut impl Outcome,
+    ) {
         let (holds, relation) = match keyword {
             "multipleOf" => (is_multiple(value, limit), "must be a multiple of"),
             "minimum" if self.schema.exclusive_minimum => {
@@ -89,10 +88,10 @@ impl Check<'_> {
             _ if self.schema.exclusive_maximum => (lies_above(cut(limit), limit, value, true), "must be less than"),
             _ => (lies_above(cut(limit), limit, value, false), "must be less than or equal to"),
         };
-        (!holds).then(|| {
-            let message = format!("{relation} {bound}, is {}", self.value);
-            place.broken(Reason::Invalid, keyword, message)
-        })
+        if !holds {
+            let message = || format!("{relation} {bound}, is {}", self.value);
+            outcome.add(|| place.broken(Reason::Invalid, keyword, message()));
+        }
     }
 }
 

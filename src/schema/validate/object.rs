@@ -6,83 +6,88 @@ use super::super::place::Place;
 use super::super::ratchet::Correlation;
 use super::super::verdict::Reason;
 use super::super::{Additional, Schema};
-use super::{Check, Tally};
+use super::{Check, Outcome};
 
 impl<'a> Check<'a> {
-    pub(super) fn properties(
+    pub(super) fn properties<T: Outcome>(
         &self,
         map: &'a Map<String, Value>,
         place: &Place<'_>,
         correlation: Option<&Correlation<'a>>,
-    ) -> Tally {
-        let mut tally = Tally::default();
-        self.property_count(map.len(), place, &mut tally);
+    ) -> T {
+        let mut outcome = T::default();
+        self.property_count(map.len(), place, &mut outcome);
         let forbidden = self.schema.additional == Some(Additional::Allowed(false));
         for (name, value) in map {
             if let Some(property) = self.schema.properties.get(name) {
                 let child = place.field(name);
-                tally.merge(self.child(property, name, value, &child, correlation));
+                outcome.merge(self.child(property, name, value, &child, correlation));
             } else if let Some(values) = self.schema.values() {
                 let child = place.value(name);
-                tally.merge(self.child(values, name, value, &child, correlation));
+                outcome.merge(self.child(values, name, value, &child, correlation));
             } else if forbidden {
-                let message = format!("the key {name:?} is not allowed");
-                tally.add(place.broken(Reason::Invalid, "additionalProperties", message));
+                let message = || format!("the key {name:?} is not allowed");
+                outcome.add(|| place.broken(Reason::Invalid, "additionalProperties", message()));
             }
         }
         for name in &self.schema.required {
             if !map.contains_key(name) {
-                let message = "is required".to_owned();
+                let message = || "is required".to_owned();
                 let place = place.field(name);
-                tally.add(place.broken(Reason::Required, "required", message));
+                outcome.add(|| place.broken(Reason::Required, "required", message()));
             }
         }
-        tally
+        outcome
     }
 
-    fn property_count(&self, count: usize, place: &Place<'_>, tally: &mut Tally) {
+    fn property_count(&self, count: usize, place: &Place<'_>, outcome: &mut impl Outcome) {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         if let Some(least) = self.schema.min_properties.filter(|least| count < *least) {
-            let message = format!("has {count} properties, must have {least}");
-            tally.add(place.broken(Reason::Invalid, "minProperties", message));
+            let message = || format!("has {count} properties, must have {least}");
+            outcome.add(|| place.broken(Reason::Invalid, "minProperties", message()));
         }
         if let Some(most) = self.schema.max_properties.filter(|most| count > *most) {
-            let message = format!("has {count} properties, may have at most {most}");
-            tally.add(place.broken(Reason::TooMany, "maxProperties", message));
+            let message = || format!("has {count} properties, may have at most {most}");
+            outcome.add(|| place.broken(Reason::TooMany, "maxProperties", message()));
         }
     }
 
-    fn child(
+    fn child<T: Outcome>(
         &self,
         schema: &'a Schema,
         name: &str,
         value: &'a Value,
         place: &Place<'_>,
         correlation: Option<&Correlation<'a>>,
-    ) -> Tally {
+    ) -> T {
         let correlation = correlation.and_then(|correlation| correlation.key(name));
         self.part(schema, value).run(place, correlation.as_ref())
     }
 
-    pub(super) fn items(&self, items: &'a [Value], place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Tally {
-        let mut tally = Tally::default();
+    pub(super) fn items<T: Outcome>(
+        &self,
+        items: &'a [Value],
+        place: &Place<'_>,
+        correlation: Option<&Correlation<'a>>,
+    ) -> T {
+        let mut outcome = T::default();
         if let Some(schema) = self.schema.items.as_deref() {
             for (index, item) in items.iter().enumerate() {
                 let correlation = correlation.and_then(|correlation| correlation.index(index));
                 let place = place.item(index);
-                tally.merge(self.part(schema, item).run(&place, correlation.as_ref()));
+                outcome.merge(self.part(schema, item).run(&place, correlation.as_ref()));
             }
         }
         let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
         if let Some(least) = self.schema.min_items.filter(|least| count < *least) {
-            let message = format!("has {count} items, must have {least}");
-            tally.add(place.broken(Reason::Invalid, "minItems", message));
+            let message = || format!("has {count} items, must have {least}");
+            outcome.add(|| place.broken(Reason::Invalid, "minItems", message()));
         }
         if let Some(most) = self.schema.max_items.filter(|most| count > *most) {
-            let message = format!("has {count} items, may have at most {most}");
-            tally.add(place.broken(Reason::TooMany, "maxItems", message));
+            let message = || format!("has {count} items, may have at most {most}");
+            outcome.add(|| place.broken(Reason::TooMany, "maxItems", message()));
         }
-        tally.count();
-        tally
+        outcome.count();
+        outcome
     }
 }

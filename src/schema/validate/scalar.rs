@@ -4,49 +4,50 @@ use serde_json::Value;
 
 use super::super::format::Format;
 use super::super::place::Place;
-use super::super::verdict::{Reason, Violation};
+use super::super::verdict::Reason;
 use super::number::cut;
-use super::{Check, Numeric, Tally};
+use super::{Check, Numeric, Outcome};
 
 impl Check<'_> {
-    pub(super) fn text(&self, text: &str, format: Option<Format>, place: &Place<'_>, tally: &mut Tally) {
-        tally.merge(Tally::of(self.length_or_pattern(text, place)));
-        tally.count();
+    pub(super) fn text(&self, text: &str, format: Option<Format>, place: &Place<'_>, outcome: &mut impl Outcome) {
+        self.length_or_pattern(text, place, outcome);
+        outcome.count();
         if let Some(Format::Text(test)) = format {
             if !test(text) {
                 let name = self.schema.format.as_deref().unwrap_or_default();
-                let message = format!("{text:?} is not of format {name}");
-                tally.add(place.broken(Reason::TypeInvalid, "format", message));
+                let message = || format!("{text:?} is not of format {name}");
+                outcome.add(|| place.broken(Reason::TypeInvalid, "format", message()));
             }
-            tally.count();
+            outcome.count();
         }
     }
 
     /// Only the first of them that fails is reported.
-    fn length_or_pattern(&self, text: &str, place: &Place<'_>) -> Option<Violation> {
+    fn length_or_pattern(&self, text: &str, place: &Place<'_>, outcome: &mut impl Outcome) {
         let schema = self.schema;
         let length = || i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
         if let Some(most) = schema.max_length.filter(|most| length() > *most) {
-            let message = format!("has {} characters, may have at most {most}", length());
-            return Some(place.broken(Reason::TooLong, "maxLength", message));
+            let message = || format!("has {} characters, may have at most {most}", length());
+            outcome.add(|| place.broken(Reason::TooLong, "maxLength", message()));
+        } else if let Some(least) = schema.min_length.filter(|least| length() < *least) {
+            let message = || format!("{text:?} has {} characters, must have {least}", length());
+            outcome.add(|| place.broken(Reason::Invalid, "minLength", message()));
+        } else if let Some(pattern) = &schema.pattern
+            && !(pattern.text.is_empty() || pattern.matches(text))
+        {
+            let message = || format!("{text:?} does not match {}", pattern.text);
+            outcome.add(|| place.broken(Reason::Invalid, "pattern", message()));
         }
-        if let Some(least) = schema.min_length.filter(|least| length() < *least) {
-            let message = format!("{text:?} has {} characters, must have {least}", length());
-            return Some(place.broken(Reason::Invalid, "minLength", message));
-        }
-        let pattern = schema.pattern.as_ref().filter(|pattern| !pattern.text.is_empty() && !pattern.matches(text))?;
-        let message = format!("{text:?} does not match {}", pattern.text);
-        Some(place.broken(Reason::Invalid, "pattern", message))
     }
 
-    pub(super) fn enumeration(&self, place: &Place<'_>) -> Option<Violation> {
-        let allowed = self.schema.enumeration.as_ref()?;
+    pub(super) fn enumeration(&self, place: &Place<'_>, outcome: &mut impl Outcome) {
+        let Some(allowed) = &self.schema.enumeration else { return };
         if allowed.iter().any(|allowed| is_same(self.value, allowed)) {
-            return None;
+            return;
         }
-        let allowed: Vec<_> = allowed.iter().map(Value::to_string).collect();
-        let message = format!("{} is not one of {}", self.value, allowed.join(", "));
-        Some(place.broken(Reason::NotSupported, "enum", message))
+        let names = || allowed.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
+        let message = || format!("{} is not one of {}", self.value, names());
+        outcome.add(|| place.broken(Reason::NotSupported, "enum", message()));
     }
 }
 
