@@ -8,9 +8,10 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::endpoint::{Endpoint, Request};
+use super::review::Converted;
 use super::{Declared, declared, review};
 use crate::field_map::Relation;
-use crate::observe::{Answer, Ask, Exchange, Object, Outcome, Reply};
+use crate::observe::{Answer, Ask, Exchange, Object, Outcome, Reply, Trial};
 use crate::schema;
 use crate::subject::{Crd, Subject};
 
@@ -34,9 +35,18 @@ pub struct Converter<'a> {
 pub struct Question<'q> {
     /// The object.
     pub object: &'q Object,
-    /// Objects that may come of it, in the form in which servers hold them. An answer that is one of them to the letter
-    /// need not be read.
-    pub known: Vec<&'q Object>,
+    /// What it is part of, whose objects may come of it, in the form in which servers hold them. An answer that is one
+    /// of them to the letter need not be read.
+    pub trial: Option<&'q Trial>,
+}
+
+impl<'q> Question<'q> {
+    /// The objects of a version that may come of it. If it is another one with a label, so may they be.
+    pub(super) fn known(&self, version: &str) -> impl Iterator<Item = &'q Object> {
+        let objects = move || self.trial.into_iter().flat_map(move |trial| trial.objects_of(version));
+        let labelled = objects().filter(|_| self.object.is_labelled()).filter_map(Object::labelled);
+        objects().chain(labelled)
+    }
 }
 
 /// How it converts.
@@ -74,7 +84,7 @@ impl<'a> Converter<'a> {
     pub fn convert(&self, object: &Value, from: &str, to: &str) -> Result<Value, String> {
         if let Way::Endpoint(endpoint) = self.way {
             let object = Object::from(object.clone());
-            let question = Question { object: &object, known: Vec::new() };
+            let question = Question { object: &object, trial: None };
             return match self.ask(endpoint, &[question], to).pop() {
                 Some(Reply::Object(answer)) => Ok(Value::clone(answer.served())),
                 Some(Reply::Unusable(_, why) | Reply::Refused(why)) => Err(why),
@@ -93,7 +103,7 @@ impl<'a> Converter<'a> {
         let convert = |question: &Question<'_>| match self.convert_here(question.object, from, to) {
             Ok(raw) => {
                 let served = self.held(to, &raw, None).map(Object::from);
-                Reply::Object(Answer { raw: raw.into(), served })
+                Reply::Object(Answer { raw: raw.into(), served, is_orderly: false })
             }
             Err(why) => Reply::Refused(why),
         };
@@ -163,7 +173,7 @@ impl<'a> Converter<'a> {
         let (outcome, took) = endpoint.send(&Request::post(body));
         self.note(&outcome, questions.len(), took);
         let quickly = match &outcome {
-            Outcome::Answered { status: 200, body, .. } => review::converted(body, questions),
+            Outcome::Answered { status: 200, body, .. } => review::converted(body, questions, to),
             Outcome::Answered { .. } | Outcome::Failed(_) | Outcome::Met(_) => None,
         };
         let converted = if let Some(converted) = quickly {
@@ -171,12 +181,12 @@ impl<'a> Converter<'a> {
         } else {
             let (ask, method) = (Ask::Conversion, "POST".into());
             let exchange = Exchange { ask, method, sent: String::new(), outcome, micros: 0 };
-            exchange.converted()?.into_iter().map(Object::from).collect()
+            exchange.converted()?.into_iter().map(Converted::new).collect()
         };
         if converted.len() != questions.len() {
             return Err(format!("{} objects were sent and {} came back", questions.len(), converted.len()));
         }
-        Ok(questions.iter().zip(converted).map(|(question, raw)| self.read(question, to, raw)).collect())
+        Ok(questions.iter().zip(converted).map(|(question, answer)| self.read(question, to, answer)).collect())
     }
 
     fn note(&self, outcome: &Outcome, objects: usize, took: Duration) {
@@ -199,14 +209,18 @@ impl<'a> Converter<'a> {
     }
 
     /// What an API server makes of an answer.
-    fn read(&self, question: &Question<'_>, to: &str, raw: Object) -> Reply {
+    fn read(&self, question: &Question<'_>, to: &str, answer: Converted) -> Reply {
+        let Converted { object: raw, is_known } = answer;
         // Most answers are sent on, so that they need a text, which is also compared sooner than a map.
         raw.text();
-        match self.metadata(question.object, to, &raw) {
-            Ok(None) if question.known.iter().any(|known| raw.is(known)) => Reply::Object(Answer { raw, served: None }),
+        // Most converters leave metadata alone.
+        let is_orderly = raw.surely_answers(question.object, &self.crd.group, to);
+        let metadata = if is_orderly { Ok(None) } else { self.metadata(question.object, to, &raw) };
+        match metadata {
+            Ok(None) if is_known => Reply::Object(Answer { raw, served: None, is_orderly }),
             Ok(metadata) => {
                 let served = self.held(to, &raw, metadata).map(Object::from);
-                Reply::Object(Answer { raw, served })
+                Reply::Object(Answer { raw, served, is_orderly })
             }
             Err(why) => Reply::Unusable(Value::clone(&raw), why),
         }
@@ -215,10 +229,6 @@ impl<'a> Converter<'a> {
     /// The metadata that an API server gives to an answer, where the answer has another. `Err` says why the answer is
     /// refused.
     fn metadata(&self, sent: &Object, to: &str, raw: &Object) -> Result<Option<Map<String, Value>>, String> {
-        // Most converters leave metadata alone.
-        if raw.surely_answers(sent, &self.crd.group, to) {
-            return Ok(None);
-        }
         let group_and_version = raw["apiVersion"].as_str().and_then(|own| own.split_once('/'));
         if group_and_version != Some((self.crd.group.as_str(), to)) {
             let desired = format!("{}/{to}", self.crd.group);

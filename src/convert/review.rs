@@ -42,26 +42,41 @@ pub(super) fn body<'o>(desired: &str, objects: impl Iterator<Item = &'o Object> 
 /// What holds the objects of an answer.
 const OBJECTS: &str = "\"convertedObjects\"";
 
+/// An object of an answer.
+#[derive(Debug, PartialEq)]
+pub(super) struct Converted {
+    pub(super) object: Object,
+    /// Whether it is one that the question knew, and so in the form in which servers hold it.
+    pub(super) is_known: bool,
+}
+
+impl Converted {
+    /// One that nobody knew.
+    pub(super) fn new(object: Value) -> Self {
+        Self { object: object.into(), is_known: false }
+    }
+}
+
 /// The objects of an answer that says `Success`. Only those are read that are not known to the letter, which most are
 /// in the answers of a good converter. `None` where the answer is made in any other way than expected; then it must be
 /// read as a whole to tell what it says.
-pub(super) fn converted(body: &str, questions: &[Question<'_>]) -> Option<Vec<Object>> {
+pub(super) fn converted(body: &str, questions: &[Question<'_>], to: &str) -> Option<Vec<Converted>> {
     let (before, rest) = body.split_once(OBJECTS)?;
     let mut rest = skip(skip(rest).strip_prefix(':')?).strip_prefix('[')?;
     let mut objects = Vec::with_capacity(questions.len());
     for question in questions {
         rest = skip(if objects.is_empty() { rest } else { skip(rest).strip_prefix(',')? });
         // The text of an object is never the beginning of another one's.
-        let mut candidates = question.known.iter().filter(|known| known.is_object());
-        let length = |known: &Object| known.written().filter(|text| rest.as_bytes().starts_with(text)).map(<[u8]>::len);
-        let same = candidates.find_map(|known| Some((known, rest.get(length(known)?..)?)));
+        let is_next = |text: &&[u8]| text.starts_with(b"{") && rest.as_bytes().starts_with(text);
+        let length = |known: &Object| known.written().filter(is_next).map(<[u8]>::len);
+        let same = question.known(to).find_map(|known| Some((known, rest.get(length(known)?..)?)));
         if let Some((known, after)) = same {
-            objects.push(Object::clone(known));
+            objects.push(Converted { object: known.clone(), is_known: true });
             rest = after;
             continue;
         }
         let mut values = Deserializer::from_str(rest).into_iter::<Value>();
-        objects.push(values.next()?.ok()?.into());
+        objects.push(Converted::new(values.next()?.ok()?));
         rest = rest.get(values.byte_offset()..)?;
     }
     let after = skip(rest).strip_prefix(']')?;
@@ -104,6 +119,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::observe::{Fit, Origin, Trial};
 
     #[test]
     fn a_body_is_the_review() {
@@ -132,10 +148,19 @@ mod tests {
     }
 
     /// What `converted` makes of a body by itself, where one object is known.
-    fn read(body: &str, known: &Object) -> Option<Vec<Object>> {
+    fn read(body: &str, known: &Object) -> Option<Vec<Converted>> {
         let object = Object::from(json!({}));
-        let question = || Question { object: &object, known: vec![known] };
-        converted(body, &[question(), question()])
+        let trial = Trial {
+            crd: "a".into(),
+            version: "v1".into(),
+            origin: Origin::Sample("a".into()),
+            fit: Fit::Valid,
+            input: known.clone(),
+            legs: Vec::new(),
+            meant: Vec::new(),
+        };
+        let question = || Question { object: &object, trial: Some(&trial) };
+        converted(body, &[question(), question()], "v1")
     }
 
     #[test]
@@ -149,11 +174,12 @@ mod tests {
         let twice = body(&format!("{}, {{\"c\": 2}}", *known));
         // Nobody has written it yet, so that it cannot be recognised.
         let read_all = read(&twice, &known).unwrap();
-        assert_eq!(read_all[0].written(), None);
+        assert!(!read_all[0].is_known);
         known.text();
         let shared = read(&twice, &known).unwrap();
-        assert!(shared[0].written().is_some(), "only what is shared has a text already");
-        assert_eq!((&shared, &*shared[1]), (&read_all, &json!({"c": 2})));
+        assert!(shared[0].object.is(&known) && shared[0].is_known);
+        assert_eq!(shared[0].object, read_all[0].object);
+        assert_eq!((&*shared[1].object, shared[1].is_known), (&json!({"c": 2}), false));
     }
 
     #[rstest]

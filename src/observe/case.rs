@@ -77,8 +77,8 @@ impl SavedCase {
             fingerprint: fingerprint.to_owned(),
             check: check.to_owned(),
             message: message.to_owned(),
-            crd: trial.crd.clone(),
-            version: trial.version.clone(),
+            crd: trial.crd.to_string(),
+            version: trial.version.to_string(),
             fit: trial.fit.clone(),
             object: Value::clone(&trial.input),
         }

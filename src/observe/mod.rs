@@ -18,6 +18,7 @@ pub use delivered::{Became, Delivered, Differs, Health, State};
 pub use exchange::{Ask, Exchange, Outcome, masked_review};
 pub use object::Object;
 pub use taken::Taken;
+pub use text::Decoration;
 pub use trace::{
     AdmissionSeen, Call, Count, Driven, Names, Record, ReviewSeen, Seen, Snapshot, Trace, WatchEvent, WatchLog,
 };

@@ -1,33 +1,56 @@
 //! An object of a trial.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::text::Text;
+use super::Edit;
+use super::text::{Decoration, Text};
 
-/// An object that several legs of a trial may have: converters that are right give the same ones again and again. Clones
-/// share the value and its text.
+/// An object that several legs of a trial may have: converters that are right give the same ones again and again. It is a
+/// value or a text, and becomes the other when somebody asks. Clones share both.
 #[derive(Clone)]
 pub struct Object(Arc<Inner>);
 
+/// At least one of value and text is there from the beginning.
+#[derive(Default)]
 struct Inner {
-    value: Value,
+    value: OnceLock<Value>,
     text: OnceLock<Text>,
+    /// Whether it is another one with the label of an edit.
+    is_labelled: bool,
+    /// The object with that label, if it can have one.
+    labelled: OnceLock<Option<Object>>,
 }
 
 impl Object {
     /// The object as JSON, written when it is first asked for.
     pub fn text(&self) -> &[u8] {
-        self.0.text.get_or_init(|| Text::of(&self.0.value)).whole()
+        self.0.text.get_or_init(|| Text::of(self)).whole()
     }
 
     /// The text, where somebody has asked for it.
     pub fn written(&self) -> Option<&[u8]> {
         self.0.text.get().map(Text::whole)
+    }
+
+    /// The same object with [`Edit::LABEL`]. `None` where it has no metadata to put a label into.
+    pub fn labelled(&self) -> Option<&Self> {
+        let label = || {
+            let text = self.0.text.get_or_init(|| Text::of(self));
+            let text = text.labelled(self, Edit::LABEL.0, Edit::LABEL.1)?;
+            Some(Self(Arc::new(Inner { text: text.into(), is_labelled: true, ..Inner::default() })))
+        };
+        self.0.labelled.get_or_init(label).as_ref()
+    }
+
+    /// Whether it was made of another one in that way.
+    pub fn is_labelled(&self) -> bool {
+        self.0.is_labelled
     }
 
     /// Whether API servers surely take this for another object converted to `group/version`, as it is. Texts tell this
@@ -49,6 +72,21 @@ impl Object {
         texts.is_some_and(|(own, theirs)| own.shares_annotations(theirs))
     }
 
+    /// Whether it has any labels, any annotations.
+    pub fn is_decorated(&self, kind: Decoration) -> bool {
+        let text = self.0.text.get_or_init(|| Text::of(self)).decoration(kind);
+        text.starts_with(b"{") && text != b"{}"
+    }
+
+    /// Its labels, its annotations. Where nobody has read the whole object, no more than these are read.
+    pub fn decoration(&self, kind: Decoration) -> Cow<'_, Map<String, Value>> {
+        if let (None, Some(text)) = (self.0.value.get(), self.0.text.get()) {
+            return Cow::Owned(serde_json::from_slice(text.decoration(kind)).unwrap_or_default());
+        }
+        let own = self.get("metadata").and_then(|metadata| metadata.get(kind.name())).and_then(Value::as_object);
+        own.map_or_else(Cow::default, Cow::Borrowed)
+    }
+
     /// Whether this is that very object, and not one that is equal to it.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -57,7 +95,7 @@ impl Object {
 
 impl From<Value> for Object {
     fn from(value: Value) -> Self {
-        Self(Arc::new(Inner { value, text: OnceLock::new() }))
+        Self(Arc::new(Inner { value: value.into(), ..Inner::default() }))
     }
 }
 
@@ -65,7 +103,10 @@ impl Deref for Object {
     type Target = Value;
 
     fn deref(&self) -> &Value {
-        &self.0.value
+        self.0.value.get_or_init(|| {
+            // We wrote it ourselves.
+            self.written().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
+        })
     }
 }
 
@@ -77,18 +118,60 @@ impl PartialEq for Object {
 
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.value.fmt(f)
+        (**self).fmt(f)
     }
 }
 
 impl Serialize for Object {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.value.serialize(serializer)
+        (**self).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Value::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_labelled_object_is_read_when_somebody_looks() {
+        let object = Object::from(json!({"metadata": {"annotations": {"a": "1"}, "name": "x"}, "spec": {"n": 0.5}}));
+        let labelled = object.labelled().unwrap();
+        assert!(labelled.is_labelled() && !object.is_labelled());
+        assert!(labelled.is(object.labelled().unwrap()), "there is one");
+        assert_eq!(*labelled.decoration(Decoration::Annotations), *object.decoration(Decoration::Annotations));
+        assert_eq!(
+            *labelled.decoration(Decoration::Labels),
+            *json!({"crdproof.dev/edited": "yes"}).as_object().unwrap()
+        );
+        assert_eq!(labelled.0.value.get(), None);
+        let mut meant = Value::clone(&object);
+        meant["metadata"]["labels"] = json!({"crdproof.dev/edited": "yes"});
+        assert_eq!(**labelled, meant);
+    }
+
+    #[test]
+    fn decorations_are_the_same_in_value_and_text() {
+        for (metadata, labels) in [
+            (json!({"labels": {"a": "1"}}), true),
+            (json!({"labels": {}}), false),
+            (json!({"labels": null}), false),
+            (json!({"labels": "a"}), false),
+            (json!({}), false),
+        ] {
+            let object = Object::from(json!({ "metadata": metadata }));
+            assert_eq!(object.is_decorated(Decoration::Labels), labels, "{metadata}");
+            assert_eq!(!object.decoration(Decoration::Labels).is_empty(), labels, "{metadata}");
+            assert!(
+                !object.is_decorated(Decoration::Annotations) && object.decoration(Decoration::Annotations).is_empty()
+            );
+        }
     }
 }

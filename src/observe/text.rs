@@ -1,12 +1,32 @@
 //! An object as JSON, and where its metadata stands in there.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+
+/// What anybody may add to the metadata of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decoration {
+    /// Labels.
+    Labels,
+    /// Annotations.
+    Annotations,
+}
+
+impl Decoration {
+    /// The field of the metadata.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Labels => "labels",
+            Self::Annotations => "annotations",
+        }
+    }
+}
 
 /// An object as JSON, to the letter as `serde_json` writes it.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Text {
     whole: Vec<u8>,
     /// Where its apiVersion is.
@@ -15,7 +35,9 @@ pub(super) struct Text {
     kind: Range<usize>,
     /// Where its metadata is, if that is a map.
     metadata: Range<usize>,
-    /// Where the annotations are in there; an empty place where it has none.
+    /// Where the labels are in there; an empty place where it has none.
+    labels: Range<usize>,
+    /// The same for annotations.
     annotations: Range<usize>,
     /// Whether labels and annotations are maps of texts, where they are.
     is_regular: bool,
@@ -24,20 +46,55 @@ pub(super) struct Text {
 /// Most objects fit, so that their texts need not grow.
 const USUAL_LENGTH: usize = 1024;
 
+/// A label needs about as much room.
+const USUAL_LABEL: usize = 64;
+
 impl Text {
     /// Writes an object.
     pub(super) fn of(object: &Value) -> Self {
         let mut text = Self { whole: Vec::with_capacity(USUAL_LENGTH), ..Self::default() };
         match object {
-            Value::Object(fields) => text.map(fields, |text, name, value| match (name, value) {
+            Value::Object(fields) => text.map(entries(fields), |text, name, value| match (name, value) {
                 ("apiVersion", _) => text.version = text.range(value),
                 ("kind", _) => text.kind = text.range(value),
-                ("metadata", Value::Object(metadata)) => text.metadata(metadata),
+                ("metadata", Value::Object(metadata)) => text.metadata(entries(metadata)),
                 _ => text.value(value),
             }),
             _ => text.value(object),
         }
         text
+    }
+
+    /// The same object with one label more. `None` where it has no metadata to put a label into, or labels that are
+    /// none. What stays as it is, is copied.
+    pub(super) fn labelled(&self, object: &Value, label: &str, value: &str) -> Option<Self> {
+        let metadata = object.get("metadata")?.as_object()?;
+        let value = Value::String(value.to_owned());
+        let mut text = Self { whole: Vec::with_capacity(self.whole.len() + USUAL_LABEL), ..Self::default() };
+        // These stand before the labels, by the order of their names.
+        (text.version, text.kind) = (self.version.clone(), self.kind.clone());
+        match metadata.get("labels") {
+            Some(Value::Object(labels)) => {
+                let mut labels: BTreeMap<&str, &Value> = entries(labels).collect();
+                labels.insert(label, &value);
+                text.whole.extend_from_slice(&self.whole[..self.labels.start]);
+                text.map(labels.into_iter(), |text, _, value| text.value(value));
+                text.labels = self.labels.start..text.whole.len();
+                text.whole.extend_from_slice(&self.whole[self.labels.end..self.metadata.end]);
+                text.metadata = self.metadata.start..text.whole.len();
+                (text.annotations, text.is_regular) = (self.annotations.clone(), self.is_regular);
+            }
+            Some(Value::Null) | None => {
+                let labels = json!({ label: value });
+                let mut metadata: BTreeMap<&str, &Value> = entries(metadata).collect();
+                metadata.insert("labels", &labels);
+                text.whole.extend_from_slice(&self.whole[..self.metadata.start]);
+                text.metadata(metadata.into_iter());
+            }
+            Some(_) => return None,
+        }
+        text.whole.extend_from_slice(&self.whole[self.metadata.end..]);
+        Some(text)
     }
 
     /// All of it.
@@ -67,29 +124,44 @@ impl Text {
         !self.annotations.is_empty() && self.whole[self.annotations.clone()] == other.whole[other.annotations.clone()]
     }
 
+    /// The labels, the annotations; empty where there are none.
+    pub(super) fn decoration(&self, kind: Decoration) -> &[u8] {
+        let place = match kind {
+            Decoration::Labels => &self.labels,
+            Decoration::Annotations => &self.annotations,
+        };
+        &self.whole[place.clone()]
+    }
+
     /// The metadata before and after the annotations.
     fn around_annotations(&self) -> [&[u8]; 2] {
         let (metadata, annotations) = (&self.metadata, &self.annotations);
         [metadata.start..annotations.start, annotations.end..metadata.end].map(|part| &self.whole[part])
     }
 
-    fn metadata(&mut self, metadata: &Map<String, Value>) {
+    fn metadata<'v>(&mut self, metadata: impl Iterator<Item = (&'v str, &'v Value)>) {
         let start = self.whole.len();
-        self.annotations = start..start;
+        (self.labels, self.annotations) = (start..start, start..start);
         self.is_regular = true;
         self.map(metadata, |text, name, value| {
             let place = text.range(value);
             if matches!(name, "labels" | "annotations") {
                 text.is_regular &= value.as_object().is_some_and(|map| map.values().all(Value::is_string));
             }
-            if name == "annotations" {
-                text.annotations = place;
+            match name {
+                "labels" => text.labels = place,
+                "annotations" => text.annotations = place,
+                _ => {}
             }
         });
         self.metadata = start..self.whole.len();
     }
 
-    fn map(&mut self, map: &Map<String, Value>, write_value: impl Fn(&mut Self, &str, &Value)) {
+    fn map<'v>(
+        &mut self,
+        map: impl Iterator<Item = (&'v str, &'v Value)>,
+        write_value: impl Fn(&mut Self, &str, &Value),
+    ) {
         let mut before = b'{';
         for (name, value) in map {
             self.whole.push(before);
@@ -98,7 +170,7 @@ impl Text {
             write_value(self, name, value);
             before = b',';
         }
-        self.whole.extend_from_slice(if map.is_empty() { b"{}" } else { b"}" });
+        self.whole.extend_from_slice(if before == b'{' { b"{}" } else { b"}" });
     }
 
     /// Writes a value, and says where.
@@ -111,7 +183,7 @@ impl Text {
     fn value(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.string(text),
-            Value::Object(map) => self.map(map, |text, _, value| text.value(value)),
+            Value::Object(map) => self.map(entries(map), |text, _, value| text.value(value)),
             Value::Array(items) if !items.is_empty() => {
                 let mut before = b'[';
                 for item in items {
@@ -143,11 +215,14 @@ impl Text {
     }
 }
 
+fn entries(map: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
+    map.iter().map(|(name, value)| (name.as_str(), value))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use rstest::rstest;
-    use serde_json::json;
 
     use super::*;
 
@@ -174,6 +249,30 @@ mod tests {
         fn a_text_is_what_the_library_writes(value in any_value()) {
             prop_assert_eq!(String::from_utf8(Text::of(&value).whole).unwrap(), value.to_string());
         }
+    }
+
+    /// A shorter way to what writing the whole object gives.
+    #[rstest]
+    #[case(json!({"a": 1}), json!({"z": "1", "a": "2"}))]
+    #[case(json!({"zone": {"a": [1.5, "ä\""]}}), json!({"l": "v"}))]
+    #[case(json!({}), json!({}))]
+    #[case(json!({}), Value::Null)]
+    fn a_label_is_added_to_the_text(#[case] content: Value, #[case] labels: Value) {
+        let metadata = json!({"annotations": {"b": "1"}, "labels": labels, "name": "x"});
+        let mut object = json!({"apiVersion": "g/v1", "kind": "A", "metadata": metadata, "spec": content});
+        let labelled = Text::of(&object).labelled(&object, "l", "w").unwrap();
+        object["metadata"]["labels"]["l"] = json!("w");
+        assert_eq!(labelled, Text::of(&object));
+    }
+
+    #[test]
+    fn a_label_needs_a_place() {
+        let labelled = |object: Value| Text::of(&object).labelled(&object, "l", "w").map(|text| text.whole);
+        assert_eq!(labelled(json!({"kind": "A"})), None);
+        assert_eq!(labelled(json!({"metadata": "x"})), None);
+        assert_eq!(labelled(json!({"metadata": {"labels": "x"}})), None);
+        let whole = labelled(json!({"metadata": {"name": "x"}})).unwrap();
+        assert_eq!(String::from_utf8(whole).unwrap(), r#"{"metadata":{"labels":{"l":"w"},"name":"x"}}"#);
     }
 
     #[rstest]

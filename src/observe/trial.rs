@@ -1,6 +1,6 @@
 //! One input and everything that a converter was asked to make of it.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,9 +13,9 @@ use crate::generate::Phase;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Trial {
     /// The CRD.
-    pub crd: String,
+    pub crd: Arc<str>,
     /// The version of the input.
-    pub version: String,
+    pub version: Arc<str>,
     /// Where the input came from.
     pub origin: Origin,
     /// What kind of object the input is.
@@ -28,7 +28,7 @@ pub struct Trial {
     /// What the declared maps make of the input, by version, where that is known already. It is no observation, and not
     /// recorded.
     #[serde(skip)]
-    pub meant: BTreeMap<String, Object>,
+    pub meant: Vec<(Arc<str>, Object)>,
 }
 
 /// Where an input came from.
@@ -81,7 +81,7 @@ pub struct Leg {
     #[serde(default, skip_serializing_if = "Act::is_convert")]
     pub act: Act,
     /// The version that the object has afterwards.
-    pub to: String,
+    pub to: Arc<str>,
     /// What came of it.
     pub reply: Reply,
 }
@@ -154,9 +154,23 @@ pub struct Answer {
     /// As an API server goes on with it, where that differs: metadata put back, pruned, without nulls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<Object>,
+    /// Whether it was seen when it was read that [`Object::surely_answers`]. It is no observation, and not recorded:
+    /// whoever wants to know may look again.
+    #[serde(skip)]
+    pub is_orderly: bool,
 }
 
 impl Answer {
+    /// Whether API servers surely take the answer as it is for what was sent, converted to `group/version`.
+    pub fn surely_answers(&self, sent: &Object, group: &str, version: &str) -> bool {
+        self.is_orderly || self.raw.surely_answers(sent, group, version)
+    }
+
+    /// Whether it surely has the metadata of what was sent, annotations aside.
+    pub fn surely_keeps_metadata(&self, sent: &Object) -> bool {
+        self.is_orderly || self.raw.surely_shares_metadata(sent)
+    }
+
     /// As an API server goes on with it.
     pub fn served(&self) -> &Object {
         self.served.as_ref().unwrap_or(&self.raw)
@@ -239,11 +253,16 @@ impl Trial {
 
     /// Every object that there is of a version.
     pub fn objects_of(&self, version: &str) -> impl Iterator<Item = &Object> {
-        let input = (self.version == version).then_some(&self.input);
+        let input = (*self.version == *version).then_some(&self.input);
         input
             .into_iter()
-            .chain(self.meant.get(version))
-            .chain(self.legs.iter().filter(move |leg| leg.to == version).filter_map(Leg::served))
+            .chain(self.meant_at(version))
+            .chain(self.legs.iter().filter(move |leg| *leg.to == *version).filter_map(Leg::served))
+    }
+
+    /// What is meant to come of the input at a version, where that is known.
+    pub fn meant_at(&self, version: &str) -> Option<&Object> {
+        self.meant.iter().find(|(of, _)| **of == *version).map(|(_, object)| object)
     }
 
     /// Version and object that legs with this number start from.

@@ -56,10 +56,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 /// For each round trip of an object that has the field: whether it was lost.
 fn losses(trial: &Trial, loss: &Loss) -> Vec<bool> {
     let mut seen = Vec::new();
-    if trial.version != loss.from || !trial.fit.is_valid() {
+    if *trial.version != loss.from || !trial.fit.is_valid() {
         return seen;
     }
-    for (there, back) in trial.round_trips().filter(|(there, _)| there.leg.to == loss.to) {
+    for (there, back) in trial.round_trips().filter(|(there, _)| *there.leg.to == loss.to) {
         let Some(served) = back.leg.served() else { continue };
         if there.leg.served().is_none() || !loss.is_set(&trial.input) {
             continue;

@@ -34,9 +34,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 fn judge_by(evidence: &Evidence<'_>, relation: &Relation<'_>) -> Verdict {
     each(evidence, |tell, trial| {
         for step in trial.first_conversions().filter(|_| trial.fit.is_valid()) {
-            let to = step.leg.to.as_str();
+            let to = &*step.leg.to;
             let Some(served) = step.leg.served() else { continue };
-            let meant = match trial.meant.get(to) {
+            let meant = match trial.meant_at(to) {
                 Some(meant) => meant.clone(),
                 None => match expected(relation, &trial.input, step.from, to) {
                     Ok(meant) => meant.into(),

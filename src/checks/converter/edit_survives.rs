@@ -5,7 +5,6 @@ use super::shared_keyed::moved_between_items;
 use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::observe::{Act, Edit};
-use serde_json::{Value, json};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/edit-survives",
@@ -43,10 +42,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     tell.breach(about(evidence, trial, written.number, message));
                     continue;
                 };
-                if *edit == Edit::Label && !is_labelled(&trial.input, stored) {
-                    let mut meant = Value::clone(&trial.input);
-                    meant["metadata"]["labels"][Edit::LABEL.0] = json!(Edit::LABEL.1);
-                    for difference in differences(&meant, stored) {
+                if let Some(meant) = trial.input.labelled().filter(|meant| *edit == Edit::Label && *meant != stored) {
+                    for difference in differences(meant, stored) {
                         tell.breach(differs(evidence, trial, written.number, &difference, &on()));
                     }
                 }
@@ -58,6 +55,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 }
                 let reread = trial.after(written.number).find(|step| step.leg.to == there.leg.to);
                 let Some((reread, again)) = reread.and_then(|step| Some((step, step.leg.served()?))) else { continue };
+                if again.is(sent) {
+                    continue;
+                }
                 for difference in differences(sent, again).iter().filter(|difference| difference.is_content()) {
                     if !declared(evidence, trial, reread.number, &difference.pointer) {
                         let on = format!("on the way {} {}", trial.route(reread.number), on());
@@ -67,25 +67,4 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
-}
-
-/// Whether an object is surely another one with the label of an edit and nothing else, seen without a copy.
-fn is_labelled(was: &Value, now: &Value) -> bool {
-    let (label, value) = Edit::LABEL;
-    is_same_but(was, now, "metadata", &|was, now| {
-        is_same_but(was, now, "labels", &|was, now| {
-            let (Some(was), Some(now)) = (was.as_object(), now.as_object()) else { return false };
-            now.get(label).is_some_and(|now| now == value)
-                && was.iter().eq(now.iter().filter(|(name, _)| *name != label))
-        })
-    })
-}
-
-/// Whether two maps have the same fields and values, but for one field that is compared in another way.
-fn is_same_but(was: &Value, now: &Value, field: &str, compare: &dyn Fn(&Value, &Value) -> bool) -> bool {
-    let (Some(was), Some(now)) = (was.as_object(), now.as_object()) else { return false };
-    was.len() == now.len()
-        && was.iter().zip(now).all(|((name, value), (other, after))| {
-            name == other && if name == field { compare(value, after) } else { value == after }
-        })
 }

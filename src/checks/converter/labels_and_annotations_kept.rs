@@ -2,7 +2,7 @@
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use serde_json::{Map, Value};
+use crate::observe::Decoration;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/labels-and-annotations-kept",
@@ -22,30 +22,30 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let none = Map::new();
     each(evidence, |tell, trial| {
         for step in trial.conversions() {
             let Some(answer) = step.leg.answer() else { continue };
-            let same_labels = step.sent.surely_shares_metadata(&answer.raw);
-            let same_annotations = step.sent.surely_shares_annotations(&answer.raw);
-            for (name, surely_kept) in [("labels", same_labels), ("annotations", same_annotations)] {
-                let entries = |object| entries(object, name).unwrap_or(&none);
-                let sent = entries(step.sent);
-                if !sent.is_empty() {
-                    tell.examined();
+            for kind in [Decoration::Labels, Decoration::Annotations] {
+                if !step.sent.is_decorated(kind) {
+                    continue;
                 }
+                tell.examined();
+                let surely_kept = match kind {
+                    Decoration::Labels => answer.surely_keeps_metadata(step.sent),
+                    Decoration::Annotations => step.sent.surely_shares_annotations(&answer.raw),
+                };
                 if surely_kept {
                     continue;
                 }
-                let (born, now) = (entries(&trial.input), entries(&answer.raw));
+                let [sent, born, now] = [step.sent, &trial.input, &answer.raw].map(|object| object.decoration(kind));
                 // Annotations that an earlier conversion added are the converter's own.
-                let kept = sent.iter().filter(|(key, _)| name == "labels" || born.contains_key(*key));
+                let kept = sent.iter().filter(|(key, _)| kind == Decoration::Labels || born.contains_key(*key));
                 let Some((key, value)) = kept.into_iter().find(|(key, value)| now.get(*key) != Some(value)) else {
                     continue;
                 };
                 let route = trial.route(step.number);
                 let became = now.get(key).map_or("is lost".to_owned(), |_| "is changed".to_owned());
-                let what = name.trim_end_matches('s');
+                let (name, what) = (kind.name(), kind.name().trim_end_matches('s'));
                 let shown = evidence.mask(None, &serde_json::json!({ key: value }));
                 let message = format!("the {what} {shown} {became} by {route}");
                 let breach = about(evidence, trial, step.number, message).key(format!("{route} {name}"));
@@ -53,8 +53,4 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
-}
-
-fn entries<'v>(object: &'v Value, name: &str) -> Option<&'v Map<String, Value>> {
-    object.get("metadata")?.get(name)?.as_object()
 }

@@ -22,7 +22,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     each(evidence, |tell, trial| {
         for step in trial.steps().filter(|step| step.leg.act == Act::Convert && trial.fit.is_valid()) {
             let Some(answer) = step.leg.answer() else { continue };
-            if step.sent.surely_shares_metadata(&answer.raw) {
+            if answer.surely_keeps_metadata(step.sent) {
                 tell.examined();
                 continue;
             }

@@ -35,7 +35,7 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
             return;
         }
         for step in trial.first_conversions() {
-            let to = step.leg.to.as_str();
+            let to = &*step.leg.to;
             let (Some(answer), Some(validator), Some(schema)) =
                 (step.leg.answer(), tools.validator(to), schema_of(evidence, to))
             else {

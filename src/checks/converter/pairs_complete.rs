@@ -31,9 +31,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             .trials
             .iter()
             .enumerate()
-            .filter(|(_, trial)| trial.fit.is_valid() && trial.version == from)
+            .filter(|(_, trial)| trial.fit.is_valid() && *trial.version == *from)
             .flat_map(|(index, trial)| trial.first_conversions().map(move |step| (index, trial, step)))
-            .filter(|(_, _, step)| step.leg.to == to)
+            .filter(|(_, _, step)| *step.leg.to == *to)
             .collect();
         if asked.len() < 2 {
             continue;

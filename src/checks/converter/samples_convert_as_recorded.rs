@@ -29,7 +29,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let Origin::Sample(name) = &trial.origin else { return };
         let namespace = &trial.input["metadata"]["namespace"];
         for step in trial.first_conversions() {
-            let to = step.leg.to.as_str();
+            let to = &*step.leg.to;
             let recorded = evidence.subject.recorded.iter().find(|recorded| {
                 recorded.is_of(evidence.crd)
                     && recorded.name() == name
@@ -47,7 +47,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             as_held(schema_of(evidence, to), &mut meant);
             let sample = evidence.subject.samples_of(evidence.crd).find(|sample| {
                 sample.name() == name
-                    && sample.group_version().1 == trial.version
+                    && sample.group_version().1 == &*trial.version
                     && sample.object["metadata"]["namespace"] == *namespace
             });
             let served = undressed(sample.map(|sample| &sample.object), &trial.input, served);

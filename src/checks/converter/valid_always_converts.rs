@@ -20,8 +20,8 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     // A pair that never converts is the matter of another check.
     let of_pair = |from: &str, to: &str| {
-        let valid = evidence.trials.iter().filter(|trial| trial.fit.is_valid() && trial.version == from);
-        let steps = valid.flat_map(Trial::first_conversions).filter(|step| step.leg.to == to);
+        let valid = evidence.trials.iter().filter(|trial| trial.fit.is_valid() && *trial.version == *from);
+        let steps = valid.flat_map(Trial::first_conversions).filter(|step| *step.leg.to == *to);
         steps.fold((0, 0), |(all, converted), step| (all + 1, converted + usize::from(step.leg.answer().is_some())))
     };
     each(evidence, |tell, trial| {

@@ -1,11 +1,12 @@
 //! Takes inputs through a converter, and records what came back as trials.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::input::{Edits, Input, Inputs};
-use super::vary::places;
+use super::vary::{Places, places};
 use crate::convert::{Converter, Question};
 use crate::field_map::{Relation, expected};
 use crate::observe::{Act, Answer, Edit, Leg, Object, Reply, Trial};
@@ -15,6 +16,8 @@ use crate::subject::Crd;
 /// What inputs are taken through.
 pub(super) struct Actor<'a> {
     pub(super) crd: &'a Crd,
+    /// Its name, for all trials.
+    pub(super) name: Arc<str>,
     pub(super) converter: &'a Converter<'a>,
     /// The previous release's converter.
     pub(super) baseline: Option<&'a Converter<'a>>,
@@ -28,7 +31,7 @@ pub(super) struct Actor<'a> {
 
 impl Actor<'_> {
     /// Tries inputs of one version, all together.
-    pub(super) fn act(&self, version: &str, inputs: Vec<Input>) -> Vec<Trial> {
+    pub(super) fn act(&self, version: &Arc<str>, inputs: Vec<Input>) -> Vec<Trial> {
         let extras: Vec<(bool, Edits)> = inputs.iter().map(|input| (input.again, input.edits)).collect();
         let mut trials: Vec<Trial> = inputs.into_iter().map(|input| self.trial(version, input)).collect();
         if let Some(relation) = self.relation {
@@ -58,39 +61,39 @@ impl Actor<'_> {
         trials
     }
 
-    fn trial(&self, version: &str, input: Input) -> Trial {
+    fn trial(&self, version: &Arc<str>, input: Input) -> Trial {
         Trial {
-            crd: self.crd.name.clone(),
-            version: version.to_owned(),
+            crd: Arc::clone(&self.name),
+            version: Arc::clone(version),
             origin: input.origin,
             fit: input.fit,
             input: input.object.into(),
             legs: Vec::new(),
-            meant: BTreeMap::new(),
+            meant: Vec::new(),
         }
     }
 
     /// What is meant to come of an input, as servers hold it. It is written, since a good converter answers just that, to
     /// the letter.
-    fn meant(&self, relation: &Relation<'_>, trial: &Trial) -> BTreeMap<String, Object> {
-        let meant = |to: &str| {
+    fn meant(&self, relation: &Relation<'_>, trial: &Trial) -> Vec<(Arc<str>, Object)> {
+        let meant = |to: &Arc<str>| {
             let mut object = expected(relation, &trial.input, &trial.version, to).ok()?;
             as_held(self.inputs(to).and_then(|inputs| inputs.schema), &mut object);
             let object = Object::from(object);
             object.text();
-            Some((to.to_owned(), object))
+            Some((Arc::clone(to), object))
         };
         self.others(&trial.version).filter_map(meant).collect()
     }
 
     fn inputs(&self, version: &str) -> Option<&Inputs<'_>> {
-        self.versions.iter().find(|inputs| inputs.version == version)
+        self.versions.iter().find(|inputs| *inputs.version == *version)
     }
 
     /// The versions that objects of one can be converted to.
-    fn others(&self, version: &str) -> impl Iterator<Item = &str> {
-        let names = self.crd.versions.iter().map(|version| version.name.as_str());
-        names.filter(move |name| *name != version && !self.is_dead(version, name))
+    fn others(&self, version: &str) -> impl Iterator<Item = &Arc<str>> {
+        let names = self.versions.iter().map(|inputs| &inputs.version);
+        names.filter(move |name| ***name != *version && !self.is_dead(version, name))
     }
 
     fn is_dead(&self, from: &str, to: &str) -> bool {
@@ -103,20 +106,20 @@ impl Actor<'_> {
         trials: &mut [Trial],
         starts: &[(usize, usize)],
         from: &str,
-        to: &str,
+        to: &Arc<str>,
         act: &Act,
     ) -> Vec<(usize, usize)> {
         let converter = match (act, self.baseline) {
             (Act::Baseline, Some(baseline)) => baseline,
             _ => self.converter,
         };
-        if starts.is_empty() || (from != to && self.is_dead(from, to)) {
+        if starts.is_empty() || (*from != **to && self.is_dead(from, to)) {
             return Vec::new();
         }
         let question = |(trial, of): &(usize, usize)| {
             let trial = &trials[*trial];
             // What comes of it is often what was there before, such as the input after a round trip.
-            Some(Question { object: object(trial, *of)?, known: trial.objects_of(to).collect() })
+            Some(Question { object: object(trial, *of)?, trial: Some(trial) })
         };
         let questions: Vec<Question<'_>> = starts.iter().filter_map(question).collect();
         let replies = converter.convert_all(&questions, from, to);
@@ -130,7 +133,14 @@ impl Actor<'_> {
     }
 
     /// The previous release alone, and each reading what the other wrote.
-    fn skew(&self, trials: &mut [Trial], all: &[(usize, usize)], there: &[(usize, usize)], version: &str, to: &str) {
+    fn skew(
+        &self,
+        trials: &mut [Trial],
+        all: &[(usize, usize)],
+        there: &[(usize, usize)],
+        version: &Arc<str>,
+        to: &Arc<str>,
+    ) {
         let old = self.convert(trials, all, version, to, &Act::Baseline);
         self.convert(trials, &old, to, version, &Act::Baseline);
         self.convert(trials, &old, to, version, &Act::Convert);
@@ -138,7 +148,7 @@ impl Actor<'_> {
     }
 
     /// Clients of the other version change the object and write it back, and it is read there once more.
-    fn edit(&self, trials: &mut [Trial], starts: &[(usize, usize, Edits)], version: &str, to: &str) {
+    fn edit(&self, trials: &mut [Trial], starts: &[(usize, usize, Edits)], version: &Arc<str>, to: &Arc<str>) {
         let generator = self.inputs(to).and_then(|inputs| inputs.generator.as_ref());
         let mut edited = Vec::new();
         for (trial, of, places) in starts.iter().filter(|(_, _, places)| *places != Edits::Nowhere) {
@@ -146,7 +156,7 @@ impl Actor<'_> {
             for (edit, changed) in edits(&trials[*trial].input, read, *places) {
                 let free = matches!(edit, Edit::Label | Edit::Strip);
                 if free || generator.is_some_and(|generator| generator.admits(&changed)) {
-                    let reply = Reply::Object(Answer { raw: changed.into(), served: None });
+                    let reply = Reply::Object(Answer { raw: changed, served: None, is_orderly: false });
                     edited.extend(add(&mut trials[*trial], *of, Act::Edit(edit), to, reply).map(|leg| (*trial, leg)));
                 }
             }
@@ -165,24 +175,21 @@ fn object(trial: &Trial, number: usize) -> Option<&Object> {
 }
 
 /// Adds a leg, and gives its number where it has an object.
-fn add(trial: &mut Trial, of: usize, act: Act, to: &str, reply: Reply) -> Option<usize> {
+fn add(trial: &mut Trial, of: usize, act: Act, to: &Arc<str>, reply: Reply) -> Option<usize> {
     let reached = matches!(reply, Reply::Object(_));
-    trial.legs.push(Leg { of, act, to: to.to_owned(), reply });
+    trial.legs.push(Leg { of, act, to: Arc::clone(to), reply });
     reached.then_some(trial.legs.len())
 }
 
 /// What clients may do to an object that they read, with the object afterwards.
-fn edits(input: &Value, read: &Value, wanted: Edits) -> Vec<(Edit, Value)> {
+fn edits(input: &Value, read: &Object, wanted: Edits) -> Vec<(Edit, Object)> {
     let mut edits = Vec::new();
     let changed = |change: &dyn Fn(&mut Value)| {
-        let mut object = read.clone();
+        let mut object = Value::clone(read);
         change(&mut object);
-        object
+        Object::from(object)
     };
-    if read["metadata"].is_object() {
-        let (label, value) = Edit::LABEL;
-        edits.push((Edit::Label, changed(&|object| object["metadata"]["labels"][label] = json!(value))));
-    }
+    edits.extend(read.labelled().map(|labelled| (Edit::Label, labelled.clone())));
     let own = input["metadata"]["annotations"].as_object();
     let is_own = |name: &String| own.is_some_and(|own| own.contains_key(name));
     let annotations = read["metadata"]["annotations"].as_object();
@@ -197,15 +204,15 @@ fn edits(input: &Value, read: &Value, wanted: Edits) -> Vec<(Edit, Value)> {
     let scalars = places(read, &|value| value.is_string() || value.is_number() || value.is_boolean());
     for pointer in pick(&scalars, wanted) {
         let change = |object: &mut Value| object.pointer_mut(pointer).into_iter().for_each(another);
-        edits.push((Edit::Value(pointer.clone()), changed(&change)));
+        edits.push((Edit::Value(pointer.to_owned()), changed(&change)));
     }
     let lists = places(read, &|value| value.as_array().is_some_and(|items| items.len() > 1));
     for pointer in pick(&lists, wanted) {
         let list = |object: &mut Value, change: &dyn Fn(&mut Vec<Value>)| {
             object.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().for_each(change);
         };
-        edits.push((Edit::Reverse(pointer.clone()), changed(&|object| list(object, &|items| items.reverse()))));
-        edits.push((Edit::Remove(pointer.clone()), changed(&|object| list(object, &|items| drop(items.remove(0))))));
+        edits.push((Edit::Reverse(pointer.to_owned()), changed(&|object| list(object, &|items| items.reverse()))));
+        edits.push((Edit::Remove(pointer.to_owned()), changed(&|object| list(object, &|items| drop(items.remove(0))))));
     }
     edits
 }
@@ -213,13 +220,14 @@ fn edits(input: &Value, read: &Value, wanted: Edits) -> Vec<(Edit, Value)> {
 /// So many places of an object are changed, one after the other.
 const MANY: usize = 12;
 
-fn pick(places: &[String], wanted: Edits) -> &[String] {
-    match wanted {
-        Edits::One(number) if !places.is_empty() => std::slice::from_ref(&places[number % places.len()]),
-        Edits::Many => &places[..places.len().min(MANY)],
-        Edits::All => places,
-        Edits::One(_) | Edits::Nowhere => &[],
-    }
+fn pick(places: &Places, wanted: Edits) -> impl Iterator<Item = &str> {
+    let (first, count) = match wanted {
+        Edits::One(number) => (number % places.len().max(1), 1),
+        Edits::Many => (0, MANY),
+        Edits::All => (0, places.len()),
+        Edits::Nowhere => (0, 0),
+    };
+    places.all().skip(first).take(count)
 }
 
 /// Another value of the same type.

@@ -1,5 +1,7 @@
 //! The objects that a converter is tried on: samples, saved cases, and objects out of the schema, in one order.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::vary;
@@ -33,7 +35,7 @@ pub(super) enum Edits {
 
 /// All inputs of one version.
 pub(super) struct Inputs<'a> {
-    pub(super) version: &'a str,
+    pub(super) version: Arc<str>,
     pub(super) schema: Option<&'a Schema>,
     /// Absent where the version has no schema, or one that no object fits.
     pub(super) generator: Option<Generator<'a>>,

@@ -10,7 +10,7 @@ mod vary;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::checks::{Check, Evidence, Need, Tools, Verdict};
@@ -78,10 +78,10 @@ pub(super) struct Found {
 }
 
 /// What a search counts while it runs.
-struct Tally<'a> {
+struct Tally {
     kept: Kept,
-    pairs: BTreeMap<(String, String), PairInfo>,
-    coverage: BTreeMap<&'a str, Coverage>,
+    pairs: Vec<PairInfo>,
+    coverage: BTreeMap<Arc<str>, Coverage>,
     batches: Option<BTreeMap<usize, Vec<Trial>>>,
 }
 
@@ -94,23 +94,25 @@ impl<'a> Search<'a> {
         let compares = self.checks.iter().any(|check| check.needs.contains(&Need::FieldMap));
         let mut actor = Actor {
             crd: self.crd,
+            name: self.crd.name.as_str().into(),
             converter: self.converter,
             baseline: self.baseline,
             versions: &versions,
             relation: tools.relation().ok().filter(|_| compares),
             dead: BTreeSet::new(),
         };
-        let coverage =
-            versions.iter().filter_map(|inputs| Some((inputs.version, inputs.generator.as_ref()?.coverage())));
+        let coverage = versions
+            .iter()
+            .filter_map(|inputs| Some((Arc::clone(&inputs.version), inputs.generator.as_ref()?.coverage())));
         let tally = Mutex::new(Tally {
             kept: Kept::default(),
-            pairs: BTreeMap::new(),
+            pairs: Vec::new(),
             coverage: coverage.collect(),
             batches: record.then(BTreeMap::new),
         });
         // The first batch of each version also says which pairs convert at all.
         let survey: Vec<Trial> =
-            versions.iter().flat_map(|inputs| actor.act(inputs.version, batch(inputs, 0))).collect();
+            versions.iter().flat_map(|inputs| actor.act(&inputs.version, batch(inputs, 0))).collect();
         actor.dead = dead_pairs(&survey);
         let trials = Evidence { trials: &survey, ..*evidence };
         self.judge(&tally, &trials, 0, &|_| true);
@@ -137,7 +139,7 @@ impl<'a> Search<'a> {
     }
 
     /// Everything after the first batches, by several threads.
-    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally<'a>>, evidence: &Evidence<'_>) {
+    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) {
         let batches = actor
             .versions
             .iter()
@@ -156,7 +158,7 @@ impl<'a> Search<'a> {
                             break;
                         }
                         let inputs = &actor.versions[*version];
-                        let trials = actor.act(inputs.version, batch(inputs, *number));
+                        let trials = actor.act(&inputs.version, batch(inputs, *number));
                         let batch = Evidence { trials: &trials, ..*evidence };
                         let order = number * actor.versions.len() + version;
                         self.judge(tally, &batch, order, &|check| check.needs.contains(&Need::Trials));
@@ -167,13 +169,7 @@ impl<'a> Search<'a> {
         });
     }
 
-    fn judge(
-        &self,
-        tally: &Mutex<Tally<'_>>,
-        evidence: &Evidence<'_>,
-        order: usize,
-        concerned: &dyn Fn(&Check) -> bool,
-    ) {
+    fn judge(&self, tally: &Mutex<Tally>, evidence: &Evidence<'_>, order: usize, concerned: &dyn Fn(&Check) -> bool) {
         for check in self.checks.iter().filter(|check| concerned(check)) {
             let verdict = (check.judge)(evidence);
             let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,17 +177,16 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn count(tally: &Mutex<Tally<'_>>, trials: Vec<Trial>, order: usize) {
+    fn count(tally: &Mutex<Tally>, trials: Vec<Trial>, order: usize) {
         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
         let tally = &mut *tally;
         for trial in &trials {
             for step in trial.first_conversions() {
-                let pair = tally.pairs.entry((step.from.to_owned(), step.leg.to.clone()));
-                let pair = pair.or_insert_with(|| PairInfo::new(step.from, &step.leg.to));
+                let pair = pair(&mut tally.pairs, step.from, &step.leg.to);
                 pair.objects += 1;
                 pair.refused += usize::from(step.leg.answer().is_none() && trial.fit.is_valid());
                 let covered = step.leg.served().filter(|_| trial.fit.is_valid());
-                if let (Some(object), Some(coverage)) = (covered, tally.coverage.get_mut(step.leg.to.as_str()))
+                if let (Some(object), Some(coverage)) = (covered, tally.coverage.get_mut(&step.leg.to))
                     && coverage.objects() < COVERED
                 {
                     coverage.observe(object);
@@ -223,7 +218,14 @@ impl<'a> Search<'a> {
             let origin = Origin::Case(saved.name.clone());
             given.push(Inputs::saved(schema, origin, saved.fit.clone(), saved.object.clone()));
         }
-        Inputs { version: &version.name, schema, generator, given, generated: self.objects, seed: self.seed }
+        Inputs {
+            version: version.name.as_str().into(),
+            schema,
+            generator,
+            given,
+            generated: self.objects,
+            seed: self.seed,
+        }
     }
 
     fn admits(&self, validator: &Validator<'_>, version: &Version, object: &serde_json::Value) -> bool {
@@ -240,11 +242,7 @@ impl<'a> Search<'a> {
         validator.admit(&request).outcome == crate::schema::Outcome::Admitted
     }
 
-    fn conversions(
-        &self,
-        pairs: BTreeMap<(String, String), PairInfo>,
-        coverage: &BTreeMap<&str, Coverage>,
-    ) -> Conversions {
+    fn conversions(&self, pairs: Vec<PairInfo>, coverage: &BTreeMap<Arc<str>, Coverage>) -> Conversions {
         // Samples and saved cases alone are not meant to reach everything.
         let reach = coverage
             .iter()
@@ -253,7 +251,7 @@ impl<'a> Search<'a> {
             .collect();
         let timings =
             self.converter.times().into_iter().map(|(objects, micros)| Timing::new(objects, micros)).collect();
-        Conversions { crd: self.crd.name.clone(), pairs: pairs.into_values().collect(), reach, timings }
+        Conversions { crd: self.crd.name.clone(), pairs, reach, timings }
     }
 }
 
@@ -294,12 +292,22 @@ fn batch(inputs: &Inputs<'_>, number: usize) -> Vec<Input> {
     batch
 }
 
+/// A pair of versions among those that were tried; the order is that of their names.
+fn pair<'p>(pairs: &'p mut Vec<PairInfo>, from: &str, to: &str) -> &'p mut PairInfo {
+    let found = pairs.binary_search_by(|pair| (pair.from.as_str(), pair.to.as_str()).cmp(&(from, to)));
+    let index = found.unwrap_or_else(|index| {
+        pairs.insert(index, PairInfo::new(from, to));
+        index
+    });
+    &mut pairs[index]
+}
+
 /// Pairs of versions that no valid object could be converted between, though several were tried.
 fn dead_pairs(survey: &[Trial]) -> BTreeSet<(String, String)> {
     let mut pairs: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
     for trial in survey.iter().filter(|trial| trial.fit.is_valid()) {
         for step in trial.first_conversions() {
-            let (asked, converted) = pairs.entry((step.from.to_owned(), step.leg.to.clone())).or_default();
+            let (asked, converted) = pairs.entry((step.from.to_owned(), step.leg.to.to_string())).or_default();
             *asked += 1;
             *converted += usize::from(step.leg.answer().is_some());
         }

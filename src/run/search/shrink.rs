@@ -39,7 +39,7 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
     let Some(inputs) = inputs else { return };
     let best = trial;
     let breaks = |input: Input| {
-        let trial = actor.act(inputs.version, vec![input]).pop();
+        let trial = actor.act(&inputs.version, vec![input]).pop();
         trial.is_some_and(|trial| shown.in_trial(evidence, &trial).is_some())
     };
     // Most breaches show without edits and second questions, which take most of the time.
@@ -48,12 +48,12 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
         if Instant::now() >= end || actor.converter.stopped().is_some() {
             return vec![false; objects.len()];
         }
-        let trials = actor.act(inputs.version, objects.iter().map(|object| like(&best, object, whole)).collect());
+        let trials = actor.act(&inputs.version, objects.iter().map(|object| like(&best, object, whole)).collect());
         trials.iter().map(|trial| shown.in_trial(evidence, trial).is_some()).collect()
     };
     // Where nothing was generated, what the schema admits is asked all the same.
     let own = if inputs.generator.is_none() {
-        actor.crd.version(inputs.version).and_then(|version| super::generator(actor.crd, version))
+        actor.crd.version(&inputs.version).and_then(|version| super::generator(actor.crd, version))
     } else {
         None
     };
@@ -69,7 +69,7 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
         Fit::Valid => search_among(&best.input, BUDGET, &valid, &mut again).object,
         Fit::Partial(_) | Fit::Invalid(_) => search_among(&best.input, BUDGET, &|_| true, &mut again).object,
     };
-    let confirmed = actor.act(inputs.version, vec![like(&best, &object, whole)]).pop();
+    let confirmed = actor.act(&inputs.version, vec![like(&best, &object, whole)]).pop();
     if !confirmed.is_some_and(|confirmed| shown.retell(evidence, &confirmed)) {
         shown.trial = Some(best);
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::generate::Generator;
 use crate::kubernetes::KubeVersion;
-use crate::schema::{Schema, keywords};
+use crate::schema::{Schema, fits};
 
 /// What objects must stay valid by.
 #[derive(Clone, Copy)]
@@ -26,12 +26,11 @@ impl<'a> Frame<'a> {
 pub(super) fn numbers(frame: Frame<'_>, mut object: Value, choice: usize) -> Value {
     let whole = [json!(9_007_199_254_740_993_i64), json!(i64::MAX), json!(-9_007_199_254_740_993_i64)];
     let broken = [json!(1e-7), json!(0.1), json!(123_456_789.123_456_79)];
-    for pointer in places(&object, &|value| value.is_number()) {
-        let is_whole = object.pointer(&pointer).is_some_and(Value::is_i64);
+    for pointer in places(&object, &|value| value.is_number()).all() {
+        let is_whole = object.pointer(pointer).is_some_and(Value::is_i64);
         let candidates = if is_whole { whole.iter().chain(&broken) } else { broken.iter().chain(&whole) };
-        let candidates: Vec<_> = candidates.cloned().collect();
-        let first = choice % 3;
-        replace(frame, &mut object, &pointer, candidates[first..].iter().chain(&candidates[..first]));
+        let candidates = candidates.cycle().skip(choice % 3).take(whole.len() + broken.len());
+        replace(frame, &mut object, pointer, candidates);
     }
     object
 }
@@ -39,8 +38,8 @@ pub(super) fn numbers(frame: Frame<'_>, mut object: Value, choice: usize) -> Val
 /// The object with one of its parts empty, where its schema allows that.
 pub(super) fn emptiness(frame: Frame<'_>, mut object: Value, choice: usize) -> Value {
     let found = places(&object, &|value| value.is_string() || value.is_array() || value.is_object());
-    let start = if found.is_empty() { 0 } else { choice % found.len() };
-    for pointer in found[start..].iter().chain(&found[..start]) {
+    let start = choice % found.len().max(1);
+    for pointer in found.all().cycle().skip(start).take(found.len()) {
         let nothing = match object.pointer(pointer) {
             Some(Value::String(_)) => json!(""),
             Some(Value::Array(_)) => json!([]),
@@ -57,8 +56,8 @@ pub(super) fn emptiness(frame: Frame<'_>, mut object: Value, choice: usize) -> V
 fn replace<'v>(frame: Frame<'_>, object: &mut Value, pointer: &str, values: impl Iterator<Item = &'v Value>) -> bool {
     let schema = frame.schema_at(pointer);
     // Most candidates fail at their own place, which takes less to see than judging the whole object.
-    let fits = |value: &&Value| schema.is_none_or(|schema| keywords(schema, value, KubeVersion::NEWEST).is_empty());
-    for value in values.filter(fits) {
+    let fits_there = |value: &&Value| schema.is_none_or(|schema| fits(schema, value, KubeVersion::NEWEST));
+    for value in values.filter(fits_there) {
         let Some(place) = object.pointer_mut(pointer) else { return false };
         let before = std::mem::replace(place, value.clone());
         if before != *value && frame.generator.admits(object) {
@@ -71,9 +70,37 @@ fn replace<'v>(frame: Frame<'_>, object: &mut Value, pointer: &str, values: impl
     false
 }
 
-/// Where an object has such values, as JSON pointers. Type and metadata are left alone.
-pub(super) fn places(object: &Value, wanted: &dyn Fn(&Value) -> bool) -> Vec<String> {
-    let mut found = Vec::new();
+/// Places in an object, as JSON pointers. There are many in most objects, so that they share one text.
+#[derive(Default)]
+pub(super) struct Places {
+    pointers: String,
+    ends: Vec<usize>,
+}
+
+impl Places {
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&str> {
+        let end = *self.ends.get(index)?;
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.pointers.get(start..end)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> + Clone {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    fn push(&mut self, pointer: &str) {
+        self.pointers.push_str(pointer);
+        self.ends.push(self.pointers.len());
+    }
+}
+
+/// Where an object has such values. Type and metadata are left alone.
+pub(super) fn places(object: &Value, wanted: &dyn Fn(&Value) -> bool) -> Places {
+    let mut found = Places::default();
     let mut at = String::new();
     for (name, value) in object.as_object().into_iter().flatten() {
         if !matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
@@ -83,7 +110,7 @@ pub(super) fn places(object: &Value, wanted: &dyn Fn(&Value) -> bool) -> Vec<Str
     found
 }
 
-fn collect(value: &Value, name: &str, at: &mut String, wanted: &dyn Fn(&Value) -> bool, found: &mut Vec<String>) {
+fn collect(value: &Value, name: &str, at: &mut String, wanted: &dyn Fn(&Value) -> bool, found: &mut Places) {
     let length = pointer::descend(at, name);
     match value {
         Value::Object(map) => map.iter().for_each(|(name, value)| collect(value, name, at, wanted, found)),
@@ -95,7 +122,7 @@ fn collect(value: &Value, name: &str, at: &mut String, wanted: &dyn Fn(&Value) -
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
     if wanted(value) {
-        found.push(at.clone());
+        found.push(at);
     }
     at.truncate(length);
 }
