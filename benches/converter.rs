@@ -43,7 +43,7 @@ type Fallible<T> = Result<T, Box<dyn Error>>;
 const IN_FLIGHT: usize = 8;
 
 /// How often all are measured, in turn.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 9;
 
 /// Says which cores the server has, to the process that was given the others.
 const SERVER_CORES: &str = "CRDPROOF_BENCH_SERVER_CORES";
