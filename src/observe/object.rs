@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::Edit;
 use super::text::{Decoration, Text};
+use crate::schema::is_deeper_than;
 
 /// An object that several legs of a trial may have: converters that are right give the same ones again and again. It is a
 /// value or a text, and becomes the other when somebody asks. Clones share both.
@@ -27,6 +28,9 @@ struct Inner {
     labelled: OnceLock<Option<Object>>,
 }
 
+/// Deeper texts are not read again: the library guards its stack, and refuses them.
+const READABLE: usize = 100;
+
 impl Object {
     /// The object as JSON, written when it is first asked for.
     pub fn text(&self) -> &[u8] {
@@ -41,9 +45,15 @@ impl Object {
     /// The same object with [`Edit::LABEL`]. `None` where it has no metadata to put a label into.
     pub fn labelled(&self) -> Option<&Self> {
         let label = || {
-            let text = self.0.text.get_or_init(|| Text::of(self));
-            let text = text.labelled(self, Edit::LABEL.0, Edit::LABEL.1)?;
-            Some(Self(Arc::new(Inner { text: text.into(), is_labelled: true, ..Inner::default() })))
+            let (name, value) = Edit::LABEL;
+            let text = self.0.text.get_or_init(|| Text::of(self)).labelled(self, name, value)?;
+            let labelled = Inner { text: text.into(), is_labelled: true, ..Inner::default() };
+            if is_deeper_than(self, READABLE) {
+                let mut object = Value::clone(self);
+                object["metadata"]["labels"][name] = value.into();
+                let _ = labelled.value.set(object);
+            }
+            Some(Self(Arc::new(labelled)))
         };
         self.0.labelled.get_or_init(label).as_ref()
     }
@@ -104,7 +114,7 @@ impl Deref for Object {
 
     fn deref(&self) -> &Value {
         self.0.value.get_or_init(|| {
-            // We wrote it ourselves.
+            // We wrote it ourselves, and nothing that is too deep.
             self.written().and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
         })
     }
@@ -155,6 +165,15 @@ mod tests {
         let mut meant = Value::clone(&object);
         meant["metadata"]["labels"] = json!({"crdproof.dev/edited": "yes"});
         assert_eq!(**labelled, meant);
+    }
+
+    #[test]
+    fn however_deep_an_object_is_it_can_have_a_label() {
+        let deep = (0..300).fold(json!(1), |inner, _| json!([inner]));
+        let object = Object::from(json!({"metadata": {"name": "x"}, "spec": deep}));
+        let labelled = object.labelled().unwrap();
+        assert_eq!(labelled["spec"], object["spec"]);
+        assert_eq!(labelled["metadata"]["labels"], json!({"crdproof.dev/edited": "yes"}));
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub use model::{Additional, Keyword, Malformed, Properties, Rule, Schema, Type};
 pub(crate) use oversized::is_oversized;
 pub use path::{Path, Step};
 pub use pattern::Pattern;
+pub(crate) use place::is_deeper_than;
 pub use prune::{prune, prune_value};
 pub use rules::Expression;
 pub(crate) use rules::parse_rule;
