@@ -34,7 +34,11 @@ const READABLE: usize = 100;
 impl Object {
     /// The object as JSON, written when it is first asked for.
     pub fn text(&self) -> &[u8] {
-        self.0.text.get_or_init(|| Text::of(self)).whole()
+        self.as_text().whole()
+    }
+
+    fn as_text(&self) -> &Text {
+        self.0.text.get_or_init(|| Text::of(self))
     }
 
     /// The text, where somebody has asked for it.
@@ -46,7 +50,7 @@ impl Object {
     pub fn labelled(&self) -> Option<&Self> {
         let label = || {
             let (name, value) = Edit::LABEL;
-            let text = self.0.text.get_or_init(|| Text::of(self)).labelled(self, name, value)?;
+            let text = self.as_text().labelled(self, name, value)?;
             let labelled = Inner { text: text.into(), is_labelled: true, ..Inner::default() };
             if is_deeper_than(self, READABLE) {
                 let mut object = Value::clone(self);
@@ -84,7 +88,7 @@ impl Object {
 
     /// Whether it has any labels, any annotations.
     pub fn is_decorated(&self, kind: Decoration) -> bool {
-        let text = self.0.text.get_or_init(|| Text::of(self)).decoration(kind);
+        let text = self.as_text().decoration(kind);
         text.starts_with(b"{") && text != b"{}"
     }
 

@@ -30,31 +30,31 @@ pub fn is_held(schema: Option<&Schema>, object: &Value) -> bool {
 
 /// Both in one walk, as far as the schema goes.
 fn is_plain_and_known(schema: &Schema, value: &Value, resource: bool, levels: usize) -> bool {
-    let Some(levels) = levels.checked_sub(1) else { return false };
-    let closer = || is_plain(value, levels + 1) && unknown(schema, value, resource).is_empty();
+    let Some(below) = levels.checked_sub(1) else { return false };
+    let closer = || is_plain(value, levels) && unknown(schema, value, resource).is_empty();
     match value {
         _ if schema.preserves_unknown() || matches!(schema.additional, Some(Additional::Allowed(_))) => closer(),
         Value::Object(map) => map.iter().all(|(name, value)| {
             if resource && META.contains(&name.as_str()) {
-                return is_plain(value, levels);
+                return is_plain(value, below);
             }
-            schema.child(name).is_some_and(|part| is_plain_and_known(part, value, part.embedded_resource, levels))
+            schema.child(name).is_some_and(|part| is_plain_and_known(part, value, part.embedded_resource, below))
         }),
         Value::Array(items) => schema.items.as_deref().map_or_else(closer, |schema| {
-            items.iter().all(|item| is_plain_and_known(schema, item, schema.embedded_resource, levels))
+            items.iter().all(|item| is_plain_and_known(schema, item, schema.embedded_resource, below))
         }),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => is_plain(value, levels + 1),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => is_plain(value, levels),
     }
 }
 
 /// Whether a value has no nulls, only numbers as they are printed, and no more than so many levels.
 fn is_plain(value: &Value, levels: usize) -> bool {
-    let Some(levels) = levels.checked_sub(1) else { return false };
+    let Some(below) = levels.checked_sub(1) else { return false };
     match value {
         Value::Null => false,
         Value::Number(number) => prints_as_it_is(number),
-        Value::Array(items) => items.iter().all(|item| is_plain(item, levels)),
-        Value::Object(map) => map.values().all(|value| is_plain(value, levels)),
+        Value::Array(items) => items.iter().all(|item| is_plain(item, below)),
+        Value::Object(map) => map.values().all(|value| is_plain(value, below)),
         Value::Bool(_) | Value::String(_) => true,
     }
 }

@@ -58,8 +58,9 @@ impl<'a> Lists<'a> {
                 if self.is_one() {
                     see(self.schema, items, place);
                 }
-                for (index, item) in items.iter().enumerate().filter(|_| self.items.is_some()) {
-                    self.items.iter().for_each(|below| below.visit(item, &place.item(index), see));
+                if let Some(below) = &self.items {
+                    let items = items.iter().enumerate();
+                    items.for_each(|(index, item)| below.visit(item, &place.item(index), see));
                 }
             }
             Value::Object(map) => {

@@ -42,7 +42,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     tell.breach(about(evidence, trial, written.number, message));
                     continue;
                 };
-                if let Some(meant) = trial.input.labelled().filter(|meant| *edit == Edit::Label && *meant != stored) {
+                if *edit == Edit::Label
+                    && let Some(meant) = trial.input.labelled().filter(|meant| *meant != stored)
+                {
                     for difference in differences(meant, stored) {
                         tell.breach(differs(evidence, trial, written.number, &difference, &on()));
                     }

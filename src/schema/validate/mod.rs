@@ -169,8 +169,8 @@ impl<'a> Check<'a> {
     fn all<T: Outcome>(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> T {
         let mut outcome = T::default();
         if place.is_too_deep() || self.nesting > super::place::DEPTH_LIMIT {
-            let message = || "nested too deeply to be judged".to_owned();
-            outcome.add(|| place.broken(Reason::Invalid, "properties", message()));
+            let message = "nested too deeply to be judged";
+            outcome.add(|| place.broken(Reason::Invalid, "properties", message.to_owned()));
             return outcome;
         }
         if self.value.is_null() {

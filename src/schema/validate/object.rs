@@ -32,9 +32,7 @@ impl<'a> Check<'a> {
         }
         for name in &self.schema.required {
             if !map.contains_key(name) {
-                let message = || "is required".to_owned();
-                let place = place.field(name);
-                outcome.add(|| place.broken(Reason::Required, "required", message()));
+                outcome.add(|| place.field(name).broken(Reason::Required, "required", "is required".to_owned()));
             }
         }
         outcome
