@@ -23,9 +23,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
-use crdproof::convert::endpoint::{Endpoint, Request, Stand};
-use crdproof::convert::webhook::Webhook;
-use crdproof::observe::Outcome;
+use crdproof::converter::endpoint::{Endpoint, Request, Stand};
+use crdproof::converter::webhook::Webhook;
+use crdproof::evidence::Outcome;
 use crdproof::report::Outcome as Judged;
 use crdproof::run::{Options, SUITES, Selection, Settings, load_suite, plan};
 use crdproof::subject::Subject;
@@ -59,7 +59,7 @@ fn main() -> Fallible<()> {
         println!("\nall cores for both:");
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/mutants/subjects/gateways/crdproof.yaml");
-    let subject = crdproof::input::from_file(&file)?;
+    let subject = crdproof::subject::load::from_file(&file)?;
     let served = Served::start(&file, cores.as_deref())?;
     let endpoint: Arc<dyn Endpoint> = Arc::new(Webhook::new(&served.url, Some(&served.authority))?);
     if alone {

@@ -7,10 +7,10 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crdproof::document::{Sources, parse};
-use crdproof::generate::{Context, Generator, Options, Phase};
-use crdproof::kubernetes::KubeVersion;
 use crdproof::subject::Crd;
+use crdproof_schema::document::{Sources, parse};
+use crdproof_schema::generate::{Context, Generator, Options, Phase};
+use crdproof_schema::kubernetes::KubeVersion;
 
 /// How long each CRD is measured at least.
 const SPAN: Duration = Duration::from_secs(2);

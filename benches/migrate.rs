@@ -10,13 +10,13 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use crdproof::cluster::api::{Api, PatchKind, Resource, definitions};
-use crdproof::cluster::binaries::{Sources, Store, resolve};
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::cluster::runtime::block_on;
-use crdproof::journey::in_tree::{CONTROLLERS, migrate_in_tree, offered, switches};
-use crdproof::journey::migrate::{Pace, migrate};
-use crdproof::kubernetes::Selector;
+use crdproof::operate::in_tree::{CONTROLLERS, migrate_in_tree, offered, switches};
+use crdproof::operate::migrate::{Pace, migrate};
+use crdproof_envtest::api::{Api, PatchKind, Resource, definitions};
+use crdproof_envtest::binaries::{Sources, Store, resolve};
+use crdproof_envtest::local::{Binaries, Local};
+use crdproof_envtest::runtime::block_on;
+use crdproof_schema::kubernetes::Selector;
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 

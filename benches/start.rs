@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use crdproof::cluster::api::{PatchKind, Query, Resource};
-use crdproof::cluster::binaries::{Sources, Store, resolve};
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::cluster::runtime::block_on;
-use crdproof::kubernetes::Selector;
+use crdproof_envtest::api::{PatchKind, Query, Resource};
+use crdproof_envtest::binaries::{Sources, Store, resolve};
+use crdproof_envtest::local::{Binaries, Local};
+use crdproof_envtest::runtime::block_on;
+use crdproof_schema::kubernetes::Selector;
 use serde_json::{Value, json};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;

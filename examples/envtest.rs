@@ -13,10 +13,10 @@
 
 use std::error::Error;
 
-use crdproof::cluster::api::{PatchKind, Query, Resource};
-use crdproof::cluster::binaries::{Sources, Store, resolve};
-use crdproof::cluster::local::Local;
-use crdproof::kubernetes::Selector;
+use crdproof_envtest::api::{PatchKind, Query, Resource};
+use crdproof_envtest::binaries::{Sources, Store, resolve};
+use crdproof_envtest::local::Local;
+use crdproof_schema::kubernetes::Selector;
 use serde_json::{Value, json};
 
 #[tokio::main]

@@ -14,7 +14,7 @@
 use std::error::Error;
 use std::net::SocketAddr;
 
-use crdproof::tap::{Call, Credentials, Listener, Reply};
+use crdproof::converter::proxy::{Call, Credentials, Listener, Reply};
 use kube::core::Status;
 use kube::core::conversion::{ConversionRequest, ConversionResponse, ConversionReview};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

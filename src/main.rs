@@ -1,9 +1,5 @@
-//! The command line: parse, run, exit code.
+//! The `crdproof` command.
 
-mod cli;
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    cli::main()
+fn main() -> std::process::ExitCode {
+    crdproof::cli::main()
 }

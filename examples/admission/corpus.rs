@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crdproof::document::{Sources, parse};
 use crdproof::subject::Crd;
+use crdproof_schema::document::{Sources, parse};
 use serde_json::{Value, json};
 
 /// A CRD as read, and as it is sent.

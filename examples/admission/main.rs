@@ -14,8 +14,8 @@ mod trial;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crdproof::cluster::binaries::Store;
-use crdproof::cluster::local::{Binaries, Local};
+use crdproof_envtest::binaries::Store;
+use crdproof_envtest::local::{Binaries, Local};
 use serde_json::json;
 
 use table::Table;

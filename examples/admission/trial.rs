@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crdproof::cluster::api::{Answer, Api, Resource};
-use crdproof::cluster::local::Local;
-use crdproof::generate::{Case, Generator, Options, Phase};
-use crdproof::kubernetes::KubeVersion;
-use crdproof::schema::Outcome;
 use crdproof::subject::{Crd, Version};
+use crdproof_envtest::api::{Answer, Api, Resource};
+use crdproof_envtest::local::Local;
+use crdproof_schema::generate::{Case, Generator, Options, Phase};
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::Outcome;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -314,7 +314,7 @@ async fn send(api: &Api, verb: Verb, requests: Vec<(String, Value)>) -> Result<V
 }
 
 /// Compares our verdict with the server's.
-fn agree(ours: &crdproof::schema::Admission, answer: &Answer, case: &Case, row: &mut Row) {
+fn agree(ours: &crdproof_schema::structural::Admission, answer: &Answer, case: &Case, row: &mut Row) {
     row.undecided += usize::from(!ours.undecided.is_empty());
     let admitted = ours.outcome == Outcome::Admitted && ours.pruned.is_empty();
     if admitted != answer.is_success() && ours.undecided.is_empty() {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crdproof::checks::{self, Check, Need};
-use crdproof::kubernetes::{FEATURES, KubeVersion, Older, Stages};
 use crdproof::subject::SubjectFile;
+use crdproof_schema::kubernetes::{FEATURES, KubeVersion, Older, Stages};
 use schemars::schema_for;
 use serde_json::Value;
 

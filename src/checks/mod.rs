@@ -8,12 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::document::Span;
-use crate::kubernetes::KubeVersion;
-use crate::observe::{Exchange, Trace, Trial};
-use crate::schema::compare::Delta;
-use crate::schema::{Path, Secrets};
+use crate::evidence::{Exchange, Trace, Trial};
 use crate::subject::{Crd, Subject};
+use crdproof_schema::document::Span;
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::compare::Delta;
+use crdproof_schema::structural::{Path, Secrets};
 
 mod apply;
 mod converter;
@@ -29,7 +29,7 @@ mod upgrade;
 mod webhook;
 
 pub use registry::ALL;
-#[cfg(feature = "cluster")]
+
 pub(crate) use shared_difference::{Difference, differences};
 pub use tools::Tools;
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::document::pointer;
+use crdproof_schema::document::pointer;
 use serde_json::Value;
 
 /// One place where two objects differ.

@@ -2,7 +2,7 @@
 
 use super::shared_trace::{Found, judged};
 use super::{Breach, Evidence, Verdict};
-use crate::observe::Trace;
+use crate::evidence::Trace;
 
 /// Somebody who migrates, and the steps in which that was seen.
 pub(super) struct Driver {

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::shared_difference::{Kind, differences, field};
 use super::{Breach, Evidence, Verdict};
-use crate::field_map::declares_lost;
-use crate::observe::{Seen, Snapshot, Trace};
+use crate::evidence::{Seen, Snapshot, Trace};
+use crate::subject::field_map::declares_lost;
 
 /// Collects what a judge finds.
 #[derive(Default)]

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Evidence;
-use crate::field_map::Relation;
-use crate::kubernetes::KubeVersion;
-use crate::schema::Validator;
+use crate::subject::field_map::Relation;
 use crate::subject::{Crd, Subject};
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::Validator;
 
 /// Compiled schemas and field maps of one CRD.
 pub struct Tools<'a> {

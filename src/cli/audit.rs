@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use crate::evidence::inventory::{Holding, Unseen};
+use crate::operate::audit::{self, Seen, Wish};
+use crate::report::audit::{Audited, Sign, judge};
+use crate::subject::load::{InputError, Trouble, read_dump};
 use anyhow::Result;
-use crdproof::cluster::existing::{Access, Existing};
-use crdproof::cluster::{ClusterError, runtime};
-use crdproof::input::{InputError, Trouble, read_dump};
-use crdproof::journey::audit::{self, Seen, Wish};
-use crdproof::names;
-use crdproof::observe::inventory::{Holding, Unseen};
-use crdproof::report::audit::{Audited, Sign, judge};
+use crdproof_envtest::existing::{Access, Existing};
+use crdproof_envtest::{ClusterError, runtime};
+use crdproof_schema::names;
 use serde_json::{Value, json};
 
 use super::args::TextFormat;

@@ -3,10 +3,10 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::evidence::SavedCase;
+use crate::report::{Outcome, Report};
+use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
-use crdproof::input::{InputError, Trouble};
-use crdproof::observe::SavedCase;
-use crdproof::report::{Outcome, Report};
 
 use super::args::SubjectArgs;
 use super::files::{self, For};

@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
+use crate::subject::load::InputError;
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
-use crdproof::input::InputError;
 
 use super::exit::Exit;
 

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::act::wire;
+use crate::converter::{self, Converter, Declared};
+use crate::report::{Outcome, Report};
+use crate::run::{self as engine, SUITES, Selection, Settings, load_suite};
+use crate::subject::load::{InputError, Texts, Trouble};
+use crate::subject::{Crd, Subject};
 use anyhow::Result;
-use crdproof::convert::{self, Converter, Declared, probe};
-use crdproof::document::{Sources, parse};
-use crdproof::input::{InputError, Texts, Trouble};
-use crdproof::report::{Outcome, Report};
-use crdproof::run::{self as engine, SUITES, Selection, Settings, load_suite};
-use crdproof::schema::scrub;
-use crdproof::subject::{Crd, Subject};
+use crdproof_schema::document::{Sources, parse};
+use crdproof_schema::structural::scrub;
 use serde_json::Value;
 
 use super::args::convert::ConvertArgs;
@@ -29,9 +30,9 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
         let error = wrong(format!("{} has no version {:?}", crd.name, args.to));
         return Err(error.help(format!("its versions: {}", known.join(", "))).into());
     }
-    let declared = convert::declared(&subject, crd).map_err(wrong)?;
+    let declared = converter::declared(&subject, crd).map_err(wrong)?;
     let means = env::means(&subject, console)?;
-    let endpoint = convert::open(&subject, &means).map_err(|why| unreachable(&why, remedy(&subject)))?;
+    let endpoint = converter::open(&subject, &means).map_err(|why| unreachable(&why, remedy(&subject)))?;
     let converter = Converter::of(&subject, crd, endpoint.as_deref()).map_err(wrong)?;
     let exit = match converter.convert(&object, &from, &args.to) {
         Ok(answer) => {
@@ -47,7 +48,7 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
         console.say("○ nothing goes over the wire, so there are no wire rules to judge");
         return Ok(exit);
     };
-    let exchanges = BTreeMap::from([(crd.name.clone(), probe::probe(&*endpoint, crd, &[object]))]);
+    let exchanges = BTreeMap::from([(crd.name.clone(), wire::probe(&*endpoint, crd, &[object]))]);
     let suites = SUITES.iter().filter(|(name, _)| *name == "webhook");
     let suites: Result<Vec<_>, _> = suites.map(|(name, text)| load_suite(name, name, text)).collect();
     let suites = suites.map_err(|error| wrong(error.to_string()))?;
@@ -75,7 +76,7 @@ fn shown(why: &str, crd: &Crd, version: &str, object: &Value, args: &ConvertArgs
 fn tell(report: &Report, crd: &str, console: Console) -> bool {
     let mut sound = true;
     for result in report.results.iter().filter(|result| result.crd == crd) {
-        let title = crdproof::checks::find(&result.check).map_or("", |check| check.title);
+        let title = crate::checks::find(&result.check).map_or("", |check| check.title);
         let reason = result.reason.as_deref().unwrap_or_default();
         match result.outcome {
             Outcome::Held => console.say(&format!("✔ {}: {title}", result.check)),

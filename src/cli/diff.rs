@@ -1,10 +1,10 @@
 //! `diff`.
 
+use crate::report::{Between, Report, guide};
+use crate::run as engine;
+use crate::subject::Subject;
+use crate::subject::load::{self, InputError, Trouble};
 use anyhow::Result;
-use crdproof::input::{self, InputError, Trouble};
-use crdproof::report::{Between, Report, guide};
-use crdproof::run as engine;
-use crdproof::subject::Subject;
 
 use super::args::{DiffArgs, DiffFormat, SelectionArgs};
 use super::console::Console;
@@ -17,7 +17,7 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
         let error = InputError::new(Trouble::Wrong, "OLD and NEW cannot both be standard input");
         return Err(error.help("give a file for one of them").into());
     }
-    let mut subject = input::compare(&args.old, &args.new)?;
+    let mut subject = load::compare(&args.old, &args.new)?;
     subject.file.kubernetes.minimum = args.minimum;
     let settings = run::settings(&selection(args), &subject)?;
     let plan = engine::plan(&subject, &settings);

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crdproof::input::{InputError, Trouble};
+use crate::subject::load::{InputError, Trouble};
 
 /// What a process tells its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

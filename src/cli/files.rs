@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
-use crdproof::input::{InputError, Trouble};
 
 /// Who may read what is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::subject::load::{InputError, Texts, Trouble};
+use crate::subject::{Crd, Sample};
 use anyhow::Result;
-use crdproof::document::{Sources, parse};
-use crdproof::input::{InputError, Texts, Trouble};
-use crdproof::subject::{Crd, Sample};
+use crdproof_schema::document::{Sources, parse};
 use serde_json::json;
 
 use super::args::{InitArgs, TextFormat};

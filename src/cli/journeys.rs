@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::act::scenarios::{self, Journey, Migrators};
+use crate::checks::{Check, Need};
+use crate::converter::endpoint::Endpoint;
+use crate::converter::{self, Declared, Maps};
+use crate::evidence::{Record, Seen, Trace};
+use crate::run::{Absent, Settings};
+use crate::subject::load::{InputError, Trouble};
+use crate::subject::{self, Crd, Subject};
 use anyhow::Result;
-use crdproof::checks::{Check, Need};
-use crdproof::cluster::{ClusterError, Server, runtime};
-use crdproof::convert::endpoint::Endpoint;
-use crdproof::convert::{self, Declared, Maps};
-use crdproof::input::{InputError, Trouble};
-use crdproof::journey::{self, Journey, Migrators};
-use crdproof::observe::{Record, Seen, Trace};
-use crdproof::run::{Absent, Settings};
-use crdproof::subject::{self, Crd, Subject};
+use crdproof_envtest::{ClusterError, Server, runtime};
 use futures::{StreamExt as _, stream};
 
 use super::args::RunArgs;
@@ -161,7 +161,8 @@ impl Tour<'_> {
         let mut traces = Vec::new();
         for (crd, converter) in &self.converters {
             let (converter, migrators) = (converter.clone(), self.migrators);
-            let travelled = journey::travel(server, self.subject, crd, converter, &self.journeys, self.seed, migrators);
+            let travelled =
+                scenarios::travel(server, self.subject, crd, converter, &self.journeys, self.seed, migrators);
             match runtime::unless_interrupted(travelled).await {
                 None => return Ok(None),
                 Some(trace) => traces.push(trace?),
@@ -223,7 +224,7 @@ fn converters(subject: &Subject, console: Console) -> Result<Vec<(&Crd, Converte
     let mut converters = Vec::new();
     for crd in &subject.crds {
         let wrong = |why: String| InputError::new(Trouble::Environment, format!("{}: {why}", crd.name));
-        let converter = match convert::declared(subject, crd) {
+        let converter = match converter::declared(subject, crd) {
             // Strategy None, one version, or a webhook that nobody named: the server is asked as it is.
             Ok(Declared::None) | Err(_) => None,
             Ok(Declared::FieldMap) => {
@@ -235,7 +236,7 @@ fn converters(subject: &Subject, console: Console) -> Result<Vec<(&Crd, Converte
             Ok(Declared::Exec(_) | Declared::Webhook(_)) => {
                 if wire.is_none() {
                     let means = env::means(subject, console)?;
-                    wire = convert::open(subject, &means).map_err(wrong)?.map(Arc::from);
+                    wire = converter::open(subject, &means).map_err(wrong)?.map(Arc::from);
                 }
                 wire.clone()
             }

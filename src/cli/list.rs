@@ -1,11 +1,11 @@
 //! `list` and `explain`.
 
+use crate::checks::{self, Check};
+use crate::report::CheckInfo;
+use crate::run::{SUITES, Selection, load_suite, waiver_check};
+use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
-use crdproof::checks::{self, Check};
-use crdproof::input::{InputError, Trouble};
-use crdproof::names;
-use crdproof::report::CheckInfo;
-use crdproof::run::{SUITES, Selection, load_suite, waiver_check};
+use crdproof_schema::names;
 use serde_json::json;
 
 use super::args::{ExplainArgs, ListArgs, TextFormat};
@@ -17,7 +17,7 @@ use super::preflight;
 pub(crate) fn list(args: &ListArgs, console: Console) -> Result<Exit> {
     let everything = Selection { suites: Vec::new(), only: args.only.iter().cloned().collect(), except: Vec::new() };
     if let Some(unknown) = everything.unknown().first() {
-        let families = crdproof::checks::families();
+        let families = crate::checks::families();
         let near = names::closest(unknown, families.iter().copied());
         let help =
             near.map_or_else(|| format!("families: {}", families.join(", ")), |near| format!("did you mean `{near}`?"));

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
+use crate::operate::migrate::{Migrated, Pace};
+use crate::operate::proof::{self, Outlook, Proof};
 use anyhow::Result;
-use crdproof::cluster::api::Api;
-use crdproof::cluster::existing::Existing;
-use crdproof::cluster::{ClusterError, runtime};
-use crdproof::journey::migrate::{Migrated, Pace};
-use crdproof::journey::proof::{self, Outlook, Proof};
+use crdproof_envtest::api::Api;
+use crdproof_envtest::existing::Existing;
+use crdproof_envtest::{ClusterError, runtime};
 
 use super::args::env::ClusterArgs;
 use super::args::migrate::MigrateArgs;

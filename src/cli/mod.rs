@@ -36,7 +36,7 @@ use console::Console;
 use exit::Exit;
 
 /// Runs the command line of this process.
-pub(crate) fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::checks::Severity;
+use crate::report::{Conduct, Format, FormatError, Outcome, Report, Style, conformance, render, terminal};
+use crate::subject::load::{InputError, Trouble};
+use crate::subject::{Implementation, Subject};
 use anyhow::Result;
-use crdproof::checks::Severity;
-use crdproof::input::{InputError, Trouble};
-use crdproof::report::{Conduct, Format, FormatError, Outcome, Report, Style, conformance, render, terminal};
-use crdproof::subject::{Implementation, Subject};
 
 use super::args::{FailOn, ReportArgs};
 use super::console::Console;

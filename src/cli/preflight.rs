@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
+use crate::operate::preflight::{self, Outcome, Preflight, Ruled};
+use crate::operate::probe::{self, Sight};
+use crate::subject::Subject;
+use crate::subject::load::{InputError, Trouble, from_file};
 use anyhow::Result;
-use crdproof::cluster::{Server, runtime};
-use crdproof::input::{InputError, Trouble, from_file};
-use crdproof::journey::preflight::{self, Outcome, Preflight, Ruled};
-use crdproof::journey::probe::{self, Sight};
-use crdproof::kubernetes::{RULES, ServerRule, Standing, Weight};
-use crdproof::names;
-use crdproof::subject::Subject;
+use crdproof_envtest::{Server, runtime};
+use crdproof_schema::kubernetes::{RULES, ServerRule, Standing, Weight};
+use crdproof_schema::names;
 use serde_json::json;
 
 use super::args::TextFormat;

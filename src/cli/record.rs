@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::report::{Conduct, Wire, har};
+use crate::run::{self as engine, Asking, HEADER, Header, Options, Plan, Ran, Recording, Settings};
+use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
-use crdproof::input::{InputError, Trouble};
-use crdproof::report::{Conduct, Wire, har};
-use crdproof::run::{self as engine, Asking, HEADER, Header, Options, Plan, Ran, Recording, Settings};
 
 use super::args::SelectionArgs;
 use super::args::replay::JudgeArgs;

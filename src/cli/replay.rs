@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::checks;
+use crate::converter::Opened;
+use crate::converter::endpoint::{Endpoint as _, Request, Stand};
+use crate::converter::webhook::Webhook;
+use crate::evidence;
+use crate::report::{Finding, Outcome, Report};
+use crate::run::{self as engine, Plan, Settings, Suite, SuiteFile};
+use crate::subject::load::{InputError, Trouble};
+use crate::subject::{API_VERSION, Subject};
 use anyhow::Result;
-use crdproof::checks;
-use crdproof::convert::Opened;
-use crdproof::convert::endpoint::{Endpoint as _, Request, Stand};
-use crdproof::convert::webhook::Webhook;
-use crdproof::input::{InputError, Trouble};
-use crdproof::observe;
-use crdproof::report::{Finding, Outcome, Report};
-use crdproof::run::{self as engine, Plan, Settings, Suite, SuiteFile};
-use crdproof::subject::{API_VERSION, Subject};
 
 use super::args::SelectionArgs;
 use super::args::replay::ReplayArgs;
@@ -80,8 +80,8 @@ fn target(url: &str, ca: Option<&Path>) -> Result<Stand> {
     let authorities = ca.map(read).transpose()?;
     let webhook = Webhook::new(url, authorities.as_deref()).map_err(wrong)?;
     match webhook.send(&Request::get()).0 {
-        observe::Outcome::Failed(why) => Err(unreachable(&why, "start it, or correct --target").into()),
-        observe::Outcome::Answered { .. } | observe::Outcome::Met(_) => Ok(Stand(Arc::new(webhook))),
+        evidence::Outcome::Failed(why) => Err(unreachable(&why, "start it, or correct --target").into()),
+        evidence::Outcome::Answered { .. } | evidence::Outcome::Met(_) => Ok(Stand(Arc::new(webhook))),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `report render` and `report merge`.
 
+use crate::report::{Report, merge, read};
+use crate::subject::load::{InputError, Texts, Trouble};
 use anyhow::Result;
-use crdproof::input::{InputError, Texts, Trouble};
-use crdproof::report::{Report, merge, read};
 
 use super::args::{ReportAction, ReportCommandArgs};
 use super::console::Console;

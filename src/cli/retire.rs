@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
+use crate::operate::migrate::Pace;
+use crate::operate::retire::dependents::dependents;
+use crate::operate::retire::{self, Cleaned, Plan, Refusal, Step, Told, Wish};
 use anyhow::Result;
-use crdproof::cluster::ClusterError;
-use crdproof::cluster::api::Api;
-use crdproof::journey::migrate::Pace;
-use crdproof::journey::retire::dependents::dependents;
-use crdproof::journey::retire::{self, Cleaned, Plan, Refusal, Step, Told, Wish};
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::api::Api;
 
 use super::args::migrate::RetireArgs;
 use super::console::Console;

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use crate::converter::Opened;
+use crate::evidence::SavedCase;
+use crate::report::{Conduct, Report};
+use crate::run::{self as engine, Options, Plan, Ran, Recording, SUITES, Selection, Settings, Suite, load_suite};
+use crate::subject::Subject;
+use crate::subject::load::{self, InputError, Trouble};
 use anyhow::Result;
-use crdproof::convert::Opened;
-use crdproof::input::{self, InputError, Trouble};
-use crdproof::names;
-use crdproof::observe::SavedCase;
-use crdproof::report::{Conduct, Report};
-use crdproof::run::{self as engine, Options, Plan, Ran, Recording, SUITES, Selection, Settings, Suite, load_suite};
-use crdproof::subject::Subject;
+use crdproof_schema::names;
 use serde_json::json;
 
 use super::args::{PlanArgs, RunArgs, SelectionArgs, SubjectArgs, TextFormat};
@@ -156,7 +156,7 @@ pub(crate) fn options(jobs: Option<NonZeroUsize>) -> Options {
 
 /// Adds to each finding the command that shows it again.
 pub(crate) fn add_reproduction(report: &mut Report, command: &str) {
-    for finding in report.findings.iter_mut().filter(|finding| crdproof::checks::find(&finding.check).is_some()) {
+    for finding in report.findings.iter_mut().filter(|finding| crate::checks::find(&finding.check).is_some()) {
         finding.reproduce = Some(format!("{command} --only {}", finding.check));
     }
 }
@@ -228,12 +228,12 @@ fn plan_text(plan: &Plan<'_>, settings: &Settings) -> String {
 /// Loads what is on trial.
 pub(crate) fn load(args: &SubjectArgs) -> Result<Subject> {
     if !args.sources.is_empty() {
-        return Ok(input::from_paths(args.sources.clone())?);
+        return Ok(load::from_paths(args.sources.clone())?);
     }
     let default = Path::new("crdproof.yaml");
     match &args.file {
-        Some(file) => Ok(input::from_file(file)?),
-        None if default.exists() => Ok(input::from_file(default)?),
+        Some(file) => Ok(load::from_file(file)?),
+        None if default.exists() => Ok(load::from_file(default)?),
         None => {
             let error = InputError::new(Trouble::Wrong, "there is no crdproof.yaml here and no SOURCE was given");
             Err(error.help("name CRDs (`crdproof run config/crd`) or write a subject file with `crdproof init`").into())
@@ -248,7 +248,7 @@ pub(crate) fn settings(args: &SelectionArgs, subject: &Subject) -> Result<Settin
     let suites = wanted.into_iter().flatten().map(|name| suite(name)).collect::<Result<Vec<_>>>()?;
     let selection = Selection { suites, only: args.only.clone(), except: args.except.clone() };
     if let Some(unknown) = selection.unknown().first() {
-        let near = names::closest(unknown, crdproof::checks::ALL.iter().map(|check| check.id));
+        let near = names::closest(unknown, crate::checks::ALL.iter().map(|check| check.id));
         let help =
             near.map_or_else(|| "`crdproof list` shows all checks".into(), |near| format!("did you mean `{near}`?"));
         return Err(InputError::new(Trouble::Wrong, format!("no check is named {unknown:?}")).help(help).into());
@@ -262,7 +262,7 @@ fn suite(name: &str) -> Result<Suite> {
     let loaded = match built_in {
         Some((_, text)) => load_suite(name, name, text),
         None if Path::new(name).is_file() => {
-            let text = input::Texts::relative_to("").read(name)?.remove(0);
+            let text = load::Texts::relative_to("").read(name)?.remove(0);
             load_suite(name, &text.name, &text.text)
         }
         None => {

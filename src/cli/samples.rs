@@ -3,14 +3,14 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::evidence::Taken;
+use crate::operate::samples::take;
+use crate::subject::Crd;
+use crate::subject::load::{InputError, Trouble, read_dump};
 use anyhow::Result;
-use crdproof::cluster::existing::{Access, Existing};
-use crdproof::cluster::{ClusterError, runtime};
-use crdproof::document::{Sources, parse};
-use crdproof::input::{InputError, Trouble, read_dump};
-use crdproof::journey::samples::take;
-use crdproof::observe::Taken;
-use crdproof::subject::Crd;
+use crdproof_envtest::existing::{Access, Existing};
+use crdproof_envtest::{ClusterError, runtime};
+use crdproof_schema::document::{Sources, parse};
 use serde_json::{Value, json};
 
 use super::args::TextFormat;

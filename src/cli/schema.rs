@@ -1,9 +1,9 @@
 //! `schema`.
 
+use crate::report::Report;
+use crate::run::SuiteFile;
+use crate::subject::SubjectFile;
 use anyhow::Result;
-use crdproof::report::Report;
-use crdproof::run::SuiteFile;
-use crdproof::subject::SubjectFile;
 use schemars::schema_for;
 
 use super::args::{SchemaArgs, SchemaOf};

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use crate::converter::Answerer;
+use crate::converter::proxy::{Call, Credentials, Listener, Reply};
+use crate::subject::Subject;
+use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
-use crdproof::cluster::runtime;
-use crdproof::convert::Answerer;
-use crdproof::input::{InputError, Trouble};
-use crdproof::subject::Subject;
-use crdproof::tap::{Call, Credentials, Listener, Reply};
+use crdproof_envtest::runtime;
 
 use super::args::convert::ServeArgs;
 use super::console::Console;
@@ -24,7 +24,7 @@ pub(crate) fn serve(args: &ServeArgs, console: Console) -> Result<Exit> {
     })?;
     let credentials = credentials(args)?;
     let handler = move |call: Call| respond(&answerer, &call);
-    let trouble = |error: crdproof::cluster::ClusterError| {
+    let trouble = |error: crdproof_envtest::ClusterError| {
         let help = error.help().to_owned();
         InputError::new(Trouble::Environment, error.to_string()).help(help)
     };

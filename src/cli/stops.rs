@@ -1,12 +1,12 @@
 //! The releases that a run stops at: ranges as the releases that they stand for, each release once. What a range names and
 //! cannot be had is absent, and counted; what is named by itself must be had.
 
+use crate::run::Absent;
+use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
-use crdproof::cluster::ClusterError;
-use crdproof::cluster::binaries::Store;
-use crdproof::input::{InputError, Trouble};
-use crdproof::kubernetes::{KubeVersion, Selector};
-use crdproof::run::Absent;
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::binaries::Store;
+use crdproof_schema::kubernetes::{KubeVersion, Selector};
 use indexmap::IndexMap;
 
 use super::args::env::{Provider, ServerArgs};

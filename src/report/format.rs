@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Report, Style, github, html, json, junit, markdown, sarif, terminal};
-use crate::names;
+use crdproof_schema::names;
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::observe::{Ask, Exchange, Outcome, masked_review};
-use crate::schema::{Schema, Secrets, scrub};
+use crate::evidence::{Ask, Exchange, Outcome, masked_review};
 use crate::subject::Crd;
+use crdproof_schema::structural::{Schema, Secrets, scrub};
 
 /// What went over the wire about one CRD.
 #[derive(Debug, Clone, Copy)]

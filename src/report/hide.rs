@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::schema::{MASK, is_secret};
+use crdproof_schema::structural::{MASK, is_secret};
 
 /// What excerpts do not show.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kubernetes::{KubeVersion, Selector};
+use crdproof_schema::kubernetes::{KubeVersion, Selector};
 
 use super::{Conversions, Finding, JourneyInfo, Outcome, Report, Result as Verdict, Skipped, WaiverInfo, WaiverState};
 

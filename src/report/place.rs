@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hide::{self, Hide};
-use crate::document::{Sources, Span};
+use crdproof_schema::document::{Sources, Span};
 
 /// A place with an excerpt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

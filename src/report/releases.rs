@@ -9,7 +9,7 @@ use super::matrix::Kind;
 use super::sections::{family, outcome, plural};
 use super::{Outcome, Report, Result, Skipped};
 use crate::checks::Severity;
-use crate::kubernetes::KubeVersion;
+use crdproof_schema::kubernetes::KubeVersion;
 
 /// The table: a row for each check that API servers took part in, a column for each release. Checks of a family that fared
 /// alike, and have nothing to tell, share a row.

@@ -9,16 +9,17 @@ use std::time::Instant;
 use jiff::civil::Date;
 use serde_json::Value;
 
-use super::search::{Found, Saved, Search, judge_recorded};
 use super::{Case, Plan, Recorded};
+use crate::act::conversions::{Found, Saved, Search, judge_recorded};
+use crate::act::wire;
 use crate::checks::{Change, Check, Evidence, Need, Verdict};
-use crate::convert::endpoint::Request;
-use crate::convert::{self, Converter, Declared, probe};
-use crate::observe::{Exchange, Outcome, Trial};
+use crate::converter::endpoint::Request;
+use crate::converter::{self, Converter, Declared};
+use crate::evidence::{Exchange, Outcome, Trial};
 use crate::report::Conversions;
-use crate::schema::Secrets;
-use crate::schema::compare::{Delta, compare};
 use crate::subject::Crd;
+use crdproof_schema::structural::Secrets;
+use crdproof_schema::structural::compare::{Delta, compare};
 
 /// What happens during a run, in the order in which it happens.
 #[derive(Debug)]
@@ -78,7 +79,7 @@ impl Options {
 /// Whether the plan asks a webhook.
 pub fn asks(plan: &Plan<'_>) -> bool {
     plan.cases.iter().any(|case| {
-        let over_the_wire = matches!(convert::declared(plan.subject, case.crd), Ok(Declared::Webhook(_)));
+        let over_the_wire = matches!(converter::declared(plan.subject, case.crd), Ok(Declared::Webhook(_)));
         let needs = |need| case.check.needs.contains(&need);
         let trials = (needs(Need::Trials) || needs(Need::Survey)) && !plan.settings.trials.contains_key(&case.crd.name);
         over_the_wire && (trials || needs(Need::Exchanges) && !plan.settings.exchanges.contains_key(&case.crd.name))
@@ -294,7 +295,7 @@ fn exchange<'a>(plan: &Plan<'a>, crd: &'a Crd, emit: Emit<'_, 'a>) -> Vec<Exchan
         // That it can be opened is known before a run begins.
         None => plan.endpoint.endpoint(plan.subject).ok().flatten(),
     };
-    let exchanges = endpoint.map(|endpoint| probe::probe(endpoint, crd, &objects)).unwrap_or_default();
+    let exchanges = endpoint.map(|endpoint| wire::probe(endpoint, crd, &objects)).unwrap_or_default();
     if plan.settings.record {
         emit(Event::Asked { crd, exchanges: exchanges.clone() });
     }

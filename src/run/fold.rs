@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::veil::{Veil, veil, veiled};
 use super::{Case, Event, Options, Plan, Recorded, run, waive};
 use crate::checks::{Breach, Need, Verdict};
-use crate::observe::{Exchange, SavedCase, Trace};
+use crate::evidence::{Exchange, SavedCase, Trace};
 use crate::report::{
     CheckInfo, CrdInfo, Finding, Hide, JourneyInfo, Location, Outcome, Problem, Related, Report, Result, Summary,
     VersionInfo,

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Recorded, Selection};
 use crate::checks::{Check, Need, Severity};
-use crate::convert::endpoint::Stand;
-use crate::convert::{Declared, Opened, declared};
-use crate::kubernetes::KubeVersion;
-use crate::observe::{Exchange, SavedCase, Trace};
+use crate::converter::endpoint::Stand;
+use crate::converter::{Declared, Opened, declared};
+use crate::evidence::{Exchange, SavedCase, Trace};
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
+use crdproof_schema::kubernetes::KubeVersion;
 
 /// Settings of a run that do not belong to the subject.
 #[derive(Debug, Clone, Default)]

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::checks::{self, Severity};
-use crate::document::{DecodeError, ParseError, Place, Sources, decode, parse};
-use crate::names;
+use crdproof_schema::document::{DecodeError, ParseError, Place, Sources, decode, parse};
+use crdproof_schema::names;
 
 /// The suites that are built in: name and text.
 pub static SUITES: &[(&str, &str)] = &[
@@ -69,7 +69,7 @@ pub struct SuiteError {
 pub fn load_suite(name: &str, file: &str, text: &str) -> Result<Suite, SuiteError> {
     let mut sources = Sources::default();
     let id = sources.add(file, text);
-    let start = crate::document::Span::start_of(id);
+    let start = crdproof_schema::document::Span::start_of(id);
     let error = |span, message: String, help| SuiteError { place: sources.place(span), message, help };
     let documents = parse(&sources, id).map_err(|ParseError { span, message }| error(span, message, None))?;
     let [document] = documents.as_slice() else {

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Plan;
-use crate::observe::Trial;
+use crate::evidence::Trial;
 use crate::report::{Finding, Hide};
-use crate::schema::{Secrets, scrub};
 use crate::subject::{Crd, Subject};
+use crdproof_schema::structural::{Secrets, scrub};
 
 /// What must not be shown.
 pub struct Veil<'a> {

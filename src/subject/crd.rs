@@ -1,8 +1,9 @@
 //! A `CustomResourceDefinition` as written.
 
-use crate::document::{Kind, Node, Span};
-use crate::generate::Context;
-use crate::schema::{ScalePaths, Schema, Secrets};
+use crdproof_envtest::api::Resource;
+use crdproof_schema::document::{Kind, Node, Span};
+use crdproof_schema::generate::Context;
+use crdproof_schema::structural::{ScalePaths, Schema, Secrets};
 
 /// A CRD. Reading it is tolerant: what is missing or odd is for the checks to say.
 #[derive(Debug, Clone)]
@@ -239,6 +240,12 @@ impl Crd {
     /// Whether objects live in namespaces.
     pub fn is_namespaced(&self) -> bool {
         self.scope == "Namespaced"
+    }
+
+    /// Returns the resource in a namespace, or cluster-wide where the CRD says so, at no version yet.
+    pub fn resource(&self, namespace: &str) -> Resource {
+        let resource = Resource::cluster_wide(&self.group, "", &self.names.plural);
+        if self.is_namespaced() { resource.within(namespace) } else { resource }
     }
 
     /// Whether versions differ by nothing but their name to the API server.

@@ -3,9 +3,9 @@
 use regex::Regex;
 
 use super::Crd;
-use crate::document::{Node, Span};
-use crate::kubernetes::{FEATURES, Feature, Found, KubeVersion};
-use crate::schema::Rule;
+use crdproof_schema::document::{Node, Span};
+use crdproof_schema::kubernetes::{FEATURES, Feature, Found, KubeVersion};
+use crdproof_schema::structural::Rule;
 
 /// A feature that a CRD uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -114,7 +114,7 @@ fn without_strings(rule: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Sources, parse};
+    use crdproof_schema::document::{Sources, parse};
 
     /// A CRD that uses everything that can be recognised.
     const EVERYTHING: &str = include_str!("features_tests.yaml");

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ConverterConfig, Period};
-use crate::field_map::FieldMap;
-use crate::kubernetes::{KubeVersion, Selector};
+use crate::subject::field_map::FieldMap;
+use crdproof_schema::kubernetes::{KubeVersion, Selector};
 
 /// What is on trial and what it promises.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

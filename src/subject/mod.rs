@@ -12,8 +12,8 @@ mod sample;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::document::{Node, Sources, Span};
-use crate::field_map::{FieldMap, Relation};
+use crate::subject::field_map::{FieldMap, Relation};
+use crdproof_schema::document::{Node, Sources, Span};
 
 pub use bundle::Bundle;
 pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig};
@@ -24,11 +24,17 @@ pub use file::{
     Baseline, Budget, CrdInputs, Implementation, KubernetesConfig, Metadata, MigrationConfig, Provider, SubjectFile,
     SubjectFileError, Waiver,
 };
+pub(crate) mod objects;
+pub mod field_map;
+pub mod load;
+
 pub use period::{Period, PeriodError};
 pub use sample::Sample;
 
 // Names are read together with the CRDs that bear them.
-pub use crate::kubernetes::{api_version_order, is_dns_label_1035, is_dns_subdomain_1123, is_kubernetes_version_name};
+pub use crdproof_schema::kubernetes::{
+    api_version_order, is_dns_label_1035, is_dns_subdomain_1123, is_kubernetes_version_name,
+};
 
 /// The API version of the subject file.
 pub const API_VERSION: &str = "crdproof/v1alpha1";

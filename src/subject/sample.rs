@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Crd;
-use crate::document::Node;
+use crdproof_schema::document::Node;
 
 /// One object of some version of a CRD.
 #[derive(Debug, Clone)]

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use crdproof::cluster::api::{Api, PatchKind, Query, Resource, definitions};
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::document::{Sources, parse};
+use crdproof_envtest::api::{Api, PatchKind, Query, Resource, definitions};
+use crdproof_envtest::local::{Binaries, Local};
+use crdproof_schema::document::{Sources, parse};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crdproof::cluster::api::{PatchKind, Query, Resource, definitions};
-use crdproof::cluster::k3s::{Datastore, K3s};
-use crdproof::cluster::kind::Kind;
-use crdproof::cluster::{ClusterError, Server};
-use crdproof::convert::review;
-use crdproof::journey::Journey;
-use crdproof::kubernetes::KubeVersion;
-use crdproof::tap::{Call, Listener, Reply};
+use crdproof::act::scenarios::Journey;
+use crdproof::converter::proxy::{Call, Listener, Reply};
+use crdproof::converter::review;
+use crdproof_envtest::api::{PatchKind, Query, Resource, definitions};
+use crdproof_envtest::k3s::{Datastore, K3s};
+use crdproof_envtest::kind::Kind;
+use crdproof_envtest::{ClusterError, Server};
+use crdproof_schema::kubernetes::KubeVersion;
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
 
@@ -49,13 +49,13 @@ fn at_hand(checked: Result<(), ClusterError>) -> Result<Option<Completion>, Fail
 /// The kind of the repository where it was built, otherwise the one in `PATH`.
 fn kind_program() -> PathBuf {
     let env = |name: &str| std::env::var_os(name);
-    let root = crdproof::cluster::binaries::Store::default_root(&env).unwrap_or_default();
+    let root = crdproof_envtest::binaries::Store::default_root(&env).unwrap_or_default();
     let entries = std::fs::read_dir(root.join("kind")).into_iter().flatten().flatten();
     let mut built = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("kind-v"));
     built.next().map_or_else(|| "kind".into(), |entry| entry.path())
 }
 
-fn k3s_builder() -> Result<crdproof::cluster::k3s::Builder, ClusterError> {
+fn k3s_builder() -> Result<crdproof_envtest::k3s::Builder, ClusterError> {
     let real = K3s::builder(release());
     if real.check().is_ok() {
         return Ok(real);

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crdproof::cluster::existing::{Access, Existing};
-use crdproof::cluster::local::Binaries;
+use crdproof_envtest::existing::{Access, Existing};
+use crdproof_envtest::local::Binaries;
 use libtest_mimic::Failed;
 
 use crate::endings::within;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crdproof::cluster::api::{PatchKind, Query, Resource};
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::journey::deliver::Deliverer;
-use crdproof::journey::source::Source;
-use crdproof::observe::{Became, Seen, State};
+use crdproof::act::scenarios::deliver::Deliverer;
+use crdproof::act::scenarios::source::Source;
+use crdproof::evidence::{Became, Seen, State};
+use crdproof_envtest::api::{PatchKind, Query, Resource};
+use crdproof_envtest::local::{Binaries, Local};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crdproof::cluster::Server;
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::journey::in_tree::{CONTROLLERS, switches};
-use crdproof::journey::{Journey, Migrators, travel};
+use crdproof::act::scenarios::{Journey, Migrators, travel};
+use crdproof::operate::in_tree::{CONTROLLERS, switches};
 use crdproof::report::{Outcome, Report};
 use crdproof::subject::{MigrationConfig, Period};
+use crdproof_envtest::Server;
+use crdproof_envtest::local::{Binaries, Local};
 use libtest_mimic::{Completion, Failed};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crdproof::cluster::local::{Binaries, Local};
+use crdproof_envtest::local::{Binaries, Local};
 use libtest_mimic::{Completion, Failed};
 
 use crate::support::{block, check, describe};

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crdproof::cluster::ClusterError;
-use crdproof::cluster::LABEL;
-use crdproof::cluster::Server;
-use crdproof::cluster::api::{Query, definitions};
-use crdproof::cluster::existing::{Access, Existing};
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::journey::{Journey, Migrators, travel};
+use crdproof::act::scenarios::{Journey, Migrators, travel};
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::LABEL;
+use crdproof_envtest::Server;
+use crdproof_envtest::api::{Query, definitions};
+use crdproof_envtest::existing::{Access, Existing};
+use crdproof_envtest::local::{Binaries, Local};
 use libtest_mimic::{Completion, Failed};
 use serde_json::Value;
 
@@ -115,7 +115,7 @@ pub(crate) fn journeys_are_guests(binaries: &Binaries) -> Result<Completion, Fai
         return Ok(Completion::ignored_with("only a controller lets a namespace go, and this release has none"));
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds/databases-none/crdproof.yaml");
-    let subject = crdproof::input::from_file(&file).map_err(|error| error.to_string())?;
+    let subject = crdproof::subject::load::from_file(&file).map_err(|error| error.to_string())?;
     let (subject, on_trial) = (&subject, &subject.crds[0]);
     block(async {
         let local = Local::builder(binaries.clone()).controllers(["namespace"]).start().await;

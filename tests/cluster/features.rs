@@ -1,10 +1,10 @@
 //! The table of features against servers: each is sent to the server in a CRD of its own, as a dry run, and taken, refused, dropped
 //! or kept as the table says of that release.
 
-use crdproof::cluster::Server;
-use crdproof::cluster::api::{Api, Query, definitions};
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::kubernetes::{FEATURES, Feature, KubeVersion, Older};
+use crdproof_envtest::Server;
+use crdproof_envtest::api::{Api, Query, definitions};
+use crdproof_envtest::local::{Binaries, Local};
+use crdproof_schema::kubernetes::{FEATURES, Feature, KubeVersion, Older};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn all_are_tried() -> Result<(), Failed> {
 }
 
 /// What became of a CRD.
-fn became(sent: &Value, answer: &crdproof::cluster::api::Answer, place: &str) -> Option<Older> {
+fn became(sent: &Value, answer: &crdproof_envtest::api::Answer, place: &str) -> Option<Older> {
     if !answer.is_success() {
         return Some(Older::Refuses);
     }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crdproof::cluster::api::{Api, PatchKind, Resource, definitions};
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::cluster::{ClusterError, Server};
-use crdproof::journey::Journey;
-use crdproof::journey::migrate::Pace;
-use crdproof::journey::retire::{Wish, retire};
-use crdproof::journey::settle::{Flight, Store, Watched, settle};
-use crdproof::tap::{Fault, Tap};
+use crdproof::act::scenarios::Journey;
+use crdproof::converter::proxy::{Fault, Tap};
+use crdproof::operate::migrate::Pace;
+use crdproof::operate::retire::{Wish, retire};
+use crdproof::operate::settle::{Flight, Store, Watched, settle};
+use crdproof_envtest::api::{Api, PatchKind, Resource, definitions};
+use crdproof_envtest::local::{Binaries, Local};
+use crdproof_envtest::{ClusterError, Server};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ pub(crate) fn a_flip_is_proven_on_every_server(binaries: &Binaries) -> Result<()
     block(async {
         let local = two(binaries).await?;
         let apis = [local.api(), local.second_api().ok_or("no second server")?];
-        let access = crdproof::cluster::HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
+        let access = crdproof_envtest::HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
         let tap = Tap::start(&access, Arc::new(maps())).await.map_err(|error| describe(&error))?;
         let mut definition = tap.redirect(&subject().crds[0].node.to_value());
         definition["spec"]["versions"][0]["storage"] = json!(true);

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crdproof::cluster::HostAccess;
-use crdproof::cluster::api::{Resource, definitions};
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::convert::endpoint::{Function, Request};
-use crdproof::convert::review;
-use crdproof::journey::in_tree::{CONTROLLERS, Ended, migrate_in_tree, offered, switches};
-use crdproof::kubernetes::KubeVersion;
-use crdproof::tap::{Fault, Tap};
+use crdproof::converter::endpoint::{Function, Request};
+use crdproof::converter::proxy::{Fault, Tap};
+use crdproof::converter::review;
+use crdproof::operate::in_tree::{CONTROLLERS, Ended, migrate_in_tree, offered, switches};
+use crdproof_envtest::HostAccess;
+use crdproof_envtest::api::{Resource, definitions};
+use crdproof_envtest::local::{Binaries, Local};
+use crdproof_schema::kubernetes::KubeVersion;
 use libtest_mimic::{Completion, Failed};
 use serde_json::{Value, json};
 

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crdproof::cluster::Server;
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::convert::Maps;
-use crdproof::convert::endpoint::{Endpoint, Request};
-use crdproof::journey::{Journey, Migrators, travel};
-use crdproof::kubernetes::KubeVersion;
-use crdproof::observe::{Outcome, Seen, Trace};
+use crdproof::act::scenarios::{Journey, Migrators, travel};
+use crdproof::converter::Maps;
+use crdproof::converter::endpoint::{Endpoint, Request};
+use crdproof::evidence::{Outcome, Seen, Trace};
 use crdproof::report::Report;
 use crdproof::run::{Options, Selection, Settings, judge, load_suite, plan};
 use crdproof::subject::Subject;
+use crdproof_envtest::Server;
+use crdproof_envtest::local::{Binaries, Local};
+use crdproof_schema::kubernetes::KubeVersion;
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ use crate::support::{block, check, describe, said};
 
 pub(crate) fn subject() -> Subject {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/traces/widgets");
-    crdproof::input::from_file(&folder.join("crdproof.yaml")).unwrap_or_else(|error| panic!("{error}"))
+    crdproof::subject::load::from_file(&folder.join("crdproof.yaml")).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn travelled(binaries: &Binaries, converter: Arc<dyn Endpoint>, journeys: &[Journey]) -> Result<Trace, Failed> {

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crdproof::cluster::api::{Api, PatchKind, Query, Resource};
-use crdproof::cluster::local::{Binaries, Component, Local};
-use crdproof::kubernetes::KubeVersion;
+use crdproof_envtest::api::{Api, PatchKind, Query, Resource};
+use crdproof_envtest::local::{Binaries, Component, Local};
+use crdproof_schema::kubernetes::KubeVersion;
 use libtest_mimic::Failed;
 use serde_json::json;
 

@@ -23,9 +23,9 @@ mod verbs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crdproof::cluster::binaries::{Care, Store, listed};
-use crdproof::cluster::local::Binaries;
-use crdproof::kubernetes::KubeVersion;
+use crdproof_envtest::binaries::{Care, Store, listed};
+use crdproof_envtest::local::Binaries;
+use crdproof_schema::kubernetes::KubeVersion;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 fn main() -> ExitCode {

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crdproof::cluster::api::{PatchKind, Resource, definitions};
-use crdproof::cluster::local::{Binaries, Local};
+use crdproof_envtest::api::{PatchKind, Resource, definitions};
+use crdproof_envtest::local::{Binaries, Local};
 use futures::StreamExt as _;
 use libtest_mimic::Failed;
 use serde_json::json;

@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crdproof::cluster::binaries::Store;
-use crdproof::input::from_file;
-use crdproof::kubernetes::{KubeVersion, Older};
+use crdproof::subject::load::from_file;
 use crdproof::subject::{Used, features_of};
+use crdproof_envtest::binaries::Store;
+use crdproof_schema::kubernetes::{KubeVersion, Older};
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! Experiments on a real server agree with the table of server rules.
 
-use crdproof::cluster::Server;
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::journey::preflight::{self, Outcome};
+use crdproof::operate::preflight::{self, Outcome};
+use crdproof_envtest::Server;
+use crdproof_envtest::local::{Binaries, Local};
 use libtest_mimic::Failed;
 
 use crate::support::{block, check, describe};

@@ -3,8 +3,8 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-use crdproof::cluster::api::{Api, PatchKind, Query, Resource, definitions};
-use crdproof::cluster::local::{Binaries, Local};
+use crdproof_envtest::api::{Api, PatchKind, Query, Resource, definitions};
+use crdproof_envtest::local::{Binaries, Local};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::process::Output;
 use std::time::Duration;
 
-use crdproof::cluster::ClusterError;
-use crdproof::cluster::api::{Api, PatchKind, Resource, definitions};
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::api::{Api, PatchKind, Resource, definitions};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crdproof::cluster::api::{Api, FieldValidation, METADATA_LIST, PatchKind, Query, Resource, TABLE};
-use crdproof::cluster::local::{Binaries, Local};
+use crdproof_envtest::api::{Api, FieldValidation, METADATA_LIST, PatchKind, Query, Resource, TABLE};
+use crdproof_envtest::local::{Binaries, Local};
 use libtest_mimic::Failed;
 use serde_json::json;
 

@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crdproof::cluster::binaries::{Assets, BinariesError, Origin, Progress, Sources, Store, resolve};
-use crdproof::kubernetes::Selector;
+use crdproof_envtest::binaries::{Assets, BinariesError, Origin, Progress, Sources, Store, resolve};
+use crdproof_schema::kubernetes::Selector;
 use rstest::rstest;
 
 /// Answers `go env`, and builds programs that only say their version. Every call leaves a line.

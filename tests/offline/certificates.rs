@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crdproof::tap::{Credentials, Listener};
+use crdproof::converter::proxy::{Credentials, Listener};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 
 use crate::cli::{Ended, crdproof};
@@ -31,7 +31,7 @@ fn credentials(names: &[&str], days: i64) -> Credentials {
 fn judged(credentials: Credentials, named: bool) -> Ended {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
-    let handler = |call: crdproof::tap::Call| right(&call);
+    let handler = |call: crdproof::converter::proxy::Call| right(&call);
     let listener = runtime.block_on(Listener::bind(address, credentials, handler)).unwrap();
     let url = format!("https://{}/convert", listener.address());
     let folder = subject(&url, named.then(|| listener.authority()));

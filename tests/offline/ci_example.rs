@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crdproof::document::{Node, Sources, parse};
+use crdproof_schema::document::{Node, Sources, parse};
 
 use crate::cli::{BINARY, commit_all, copy, git, repository};
 

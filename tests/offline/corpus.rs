@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crdproof::checks::Severity;
-use crdproof::input;
 use crdproof::report::{Report, json};
+use crdproof::subject::load;
 
 use crate::fixture::{judge, root};
 
@@ -48,7 +48,7 @@ fn print_table(report: &Report) {
 #[test]
 fn real_crds_are_judged_as_the_server_judges_them() {
     let Some(folder) = corpus() else { return };
-    let subject = input::from_paths(vec![folder.display().to_string()]).unwrap_or_else(|error| panic!("{error}"));
+    let subject = load::from_paths(vec![folder.display().to_string()]).unwrap_or_else(|error| panic!("{error}"));
     let report = judge(&subject, Vec::new());
     print_table(&report);
     assert!(report.problems.is_empty(), "{:?}", report.problems);

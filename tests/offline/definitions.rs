@@ -2,8 +2,8 @@
 //! must have an error, and what it accepts must have none that says it would be refused.
 
 use crdproof::checks::Severity;
-use crdproof::document::{Node, Sources, parse};
-use crdproof::input::{self, Text};
+use crdproof::subject::load::{self, Text};
+use crdproof_schema::document::{Node, Sources, parse};
 use serde_json::{Value, json};
 
 use crate::fixture::{judge, root};
@@ -71,5 +71,5 @@ fn definition(case: &Node) -> crdproof::subject::Subject {
             "versions": [version],
         },
     });
-    input::from_texts(vec![Text { name: "crd.json".into(), text: crd.to_string() }], Vec::new(), None).unwrap()
+    load::from_texts(vec![Text { name: "crd.json".into(), text: crd.to_string() }], Vec::new(), None).unwrap()
 }

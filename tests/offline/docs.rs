@@ -6,8 +6,8 @@ mod pages;
 
 use std::path::{Path, PathBuf};
 
-use crdproof::document::{Sources, decode, parse};
 use crdproof::subject::SubjectFile;
+use crdproof_schema::document::{Sources, decode, parse};
 
 use crate::cli::{crdproof, repository};
 

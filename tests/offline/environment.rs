@@ -201,7 +201,7 @@ fn what_a_dead_run_left_is_swept() {
     };
     let mut ended = Command::new("true").spawn().unwrap();
     ended.wait().unwrap();
-    let machine = crdproof::cluster::RunId::new().to_string();
+    let machine = crdproof_envtest::RunId::new().to_string();
     let machine = machine.split('-').next().unwrap();
     let folder = |process: u32| world.path().join(format!("temporary/crdproof-{machine}-{process}-1a2b3c-x"));
     let (dead, alive) = (folder(ended.id()), folder(std::process::id()));

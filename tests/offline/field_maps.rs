@@ -1,8 +1,8 @@
 //! Field maps from the outside: the page about them is true, mistakes have places, and the fixture round-trips.
 
-use crdproof::document::{Sources, decode, parse};
-use crdproof::field_map::{FieldMap, Relation, expected, inverse_gaps};
-use crdproof::input;
+use crdproof::subject::field_map::{FieldMap, Relation, expected, inverse_gaps};
+use crdproof::subject::load;
+use crdproof_schema::document::{Sources, decode, parse};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn documents(text: &str) -> Vec<Value> {
     let mut sources = Sources::default();
     let id = sources.add("block", text);
     let documents = parse(&sources, id).unwrap_or_else(|error| panic!("{}\n{text}", error.message));
-    documents.iter().map(crdproof::document::Node::to_value).collect()
+    documents.iter().map(crdproof_schema::document::Node::to_value).collect()
 }
 
 fn read_map(block: &str) -> FieldMap {
@@ -115,7 +115,7 @@ fn mistake(operators: &str) -> String {
                 - crd: apps.example.com\n  between: [v1, v2]\n";
     std::fs::write(folder.path().join("crd.yaml"), CRD).unwrap();
     std::fs::write(folder.path().join("crdproof.yaml"), format!("{head}{operators}")).unwrap();
-    let error = input::from_file(&folder.path().join("crdproof.yaml")).unwrap_err();
+    let error = load::from_file(&folder.path().join("crdproof.yaml")).unwrap_err();
     let place = error.place.as_ref().unwrap();
     assert!(place.file.ends_with("crdproof.yaml"));
     format!("{}:{}: {} ({})", place.line, place.column, error.message, error.help.unwrap())

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crdproof::document::{Sources, decode, parse};
-use crdproof::input::{self, Texts};
-use crdproof::observe::{Exchange, Trace, Trial};
+use crdproof::evidence::{Exchange, Trace, Trial};
 use crdproof::report::Report;
 use crdproof::run::{Options, Selection, Settings, load_suite, plan};
 use crdproof::subject::Subject;
+use crdproof::subject::load::{self, Texts};
+use crdproof_schema::document::{Sources, decode, parse};
 use serde::Deserialize;
 
 /// The day on which fixtures are judged, so that expiries do not depend on the clock.
@@ -152,7 +152,7 @@ pub(crate) fn load(folder: &Path) -> Subject {
     let own = folder.join("crdproof.yaml");
     let file = borrowed(folder).map_or(own, |borrowed| root().join(borrowed.subject).join("crdproof.yaml"));
     if file.is_file() {
-        return input::from_file(&file).unwrap_or_else(|error| panic!("{error}"));
+        return load::from_file(&file).unwrap_or_else(|error| panic!("{error}"));
     }
     let texts = |prefix: &str| {
         let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect();
@@ -163,7 +163,7 @@ pub(crate) fn load(folder: &Path) -> Subject {
     };
     let old = texts("old");
     let baseline = if old.is_empty() { None } else { Some(old) };
-    input::from_texts(texts("crd"), texts("sample"), baseline).unwrap_or_else(|error| panic!("{error}"))
+    load::from_texts(texts("crd"), texts("sample"), baseline).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The journey that was recorded for a fixture, with its `patch.json` applied: a broken trace is a

@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
-use crdproof::generate::{Case, Generator, Options, Phase};
-use crdproof::input;
-use crdproof::kubernetes::KubeVersion;
-use crdproof::schema::Outcome;
+use crdproof::subject::load;
+use crdproof_schema::generate::{Case, Generator, Options, Phase};
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::Outcome;
 
 /// Random and invalid objects of each version.
 const OBJECTS: usize = 12;
@@ -22,7 +22,7 @@ fn objects_of_real_crds_are_valid_and_reach_every_leaf() {
         eprintln!("skipped: CRDPROOF_CORPUS names no folder with real CRDs");
         return;
     };
-    let subject = input::from_paths(vec![folder.display().to_string()]).unwrap_or_else(|error| panic!("{error}"));
+    let subject = load::from_paths(vec![folder.display().to_string()]).unwrap_or_else(|error| panic!("{error}"));
     let (mut leaves, mut reached, mut objects, mut invalid) = (0, 0, 0, 0);
     for crd in &subject.crds {
         for version in crd.versions.iter().filter(|version| version.served) {

@@ -1,9 +1,9 @@
 //! Objects that nobody would write on purpose: the judge must not panic, and its answers must hold
 //! when they come back as requests.
 
-use crdproof::document::{Sources, parse};
-use crdproof::kubernetes::KubeVersion;
-use crdproof::schema::{Outcome, Request, Schema, Type, Validator, validate};
+use crdproof_schema::document::{Sources, parse};
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::{Outcome, Request, Schema, Type, Validator, validate};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

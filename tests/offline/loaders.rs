@@ -4,12 +4,12 @@
 mod mutate;
 mod texts;
 
-use crdproof::document::{Kind, Node, Sources, decode, parse};
-use crdproof::field_map::{FieldMap, Relation};
-use crdproof::input::{self, InputError, Text, Texts};
 use crdproof::report::{Format, Report, json, merge, read, render};
 use crdproof::run::load_suite;
+use crdproof::subject::field_map::{FieldMap, Relation};
+use crdproof::subject::load::{self, InputError, Text, Texts};
 use crdproof::subject::{Subject, SubjectFile};
+use crdproof_schema::document::{Kind, Node, Sources, decode, parse};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use serde_json::Value;
@@ -131,7 +131,7 @@ fn damaged_manifests_are_read_or_refused() {
     let texts = fixtures(|path| path.contains(".yaml"));
     hold(1, &mutated(texts), |text| {
         read_documents(&text)?;
-        match input::from_texts(vec![Text { name: "fuzz.yaml".into(), text }], Vec::new(), None) {
+        match load::from_texts(vec![Text { name: "fuzz.yaml".into(), text }], Vec::new(), None) {
             Ok(_) => Ok(()),
             Err(error) => is_worded(&error),
         }
@@ -142,7 +142,7 @@ fn damaged_manifests_are_read_or_refused() {
 fn deep_documents_are_read_or_refused() {
     hold(16, &deep(), |text| {
         read_documents(&text)?;
-        match input::from_texts(vec![Text { name: "deep.yaml".into(), text }], Vec::new(), None) {
+        match load::from_texts(vec![Text { name: "deep.yaml".into(), text }], Vec::new(), None) {
             Ok(subject) => drop(judge(&subject, Vec::new())),
             Err(error) => is_worded(&error)?,
         }
@@ -175,7 +175,7 @@ fn damaged_subject_files_and_waivers_are_read_or_refused() {
     let crd = std::fs::read_to_string(root().join("crds/databases-none/crds/databases.yaml")).unwrap();
     let sample = std::fs::read_to_string(root().join("crds/databases-none/samples/databases.yaml")).unwrap();
     let text = |text: &str| vec![Text { name: "fixture.yaml".into(), text: text.to_owned() }];
-    let subject = input::from_texts(text(&crd), text(&sample), None).unwrap();
+    let subject = load::from_texts(text(&crd), text(&sample), None).unwrap();
     hold(4, &mutated(texts), |text| {
         let mut subject: Subject = subject.clone();
         let id = subject.sources.add("crdproof.yaml", text);
@@ -260,7 +260,7 @@ fn damaged_crds_are_judged_or_refused() {
         let sample = sample_edits.apply(&samples[index % samples.len()]);
         let text = |value: &Value| vec![Text { name: "fuzz.json".into(), text: value.to_string() }];
         let (new, old) = if forward { (&damaged, &crds[index]) } else { (&crds[index], &damaged) };
-        match input::from_texts(text(new), text(&sample), Some(text(old))) {
+        match load::from_texts(text(new), text(&sample), Some(text(old))) {
             Ok(subject) => {
                 let report = judge(&subject, Vec::new());
                 // Writers are slower than judges, so they see a share of it.

@@ -1,8 +1,8 @@
 //! `preflight` on servers that answer as they should not, and what it says about rules without any server.
 
-use crdproof::cluster::HostAccess;
-use crdproof::kubernetes::RULES;
-use crdproof::tap::{Call, Listener, Reply};
+use crdproof::converter::proxy::{Call, Listener, Reply};
+use crdproof_envtest::HostAccess;
+use crdproof_schema::kubernetes::RULES;
 use rstest::rstest;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! What a server does depends on its release.
 
-use crdproof::document::{Sources, parse};
-use crdproof::kubernetes::KubeVersion;
-use crdproof::schema::{Admission, Outcome, Request, Schema, Validator};
+use crdproof_schema::document::{Sources, parse};
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::{Admission, Outcome, Request, Schema, Validator};
 use rstest::rstest;
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crdproof::cluster::HostAccess;
-use crdproof::convert::review;
-use crdproof::tap::{Call, Listener, Reply};
+use crdproof::converter::proxy::{Call, Listener, Reply};
+use crdproof::converter::review;
+use crdproof_envtest::HostAccess;
 use serde_json::{Value, json};
 
 use crate::cli::{crdproof, listing};

@@ -1,7 +1,7 @@
 //! Webhooks behind a service: the API server hands requests on. A stand-in for it answers at the same path.
 
-use crdproof::cluster::HostAccess;
-use crdproof::tap::{Call, Listener, Reply};
+use crdproof::converter::proxy::{Call, Listener, Reply};
+use crdproof_envtest::HostAccess;
 use serde_json::json;
 
 use crate::cli::{Ended, crdproof};

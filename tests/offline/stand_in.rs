@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crdproof::tap::Reply;
+use crdproof::converter::proxy::Reply;
 use serde_json::json;
 
 /// Writes a kubeconfig named `config` for a server with this authority, or for one without TLS.

@@ -45,12 +45,12 @@ impl Webhook {
 
     /// What it makes of one object, or the message of its refusal.
     fn converts(&self, object: &Value, desired: &str) -> Result<Value, String> {
-        use crdproof::convert::endpoint::{Endpoint as _, Request};
-        use crdproof::convert::{review, webhook};
+        use crdproof::converter::endpoint::{Endpoint as _, Request};
+        use crdproof::converter::{review, webhook};
         let endpoint = webhook::Webhook::new(&self.url, Some(&self.authority)).unwrap();
         let review = review::request("v1beta1", desired, std::slice::from_ref(object));
         let (outcome, _) = endpoint.send(&Request::post(review.to_string()));
-        let crdproof::observe::Outcome::Answered { status: 200, body, .. } = outcome else { panic!("{outcome:?}") };
+        let crdproof::evidence::Outcome::Answered { status: 200, body, .. } = outcome else { panic!("{outcome:?}") };
         let answer: Value = serde_json::from_str(&body).unwrap();
         assert_eq!(answer["apiVersion"], "apiextensions.k8s.io/v1beta1");
         assert_eq!(answer["response"]["uid"], review["request"]["uid"]);

@@ -2,9 +2,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crdproof::document::{Kind, Node, Sources, parse};
-use crdproof::kubernetes::KubeVersion;
-use crdproof::schema::{Admission, Outcome, Request, Schema, Validator};
+use crdproof_schema::document::{Kind, Node, Sources, parse};
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::{Admission, Outcome, Request, Schema, Validator};
 use serde_json::{Map, Value, json};
 
 use crate::fixture::root;
@@ -234,7 +234,7 @@ impl<'a> Case<'a> {
 
 fn around(name: &str, inner: Schema) -> Schema {
     let mut outer = Schema::empty(inner.span);
-    outer.ty = Some(crdproof::schema::Type::Object);
+    outer.ty = Some(crdproof_schema::structural::Type::Object);
     outer.properties.insert(name.to_owned(), inner);
     outer
 }

@@ -5,9 +5,9 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crdproof::cluster::HostAccess;
-use crdproof::convert::review;
-use crdproof::tap::{Call, Listener, Reply};
+use crdproof::converter::proxy::{Call, Listener, Reply};
+use crdproof::converter::review;
+use crdproof_envtest::HostAccess;
 use serde_json::{Value, json};
 
 use crate::cli::{BINARY, Ended, crdproof, repository};

@@ -4,7 +4,7 @@ use super::shared_deliver::{lines, live, sent, wanted};
 use crate::checks::shared_difference::field;
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Became;
+use crate::evidence::Became;
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/drift-corrected",

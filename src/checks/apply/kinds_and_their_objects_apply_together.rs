@@ -4,9 +4,9 @@ use super::shared_deliver::{FIRST, lines, live, sent};
 use crate::checks::shared_difference::{Kind, differences, field};
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::kubernetes::Older;
-use crate::observe::{Became, Delivered, State, Trace};
+use crate::evidence::{Became, Delivered, State, Trace};
 use crate::subject::features_of;
+use crdproof_schema::kubernetes::Older;
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/kinds-and-their-objects-apply-together",

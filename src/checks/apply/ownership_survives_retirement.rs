@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Call, Trace};
+use crate::evidence::{Call, Trace};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/ownership-survives-retirement",

@@ -24,7 +24,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 continue;
             };
             found.examined += 1;
-            let version = |call: &crate::observe::Call| call.answered["metadata"]["resourceVersion"].clone();
+            let version = |call: &crate::evidence::Call| call.answered["metadata"]["resourceVersion"].clone();
             if !again.is_success() {
                 found.breach(
                     &again.version,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::checks::Evidence;
 use crate::checks::shared_difference::{Difference, differences};
 use crate::checks::shared_trace::content;
-use crate::observe::{Delivered, Trace};
+use crate::evidence::{Delivered, Trace};
 
 /// The step in which everything is applied for the first time.
 pub(super) const FIRST: &str = "apply/deliver/first";

@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 continue;
             }
             found.examined += 1;
-            let of_alice = |call: &crate::observe::Call| {
+            let of_alice = |call: &crate::evidence::Call| {
                 let owned = owned(&call.answered).into_iter().filter(|(manager, ..)| manager == "alice");
                 owned.map(|(_, _, path)| path.join(".")).collect::<std::collections::BTreeSet<_>>()
             };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::shared_deliver::lines;
 use crate::checks::shared_trace::{Found, judged, listed};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Became;
+use crate::evidence::Became;
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/withdrawn-objects-pruned",

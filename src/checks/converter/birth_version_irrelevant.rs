@@ -3,7 +3,7 @@
 use super::shared::{about, declared, differs, each};
 use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Act, Edit};
+use crate::evidence::{Act, Edit};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/birth-version-irrelevant",

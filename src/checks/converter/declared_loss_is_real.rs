@@ -3,8 +3,8 @@
 use crate::checks::Breach;
 use crate::checks::shared_difference::{differences, field};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::field_map::Loss;
-use crate::observe::Trial;
+use crate::evidence::Trial;
+use crate::subject::field_map::Loss;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/declared-loss-is-real",

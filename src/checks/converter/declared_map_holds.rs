@@ -4,8 +4,8 @@ use super::shared::{about, each, generic, schema_of};
 use crate::checks::Breach;
 use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::field_map::{Relation, expected};
-use crate::schema::as_held;
+use crate::subject::field_map::{Relation, expected};
+use crdproof_schema::structural::as_held;
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {

@@ -4,7 +4,7 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 use super::shared::{about, each};
 use crate::checks::shared_difference::{differences, field};
-use crate::observe::{Act, Reply, Step};
+use crate::evidence::{Act, Reply, Step};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/deterministic",

@@ -4,7 +4,7 @@ use super::shared::{about, declared, differs, each, edited, schema_of};
 use super::shared_keyed::moved_between_items;
 use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Act, Edit};
+use crate::evidence::{Act, Edit};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/edit-survives",

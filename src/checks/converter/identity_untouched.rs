@@ -2,7 +2,7 @@
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Reply;
+use crate::evidence::Reply;
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {

@@ -2,7 +2,7 @@
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Decoration;
+use crate::evidence::Decoration;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/labels-and-annotations-kept",

@@ -2,8 +2,8 @@
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
-use crate::observe::Fit;
-use crate::schema::KeyedList;
+use crate::evidence::Fit;
+use crdproof_schema::structural::KeyedList;
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {

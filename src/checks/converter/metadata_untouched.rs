@@ -2,7 +2,7 @@
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Act;
+use crate::evidence::Act;
 use serde_json::{Map, Value};
 
 pub(crate) const CHECK: Check = Check {

@@ -4,7 +4,7 @@ use super::shared::{about, differs, each, schema_of};
 use super::shared_invented::invented;
 use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Fit, Reply};
+use crate::evidence::{Fit, Reply};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/neither-validates-nor-defaults",

@@ -7,8 +7,8 @@ use super::shared_invented::invented;
 use crate::checks::Breach;
 use crate::checks::shared_difference::{Difference, Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
-use crate::field_map::expected;
-use crate::observe::{Step, Trial};
+use crate::evidence::{Step, Trial};
+use crate::subject::field_map::expected;
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {

@@ -3,7 +3,7 @@
 use super::shared::{differs, each};
 use crate::checks::shared_difference::{Kind, content, differences, has_rounded};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Act, Trial};
+use crate::evidence::{Act, Trial};
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {

@@ -1,11 +1,11 @@
 //! What a converter answers must fit the schema of the version it is for.
 
 use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
-use crate::document::pointer;
+use crdproof_schema::document::pointer;
 
 use super::shared::{about, each, generic, schema_of};
 use crate::checks::Breach;
-use crate::schema::{Reason, prune};
+use crdproof_schema::structural::{Reason, prune};
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {

@@ -3,7 +3,7 @@
 use super::shared::{about, declared, differs, each};
 use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Fit;
+use crate::evidence::Fit;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/partial-objects-survive",

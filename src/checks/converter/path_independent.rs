@@ -4,7 +4,7 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 use super::shared::{declared, differs, each};
 use crate::checks::shared_difference::{Kind, differences};
-use crate::observe::Act;
+use crate::evidence::Act;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/path-independent",

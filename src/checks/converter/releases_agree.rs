@@ -3,7 +3,7 @@
 use super::shared::{about, differs, each};
 use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Act, Step, Trial};
+use crate::evidence::{Act, Step, Trial};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/releases-agree",

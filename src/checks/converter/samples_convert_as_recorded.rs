@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::shared::{about, each, generic, schema_of};
 use crate::checks::shared_difference::differences;
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Origin;
-use crate::schema::as_held;
+use crate::evidence::Origin;
+use crdproof_schema::structural::as_held;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/samples-convert-as-recorded",

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::checks::{Breach, Evidence, Verdict};
-use crate::document::Span;
-use crate::field_map::declares_lost;
-use crate::observe::{Act, Edit, Origin, Trial};
-use crate::schema::{MASK, Schema};
+use crate::evidence::{Act, Edit, Origin, Trial};
+use crate::subject::field_map::declares_lost;
+use crdproof_schema::document::Span;
+use crdproof_schema::structural::{MASK, Schema};
 
 use crate::checks::shared_difference::{Difference, field, parts};
 

@@ -1,11 +1,11 @@
 //! What a converter makes out of nothing.
 
-use crate::document::pointer;
+use crdproof_schema::document::pointer;
 use serde_json::Value;
 
 use crate::checks::shared_difference::Difference;
-use crate::observe::{Step, Trial};
-use crate::schema::Schema;
+use crate::evidence::{Step, Trial};
+use crdproof_schema::structural::Schema;
 
 /// The values outside metadata that the conversion of an object without any content has nevertheless. `None` where the
 /// input has content, or was not converted.

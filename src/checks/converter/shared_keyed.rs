@@ -1,10 +1,10 @@
 //! Items of lists that have names of their own.
 
-use crate::document::pointer;
+use crdproof_schema::document::pointer;
 use serde_json::Value;
 
 use crate::checks::shared_difference::{Difference, differences};
-use crate::schema::Schema;
+use crdproof_schema::structural::Schema;
 
 /// Differences between items that bear the same key in two objects, wherever they stand in their list.
 pub(super) fn moved_between_items<'v>(schema: Option<&Schema>, was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {

@@ -3,7 +3,7 @@
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 use super::shared::{about, each};
-use crate::observe::{Reply, Trial};
+use crate::evidence::{Reply, Trial};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/valid-always-converts",

@@ -2,8 +2,8 @@
 //! address.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::document::Span;
 use crate::subject::{ClientConfig, Service};
+use crdproof_schema::document::Span;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/conversion-stanza-valid",

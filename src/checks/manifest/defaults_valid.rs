@@ -1,8 +1,8 @@
 //! A default is a value like any other: it must satisfy its own schema and survive pruning.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::kubernetes::KubeVersion;
-use crate::schema::{prune_value, validate};
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::{prune_value, validate};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/defaults-valid",

@@ -1,8 +1,8 @@
 //! Who a CRD is: its name, group, kinds and scope must fit together, or the API server refuses it.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::document::Node;
 use crate::subject::{Crd, is_dns_label_1035, is_dns_subdomain_1123};
+use crdproof_schema::document::Node;
 
 use super::shared_names::qualified_name;
 

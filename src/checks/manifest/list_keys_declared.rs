@@ -1,7 +1,7 @@
 //! Lists that are merged by key need keys that are always there.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::schema::{Path, Schema, Type};
+use crdproof_schema::structural::{Path, Schema, Type};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/list-keys-declared",

@@ -2,8 +2,8 @@
 //! knows is lost as soon as an object passes through another.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::schema::Path;
 use crate::subject::Version;
+use crdproof_schema::structural::Path;
 
 use super::shared_loss::{Loss, losses};
 

@@ -2,9 +2,9 @@
 //! accepted for columns and scale, and then stays empty or fails at run time.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::document::Span;
-use crate::schema::{Schema, Type};
 use crate::subject::Version;
+use crdproof_schema::document::Span;
+use crdproof_schema::structural::{Schema, Type};
 
 use super::shared_jsonpath::{Found, resolve};
 

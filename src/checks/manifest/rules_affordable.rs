@@ -2,7 +2,7 @@
 //! server's to judge.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::schema::{Path, Rule, Schema, is_oversized};
+use crdproof_schema::structural::{Path, Rule, Schema, syntax_error};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/rules-affordable",
@@ -97,17 +97,4 @@ fn faults(rule: &Rule, uncorrelated: Option<&Path>) -> Vec<String> {
         faults.push(format!("the rule uses oldSelf, but items of {path} cannot be matched with their old state"));
     }
     faults
-}
-
-/// What is wrong with the syntax of a rule. What our parser cannot read is no fault of the rule:
-/// syntax that it knows of and leaves out, such as `.?`, and more depth than it has, on which it may
-/// also panic.
-fn syntax_error(text: &str) -> Option<String> {
-    if is_oversized(text) {
-        return None;
-    }
-    let parsed = std::panic::catch_unwind(|| kube_cel::cel::Program::compile(text).map(drop));
-    let error = parsed.ok()?.err()?.to_string();
-    let ours = error.contains("unsupported syntax") || error.contains("Recursion limit");
-    if ours { None } else { Some(error) }
 }

@@ -1,10 +1,10 @@
 //! Samples are the first thing that users apply. They must be objects that an API server takes whole.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::document::pointer;
-use crate::kubernetes::KubeVersion;
-use crate::schema::{Outcome, Request, admit};
 use crate::subject::{Crd, Sample, Scale, Version};
+use crdproof_schema::document::pointer;
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::{Outcome, Request, admit};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/samples-valid",

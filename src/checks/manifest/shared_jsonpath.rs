@@ -1,6 +1,6 @@
 //! The part of `JSONPath` that CRDs use, followed through a schema.
 
-use crate::schema::Schema;
+use crdproof_schema::structural::Schema;
 
 /// Where a path leads.
 pub(super) enum Found<'a> {

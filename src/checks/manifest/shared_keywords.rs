@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::schema::Keyword;
+use crdproof_schema::structural::Keyword;
 
 /// Keywords that a CRD schema can hold at all; any other is dropped by the API server.
 pub(super) const KNOWN: &[&str] = &[

@@ -1,6 +1,6 @@
 //! What one schema keeps and another would prune.
 
-use crate::schema::{Additional, Path, Schema};
+use crdproof_schema::structural::{Additional, Path, Schema};
 
 /// Why a field does not survive the other schema.
 pub(super) enum Loss<'a> {
@@ -50,7 +50,7 @@ fn compare<'a>(rich: &'a Schema, poor: &'a Schema, path: &Path, found: &mut Vec<
             None if poor.preserves_unknown() => {}
             // An untyped map keeps the key but empties what is below it.
             None if matches!(poor.additional, Some(Additional::Allowed(_)))
-                && property.ty.is_some_and(crate::schema::Type::is_scalar) => {}
+                && property.ty.is_some_and(crdproof_schema::structural::Type::is_scalar) => {}
             None => found.push((path, Loss::Unknown { rich: property, poor })),
         }
     }

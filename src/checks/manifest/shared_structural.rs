@@ -1,8 +1,8 @@
 //! What makes a schema structural.
 
 use crate::checks::Severity;
-use crate::document::Span;
-use crate::schema::{Additional, Path, Schema, Type};
+use crdproof_schema::document::Span;
+use crdproof_schema::structural::{Additional, Path, Schema, Type};
 
 use super::shared_keywords::{FORBIDDEN, KNOWN, OUTER_ONLY, ROOT_WITH_STATUS, says_nothing};
 

@@ -1,7 +1,7 @@
 //! CRDs grow with every version. Past certain sizes they can no longer be applied.
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::document::Node;
+use crdproof_schema::document::Node;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/size-applicable",

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{AdmissionSeen, Call, Trace};
-use crate::schema::{default, prune};
+use crate::evidence::{AdmissionSeen, Call, Trace};
+use crdproof_schema::structural::{default, prune};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/admission-sees-its-version",

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Call, Trace};
+use crate::evidence::{Call, Trace};
 use crate::subject::Version;
 
 pub(crate) const CHECK: Check = Check {

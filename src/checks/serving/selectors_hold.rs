@@ -2,7 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Call;
+use crate::evidence::Call;
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/selectors-hold",

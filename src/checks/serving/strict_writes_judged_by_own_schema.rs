@@ -21,7 +21,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         for call in trace.calls("serve/strict") {
             found.examined += 1;
             let preserves = evidence.crd.version(&call.version).and_then(|version| version.schema.as_ref());
-            let preserves = preserves.is_some_and(crate::schema::Schema::preserves_unknown);
+            let preserves = preserves.is_some_and(crdproof_schema::structural::Schema::preserves_unknown);
             let wanted = match call.what.as_str() {
                 "unknown field" if !preserves => !call.is_success(),
                 _ => call.is_success(),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Trace;
+use crate::evidence::Trace;
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/writes-lose-nothing",

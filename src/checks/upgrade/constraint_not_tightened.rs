@@ -4,7 +4,7 @@
 
 use super::shared::{self, Ratcheting};
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::schema::compare::{Delta, Direction, What};
+use crdproof_schema::structural::compare::{Delta, Direction, What};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/constraint-not-tightened",

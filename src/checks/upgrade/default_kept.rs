@@ -3,7 +3,7 @@
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::schema::compare::What;
+use crdproof_schema::structural::compare::What;
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/default-kept",

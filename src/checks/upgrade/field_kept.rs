@@ -3,7 +3,7 @@
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::schema::compare::{Direction, What};
+use crdproof_schema::structural::compare::{Direction, What};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/field-kept",

@@ -2,9 +2,9 @@
 //! of schemas into breaches.
 
 use crate::checks::{Breach, Change, Evidence, Verdict};
-use crate::kubernetes::KubeVersion;
-use crate::schema::compare::Delta;
 use crate::subject::Crd;
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::compare::Delta;
 
 /// From this minor on, an API server accepts an invalid value that an update does not touch.
 const RATCHETING: u32 = 30;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::shared;
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::document::{Node, Span};
 use crate::subject::Crd;
+use crdproof_schema::document::{Node, Span};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/stored-version-kept",

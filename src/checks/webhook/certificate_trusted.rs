@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 use super::shared::breach;
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Ask, Certificate, Outcome, Transport};
+use crate::evidence::{Ask, Certificate, Outcome, Transport};
 use crate::subject::Crd;
 
 pub(crate) const CHECK: Check = Check {

@@ -2,7 +2,7 @@
 
 use super::shared::{breach, shown};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Ask, Exchange};
+use crate::evidence::{Ask, Exchange};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/concurrent-calls-agree",

@@ -2,7 +2,7 @@
 
 use super::shared::{self, breach};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Outcome;
+use crate::evidence::Outcome;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/content-type-json",

@@ -2,7 +2,7 @@
 
 use super::shared::{self, breach};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::Ask;
+use crate::evidence::Ask;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/empty-batch-answered",

@@ -2,7 +2,7 @@
 
 use super::shared::{self, breach};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Ask, Exchange, Outcome};
+use crate::evidence::{Ask, Exchange, Outcome};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/malformed-request-survived",

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::shared::{self, breach};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Ask, Exchange};
+use crate::evidence::{Ask, Exchange};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/mixed-batch-converted",

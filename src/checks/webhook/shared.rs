@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::checks::{Breach, Evidence, Verdict};
-use crate::observe::{Ask, Exchange, Outcome, masked_review};
+use crate::evidence::{Ask, Exchange, Outcome, masked_review};
 
 /// How much of a body is worth showing.
 const SHOWN: usize = 600;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::shared::{breach, shown};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::observe::{Ask, Exchange};
+use crate::evidence::{Ask, Exchange};
 use crate::subject::Period;
 
 pub(crate) const CHECK: Check = Check {

@@ -1,7 +1,7 @@
 //! Arguments of `minimum`.
 
+use crate::subject::Period;
 use clap::Args;
-use crdproof::subject::Period;
 
 use super::{SubjectArgs, TextFormat};
 

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
-use crdproof::kubernetes::KubeVersion;
+use crdproof_schema::kubernetes::KubeVersion;
 
 /// Puts Kubernetes CRDs, their converter and samples on trial, and gives a verdict with evidence.
 #[derive(Debug, Parser)]

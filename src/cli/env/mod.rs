@@ -7,15 +7,15 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::converter::Means;
+use crate::subject::Subject;
+use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
-use crdproof::cluster::binaries::{
+use crdproof_envtest::binaries::{
     Assets, BinariesError, Care, Entry, Kind, Origin, Progress, Sources, Store, expand, given, listed, lock, resolve,
     sideload,
 };
-use crdproof::convert::Means;
-use crdproof::input::{InputError, Trouble};
-use crdproof::kubernetes::{KubeVersion, Selector, SelectorError};
-use crdproof::subject::Subject;
+use crdproof_schema::kubernetes::{KubeVersion, Selector, SelectorError};
 use serde_json::json;
 
 use super::args::TextFormat;

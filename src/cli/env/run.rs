@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::operate::in_tree;
+use crate::subject::load::{InputError, Trouble, from_paths};
 use anyhow::Result;
-use crdproof::cluster::binaries::{Assets, Store};
-use crdproof::cluster::existing::{Access, Existing};
-use crdproof::cluster::k3s::K3s;
-use crdproof::cluster::kind::{self, Kind};
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::cluster::{ClusterError, Server, Sweep, runtime};
-use crdproof::input::{InputError, Trouble, from_paths};
-use crdproof::journey::in_tree;
-use crdproof::kubernetes::KubeVersion;
+use crdproof_envtest::binaries::{Assets, Store};
+use crdproof_envtest::existing::{Access, Existing};
+use crdproof_envtest::k3s::K3s;
+use crdproof_envtest::kind::{self, Kind};
+use crdproof_envtest::local::{Binaries, Local};
+use crdproof_envtest::{ClusterError, Server, Sweep, runtime};
+use crdproof_schema::kubernetes::KubeVersion;
 use serde_json::Value;
 
 use super::{exact, first_of};
@@ -99,8 +99,8 @@ async fn work(server: &Server, crds: &[Value], args: &EnvRunArgs, console: Conso
 
 /// A server that is wanted, with everything that can be known before it is started.
 pub(crate) enum Wanted {
-    Local(Box<crdproof::cluster::local::Builder>),
-    K3s(crdproof::cluster::k3s::Builder),
+    Local(Box<crdproof_envtest::local::Builder>),
+    K3s(crdproof_envtest::k3s::Builder),
     Kind(kind::Builder),
     Existing(Access),
 }

@@ -1,8 +1,8 @@
 //! What `minimum` found, as data and as text.
 
-use crdproof::journey::minimum::Sight;
-use crdproof::kubernetes::KubeVersion;
-use crdproof::subject::{Subject, Used, features_of};
+use crate::operate::minimum::Sight;
+use crate::subject::{Subject, Used, features_of};
+use crdproof_schema::kubernetes::KubeVersion;
 use serde::Serialize;
 
 use super::windows::{Excluded, Touched, excluded};

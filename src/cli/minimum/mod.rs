@@ -7,16 +7,16 @@ mod with;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::operate::minimum::{self, Lack, Sight};
+use crate::run::Veil;
+use crate::run::bisect::{Search, most_questions};
+use crate::subject::Subject;
+use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
-use crdproof::cluster::binaries::{Care, Store};
-use crdproof::cluster::local::{Binaries, Local};
-use crdproof::cluster::{ClusterError, Server, runtime};
-use crdproof::input::{InputError, Trouble};
-use crdproof::journey::minimum::{self, Lack, Sight};
-use crdproof::kubernetes::{KubeVersion, Selector, SelectorError};
-use crdproof::run::Veil;
-use crdproof::run::bisect::{Search, most_questions};
-use crdproof::subject::Subject;
+use crdproof_envtest::binaries::{Care, Store};
+use crdproof_envtest::local::{Binaries, Local};
+use crdproof_envtest::{ClusterError, Server, runtime};
+use crdproof_schema::kubernetes::{KubeVersion, Selector, SelectorError};
 
 use super::args::TextFormat;
 use super::args::minimum::MinimumArgs;

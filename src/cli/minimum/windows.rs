@@ -1,7 +1,7 @@
 //! Known defects that some releases have and later ones have not, on releases that a minimum would allow.
 
-use crdproof::kubernetes::{KubeVersion, RULES, ServerRule, ServerVersion, Standing, Weight};
-use crdproof::subject::Subject;
+use crate::subject::Subject;
+use crdproof_schema::kubernetes::{KubeVersion, RULES, ServerRule, ServerVersion, Standing, Weight};
 use serde::Serialize;
 
 use super::answer::{Derived, Tested, list};
@@ -129,8 +129,8 @@ pub(super) fn excluded(
 mod tests {
     use std::path::Path;
 
-    use crdproof::input::from_file;
-    use crdproof::journey::minimum::Sight;
+    use crate::operate::minimum::Sight;
+    use crate::subject::load::from_file;
 
     use super::*;
 

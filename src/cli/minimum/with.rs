@@ -1,14 +1,14 @@
 //! A suite or a check as the question: its journeys are made on each release that is asked.
 
+use crate::checks::{self, Need, Severity};
+use crate::operate::minimum::{Lack, Sight};
+use crate::report::Outcome;
+use crate::run as engine;
+use crate::subject::Subject;
+use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
 use clap::Parser as _;
-use crdproof::checks::{self, Need, Severity};
-use crdproof::input::{InputError, Trouble};
-use crdproof::journey::minimum::{Lack, Sight};
-use crdproof::kubernetes::KubeVersion;
-use crdproof::report::Outcome;
-use crdproof::run as engine;
-use crdproof::subject::Subject;
+use crdproof_schema::kubernetes::KubeVersion;
 
 use crate::cli::args::{Cli, Command, RunArgs};
 use crate::cli::console::Console;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::observe::inventory::{Condition, Count, Holding, Unseen};
+use crate::evidence::inventory::{Condition, Count, Holding, Unseen};
 
 /// How a fact is to be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

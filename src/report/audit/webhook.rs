@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 
 use super::{Fact, Sign};
-use crate::observe::inventory::Webhook;
+use crate::evidence::inventory::Webhook;
 use crate::subject::Bundle;
 
 pub(super) fn facts(webhook: &Webhook, today: Date, notice: i64) -> Vec<Fact> {

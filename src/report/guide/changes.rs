@@ -1,7 +1,7 @@
 //! What changed about a CRD, in words.
 
-use crate::schema::compare::{Delta, Direction, What, compare};
 use crate::subject::{Crd, Version};
+use crdproof_schema::structural::compare::{Delta, Direction, What, compare};
 
 /// Longer lists are cut; the report has them all.
 const LINES: usize = 40;

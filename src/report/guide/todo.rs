@@ -1,8 +1,8 @@
 //! What people have to do about a change, in the order in which they have to do it.
 
 use super::changes::Changes;
-use crate::schema::compare::{Delta, Direction, What};
 use crate::subject::{Crd, Version, api_version_order};
+use crdproof_schema::structural::compare::{Delta, Direction, What};
 
 /// So many paths are named in one line.
 const PATHS: usize = 5;

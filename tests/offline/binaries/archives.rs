@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crdproof::cluster::binaries::{BinariesError, Entry, Origin, sideload};
+use crdproof_envtest::binaries::{BinariesError, Entry, Origin, sideload};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha512};

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
-use crdproof::tap::{Call, Credentials, Listener, Reply};
+use crdproof::converter::proxy::{Call, Credentials, Listener, Reply};
 use serde_json::{Value, json};
 
 use super::{Ended, crdproof, crdproof_fed, folder, listing};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crdproof::document::{Sources, parse};
+use crdproof_schema::document::{Sources, parse};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 

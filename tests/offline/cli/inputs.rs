@@ -108,9 +108,9 @@ fn a_git_revision_is_a_source() {
 
 #[test]
 fn lists_json_and_bundles_are_opened() {
-    let mut sources = crdproof::document::Sources::default();
+    let mut sources = crdproof_schema::document::Sources::default();
     let id = sources.add("crd", sound_crd());
-    let crd = crdproof::document::parse(&sources, id).unwrap()[0].to_value();
+    let crd = crdproof_schema::document::parse(&sources, id).unwrap()[0].to_value();
     let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": [{"kind": "Namespace"}, crd]});
     let folder = folder(&[("list.json", &list.to_string()), ("notes.txt", "not read"), (".hidden.yaml", "{")]);
     let ended = crdproof(folder.path(), &["run", ".", "--report", "json"]).says(0, &["1 CRD"]);

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crdproof::observe::Trace;
+use crdproof::evidence::Trace;
 use crdproof::report::{Format, Report, render};
 use crdproof::run::{Absent, Options, Recording, Selection, Settings, conduct, load_suite, plan};
 use rstest::rstest;
@@ -89,7 +89,7 @@ fn containers_take_one_release_each() {
 fn recorded() -> (tempfile::TempDir, Report) {
     let folder = tempfile::tempdir().unwrap();
     copy(&repository().join(WIDGETS), folder.path());
-    let subject = crdproof::input::from_file(&folder.path().join("crdproof.yaml")).unwrap();
+    let subject = crdproof::subject::load::from_file(&folder.path().join("crdproof.yaml")).unwrap();
     let text = std::fs::read_to_string(folder.path().join("1.36.4.json")).unwrap();
     let trace: Trace = serde_json::from_str(&text).unwrap();
     let suite = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: two\nchecks: [serving/crd-accepted, serving/lists-complete]\n";

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crdproof::convert::Converter;
-use crdproof::convert::endpoint::{Endpoint, Request};
-use crdproof::observe::Outcome;
+use crdproof::converter::Converter;
+use crdproof::converter::endpoint::{Endpoint, Request};
+use crdproof::evidence::Outcome;
 use crdproof::subject::{Crd, Subject};
 use serde_json::{Value, json};
 

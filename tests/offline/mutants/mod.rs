@@ -11,11 +11,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crdproof::convert::endpoint::Stand;
-use crdproof::document::{Sources, decode, parse};
+use crdproof::converter::endpoint::Stand;
 use crdproof::report::{Outcome, Report};
 use crdproof::run::{Options, SUITES, Selection, Settings, load_suite, plan};
 use crdproof::subject::Subject;
+use crdproof_schema::document::{Sources, decode, parse};
 use serde_json::{Value, json};
 
 use self::endpoint::Faulty;

@@ -1,0 +1,102 @@
+//! Who a server is, and what it can do: by what it says, and by what it does when asked.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Api, FieldValidation, PatchKind, Query};
+use crate::ClusterError;
+use crdproof_schema::kubernetes::{KubeVersion, ServerVersion};
+
+/// What a server says about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Identity {
+    /// The release.
+    pub version: KubeVersion,
+    /// The release in the server's own words, with a vendor's suffix.
+    pub git_version: String,
+    /// The release that it pretends to be, where it does: major and minor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulates: Option<String>,
+    /// The oldest release that it can be compatible with: major and minor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compatible_with: Option<String>,
+    /// Each group with its versions, the preferred one first.
+    pub groups: BTreeMap<String, Vec<String>>,
+}
+
+impl Identity {
+    /// Whether a group is served at a version.
+    pub fn serves(&self, group: &str, version: &str) -> bool {
+        self.groups.get(group).is_some_and(|versions| versions.iter().any(|served| served == version))
+    }
+}
+
+/// What a server did when it was asked. Nothing is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is the answer to a question of its own")]
+pub struct Features {
+    /// Server-side apply.
+    pub apply: bool,
+    /// Unknown fields are refused on demand.
+    pub strict_validation: bool,
+    /// `OpenAPI` v3 documents per group and version.
+    pub openapi_v3: bool,
+    /// All groups in one discovery document.
+    pub aggregated_discovery: bool,
+}
+
+impl Api {
+    /// Asks for release and groups.
+    pub async fn identity(&self) -> Result<Identity, ClusterError> {
+        let (git_version, server) = self.server_version().await?;
+        let mut groups = BTreeMap::new();
+        let listed = self.get("/apis").await?.ok()?.json();
+        for group in listed["groups"].as_array().into_iter().flatten() {
+            let name = group["name"].as_str().unwrap_or_default().to_owned();
+            let versions = group["versions"].as_array().into_iter().flatten();
+            let version = |each: &Value| each["version"].as_str().unwrap_or_default().to_owned();
+            groups.insert(name, versions.map(version).collect());
+        }
+        let shown = |release: Option<KubeVersion>| release.map(|release| release.to_string());
+        let (emulates, compatible_with) = (shown(server.emulates), shown(server.compatible_with));
+        Ok(Identity { version: server.release, git_version, emulates, compatible_with, groups })
+    }
+
+    /// Asks for the version alone: in the server's words, and read.
+    pub async fn server_version(&self) -> Result<(String, ServerVersion), ClusterError> {
+        let answer = self.get("/version").await?.ok()?;
+        let said = answer.json();
+        let read = ServerVersion::read(&said).map_err(|_| ClusterError::NotKubernetes {
+            call: answer.call.clone(),
+            said: String::from_utf8_lossy(&answer.body).chars().take(200).collect(),
+        })?;
+        Ok((said["gitVersion"].as_str().unwrap_or_default().to_owned(), read))
+    }
+
+    /// Tries what depends on the release, by dry runs on a config map that is never stored.
+    pub async fn features(&self) -> Result<Features, ClusterError> {
+        let object = |extra: bool| {
+            let mut object =
+                json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "crdproof-probe"}, "data": {}});
+            if extra {
+                object["crdproof"] = json!(true);
+            }
+            object
+        };
+        let maps = "/api/v1/namespaces/default/configmaps";
+        let apply = Query::new().dry_run().manager("crdproof").on(format!("{maps}/crdproof-probe"));
+        let strict = Query::new().dry_run().validation(FieldValidation::Strict).on(maps);
+        let discovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+                         application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+        Ok(Features {
+            apply: self.patch(&apply, PatchKind::Apply, &object(false)).await?.is_success(),
+            strict_validation: self.post(&strict, &object(true)).await?.status == 400,
+            openapi_v3: self.get("/openapi/v3").await?.is_success(),
+            aggregated_discovery: self.get_as("/apis", discovery).await?.json()["kind"] == "APIGroupDiscoveryList",
+        })
+    }
+}

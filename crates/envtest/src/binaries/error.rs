@@ -1,0 +1,191 @@
+//! What can keep us from having a release.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crdproof_schema::kubernetes::{SELECTOR_HELP, Selector, SelectorError};
+
+/// Why the binaries of a release cannot be had. [`BinariesError::help`] says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum BinariesError {
+    /// A text that selects nothing.
+    #[error(transparent)]
+    Selector(#[from] SelectorError),
+    /// No source has it.
+    #[error("no source has Kubernetes {selector}{}", list(.tried))]
+    Nowhere {
+        /// What was wanted.
+        selector: Selector,
+        /// Each source that was asked, and why it could not help.
+        tried: Vec<String>,
+    },
+    /// The file system refused something.
+    #[error("cannot {action} {}", .path.display())]
+    Files {
+        /// What was to be done: `read`, `create`.
+        action: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// A folder lacks a binary.
+    #[error("{} has no {missing}", .folder.display())]
+    Incomplete {
+        /// The folder.
+        folder: PathBuf,
+        /// The file that is missing.
+        missing: &'static str,
+    },
+    /// A binary is made for another machine.
+    #[error("{} does not run on {machine}: {found}", .file.display())]
+    WrongMachine {
+        /// The binary.
+        file: PathBuf,
+        /// This machine, as `linux/amd64`.
+        machine: String,
+        /// What the file is.
+        found: String,
+    },
+    /// A binary ran and is not what it should be.
+    #[error("{} is not {wanted}: it says {says:?}", .file.display())]
+    WrongVersion {
+        /// The binary.
+        file: PathBuf,
+        /// What it should be.
+        wanted: String,
+        /// What it said.
+        says: String,
+    },
+    /// A lock cannot be read.
+    #[error("the lock {name} cannot be used: {reason}")]
+    Lock {
+        /// The lock's folder name.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no Go to build with.
+    #[error("Go is needed to build {what}, and {reason}")]
+    NoGo {
+        /// What was to be built.
+        what: String,
+        /// What is the matter with it.
+        reason: String,
+    },
+    /// A step of a build failed.
+    #[error("{step} of {what} failed{}", tail(.said))]
+    Build {
+        /// What was built.
+        what: String,
+        /// The step, such as `the compilation`.
+        step: &'static str,
+        /// The last lines that it said.
+        said: Vec<String>,
+        /// Whether the network was not to be touched.
+        offline: bool,
+    },
+    /// Something on the network could not be fetched.
+    #[error("cannot fetch {url}: {reason}")]
+    Fetch {
+        /// From where.
+        url: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// Bytes are not those that were promised.
+    #[error("{name} has the SHA-512 {found}, and {expected} was promised")]
+    Checksum {
+        /// The archive.
+        name: String,
+        /// The promised digest.
+        expected: String,
+        /// The digest of what came.
+        found: String,
+    },
+    /// An archive cannot be unpacked.
+    #[error("{name} cannot be unpacked: {reason}")]
+    Archive {
+        /// The archive.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl BinariesError {
+    pub(super) fn files(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Files { action, path, source }
+    }
+
+    /// The same in one line, what decided it first.
+    pub fn in_a_line(&self) -> String {
+        let first = |text: &str| text.lines().next().unwrap_or_default().trim_end_matches(':').to_owned();
+        match self {
+            Self::Nowhere { tried, .. } if !tried.is_empty() => {
+                tried.iter().rev().map(|reason| first(reason)).collect::<Vec<_>>().join("; ")
+            }
+            other => first(&other.to_string()),
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Selector(_) => SELECTOR_HELP.into(),
+            Self::Nowhere { selector, .. } => three_ways(&selector.to_string()),
+            Self::Files { .. } => "check the permissions and the free space of that folder; \
+                                   CRDPROOF_CACHE moves the cache elsewhere"
+                .into(),
+            Self::Incomplete { .. } => "the folder needs the files etcd and kube-apiserver; \
+                                        kube-controller-manager is optional"
+                .into(),
+            Self::WrongMachine { machine, .. } => format!("use binaries for {machine}, or leave --assets out"),
+            Self::WrongVersion { .. } => "use an archive of that release, or name the release that it is".into(),
+            Self::Lock { .. } => "make it anew with `crdproof env lock VERSION --out DIR`".into(),
+            Self::NoGo { .. } => format!(
+                "install Go 1.21 or later (https://go.dev/dl) or name one with --go; otherwise {}",
+                "point --assets at a folder with etcd and kube-apiserver"
+            ),
+            Self::Build { offline: true, .. } => {
+                "run it once without --offline, so that Go can fetch the modules of that release".into()
+            }
+            Self::Build { .. } => "mend what Go complains about (`go env GOPROXY` must lead to a module registry); \
+                                   otherwise point --assets at a folder with etcd and kube-apiserver"
+                .into(),
+            Self::Fetch { .. } => "check the network and the proxy settings, or name a mirror with --mirror; \
+                                   what was fetched so far is kept and continued"
+                .into(),
+            Self::Checksum { .. } => {
+                "the file was discarded; try again, and if it happens again distrust the mirror".into()
+            }
+            Self::Archive { .. } => {
+                "it must be a tar.gz with etcd and kube-apiserver, as envtest uses; fetch it again".into()
+            }
+        }
+    }
+}
+
+/// The three ways to a release, for the person who has none of them yet.
+fn three_ways(selector: &str) -> String {
+    format!(
+        "do one of these: (1) point --assets or KUBEBUILDER_ASSETS at a folder with etcd and kube-apiserver of that release; \
+         (2) load an archive: `crdproof env sideload VERSION < envtest.tar.gz`; \
+         (3) install Go 1.21 or later and run `crdproof env use {selector}` with a network; \
+         `crdproof env list` shows the releases that can be built, `crdproof env lock VERSION --out DIR` adds one"
+    )
+}
+
+fn list(tried: &[String]) -> String {
+    tried.iter().map(|line| format!("\n  ○ {line}")).collect()
+}
+
+fn tail(said: &[String]) -> String {
+    if said.is_empty() {
+        return String::new();
+    }
+    let lines: String = said.iter().map(|line| format!("\n  {line}")).collect();
+    format!(":{lines}")
+}

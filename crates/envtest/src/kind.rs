@@ -1,0 +1,303 @@
+//! kind, through its command.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::api::Api;
+use super::guard::{Guard, Guarded, Output, Spec};
+use super::run_id::RunId;
+use super::{ClusterError, HostAccess, docker, kubeconfig, start};
+use crdproof_schema::document::{Sources, parse};
+use crdproof_schema::kubernetes::KubeVersion;
+
+/// The variable by which kind is told to use a network of its own, which can be removed with it.
+const NETWORK: &str = "KIND_EXPERIMENTAL_DOCKER_NETWORK";
+
+/// The configuration of the repository, written for 1.35 and 1.36.
+const CONFIG: &str = include_str!("../kind-config.yaml");
+
+/// Our configuration for a release: the gates and groups of storage migration come and go, and one that a
+/// release does not know keeps its servers from starting.
+fn config_for(version: KubeVersion) -> Value {
+    // The file is ours and a test reads it.
+    let mut config = read_config(CONFIG).unwrap_or_default();
+    let (gates, served) = match version.minor {
+        30..=34 => (
+            json!({"StorageVersionMigrator": true, "InformerResourceVersion": true}),
+            json!({"storagemigration.k8s.io/v1alpha1": "true"}),
+        ),
+        35 | 36 => (json!({"StorageVersionMigrator": true}), json!({"storagemigration.k8s.io/v1beta1": "true"})),
+        // Earlier there is none, later it needs no switch.
+        _ => (json!({}), json!({})),
+    };
+    let in_namespace = config["featureGates"]["KubeletInUserNamespace"].take();
+    config["featureGates"] = gates;
+    config["featureGates"]["KubeletInUserNamespace"] = in_namespace;
+    config["runtimeConfig"] = served;
+    // Before it was known, the setting would be refused.
+    if version.minor < 31 {
+        config["kubeadmConfigPatches"] = json!([]);
+    }
+    config
+}
+
+/// Deletes the cluster and its network. What kind had begun may still appear after kind was killed, so
+/// the deletion is repeated until nothing is left.
+const FAREWELL: &str = r#"
+kind=$1 name=$2 config=$3
+export KIND_EXPERIMENTAL_DOCKER_NETWORK="$name"
+tries=0
+while [ $tries -lt 20 ]; do
+  "$kind" delete cluster --name "$name" --kubeconfig "$config" >/dev/null 2>&1
+  docker network rm "$name" >/dev/null 2>&1
+  sleep 0.3
+  left=$(docker ps --all --quiet --filter "label=io.x-k8s.kind.cluster=$name")$(docker network ls --quiet --filter "name=$name")
+  [ -n "$left" ] || break
+  tries=$((tries + 1))
+done
+"#;
+
+/// Reads a cluster's configuration, which is YAML.
+pub fn read_config(text: &str) -> Result<Value, String> {
+    let mut texts = Sources::default();
+    let id = texts.add("kind-config.yaml", text);
+    let documents = parse(&texts, id).map_err(|error| error.message)?;
+    let [document] = documents.as_slice() else { return Err("it must hold one document".into()) };
+    let config = document.to_value();
+    if config["kind"] == "Cluster" { Ok(config) } else { Err("it is not of kind Cluster".into()) }
+}
+
+/// How a cluster is to be made.
+#[derive(Debug, Clone)]
+pub struct Builder {
+    program: PathBuf,
+    image: String,
+    config: Value,
+    logs: Option<PathBuf>,
+    deadline: Duration,
+}
+
+impl Builder {
+    /// The `kind` to call; the one in `PATH` where it is not said.
+    pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = program.into();
+        self
+    }
+
+    /// The node image, where it is not `kindest/node` at the tag of the release.
+    pub fn image(mut self, image: impl Into<String>) -> Self {
+        self.image = image.into();
+        self
+    }
+
+    /// A configuration of kind `Cluster` instead of our own, which suits the release.
+    pub fn config(mut self, config: Value) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Where logs are exported to when the start fails.
+    pub fn logs(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.logs = Some(folder.into());
+        self
+    }
+
+    /// How long the creation may take; five minutes where it is not said.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// The node image with its tag.
+    pub fn image_name(&self) -> &str {
+        &self.image
+    }
+
+    /// Whether this machine could make it now: kind is there, an engine answers and has the image.
+    pub fn check(&self) -> Result<(), ClusterError> {
+        let said = std::process::Command::new(&self.program).arg("version").output();
+        if let Err(error) = said {
+            return Err(ClusterError::Missing {
+                what: format!("the program {}", self.program.display()),
+                why: error.to_string(),
+                help: "install kind, or name it with --kind (`scripts/kind` builds it from Go modules)".into(),
+            });
+        }
+        if docker::has_image(&self.image)? {
+            return Ok(());
+        }
+        let tag = self.image.rsplit(":v").next().unwrap_or_default();
+        Err(ClusterError::Missing {
+            what: format!("the image {}", self.image),
+            why: "the Docker engine does not have it".into(),
+            help: format!("`docker pull {}`, or make it with `scripts/kind-node-image {tag}`", self.image),
+        })
+    }
+
+    /// Creates the cluster and returns when its API server answers real requests.
+    pub async fn start(self) -> Result<Kind, ClusterError> {
+        self.check()?;
+        let program = start::program(&self.program)?;
+        let run = RunId::new();
+        let name = run.name();
+        let folder = start::make_folder(None, &run)?;
+        let path = folder.join("admin.kubeconfig");
+        let farewell: Vec<OsString> = ["sh".into(), "-c".into(), FAREWELL.into(), "farewell".into()]
+            .into_iter()
+            .chain([program.clone().into(), name.clone().into(), path.clone().into()])
+            .collect();
+        let guard = Guard::with_farewell(Some(&folder), &farewell).map_err(ClusterError::Guard)?;
+        let config = folder.join("config.json");
+        start::write_private(&config, &self.config.to_string())
+            .map_err(|source| ClusterError::File { path: config.clone(), source })?;
+
+        let log = folder.join("kind.log");
+        let spec = Spec::new(&program).env(NETWORK, &name).output(Output::File(log.clone()));
+        let spec =
+            spec.args(["create", "cluster", "--retain", "--wait", "0s", "--name", &name, "--image", &self.image]);
+        let spec = spec.arg("--config").arg(&config).arg("--kubeconfig").arg(&path);
+        let mut creation = guard.spawn(&spec).map_err(ClusterError::Guard)?;
+        let failed = |why: String| {
+            let said = std::fs::read_to_string(&log).unwrap_or_default();
+            let exported = self.export(&guard, &name);
+            let log = format!("{}{exported}", tail(&said));
+            ClusterError::Provider { provider: "kind", why, log }
+        };
+        match ended(&mut creation, self.deadline).await {
+            Ok(true) => {}
+            Ok(false) => return Err(failed("could not create the cluster".into())),
+            Err(why) => return Err(failed(why)),
+        }
+        let client = kubeconfig::client(kubeconfig::read(std::slice::from_ref(&path))?, None).await?;
+        let api = Api::new(client, Duration::from_secs(30));
+        if let Err(error) = start::until_answers(&api, Duration::from_secs(60)).await {
+            return Err(failed(error.to_string()));
+        }
+        let version = api.identity().await?.version;
+        let gateway = docker::gateway(&name)?;
+        let access = HostAccess { listen: gateway.clone(), name: gateway };
+        Ok(Kind { api, name, version, access, kubeconfig: path, guard })
+    }
+
+    /// Exports logs, where a folder for them was named, and says where they are.
+    fn export(&self, guard: &Guard, name: &str) -> String {
+        let Some(folder) = &self.logs else { return String::new() };
+        let spec = Spec::new(&self.program).args(["export", "logs", "--name", name]).arg(folder);
+        match guard.spawn(&spec).and_then(|mut export| export.wait()) {
+            Ok(status) if status.success() => format!("\nall logs are in {}", folder.display()),
+            Ok(status) => format!("\nlogs could not be exported ({status})"),
+            Err(error) => format!("\nlogs could not be exported ({error})"),
+        }
+    }
+}
+
+/// Waits for a command's end without holding up others. `false` is a failure.
+async fn ended(command: &mut Guarded, deadline: Duration) -> Result<bool, String> {
+    let end = Instant::now() + deadline;
+    loop {
+        match command.try_wait() {
+            Ok(Some(status)) => return Ok(status.success()),
+            Ok(None) if Instant::now() < end => tokio::time::sleep(Duration::from_millis(100)).await,
+            Ok(None) => return Err(format!("did not create the cluster within {} s", deadline.as_secs())),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
+fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(15)..].join("\n")
+}
+
+/// A cluster that runs.
+pub struct Kind {
+    api: Api,
+    name: String,
+    version: KubeVersion,
+    access: HostAccess,
+    kubeconfig: PathBuf,
+    guard: Guard,
+}
+
+impl Kind {
+    /// A cluster of a release.
+    pub fn builder(version: KubeVersion) -> Builder {
+        Builder {
+            program: "kind".into(),
+            image: format!("kindest/node:v{version}"),
+            config: config_for(version),
+            logs: None,
+            deadline: Duration::from_secs(300),
+        }
+    }
+
+    /// The cluster's name, as `kind get clusters` shows it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Raw verbs with all rights.
+    pub fn api(&self) -> &Api {
+        &self.api
+    }
+
+    /// The release that the server says it is.
+    pub fn version(&self) -> KubeVersion {
+        self.version
+    }
+
+    /// A kubeconfig with all rights. It is gone with the cluster.
+    pub fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// How the server reaches a webhook on this machine.
+    pub fn host_access(&self) -> &HostAccess {
+        &self.access
+    }
+
+    /// Deletes it, and says so where something is left.
+    pub fn stop(self) -> Result<(), ClusterError> {
+        let Self { name, guard, .. } = self;
+        drop(guard);
+        let left =
+            docker::ask(&["ps", "--all", "--quiet", "--filter", &format!("label=io.x-k8s.kind.cluster={name}")])?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        let why = format!("the cluster {name} could not be deleted; `kind delete cluster --name {name}` does it");
+        Err(ClusterError::Provider { provider: "kind", why, log: String::new() })
+    }
+}
+
+impl std::fmt::Debug for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kind").field("name", &self.name).field("version", &self.version).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_suits_the_release() {
+        let of = |text: &str| config_for(text.parse().unwrap());
+        let file = read_config(CONFIG).unwrap();
+        assert_eq!(of("1.36.4"), file, "the file is the configuration of 1.36");
+        assert_eq!(of("1.31.4")["runtimeConfig"], json!({"storagemigration.k8s.io/v1alpha1": "true"}));
+        assert_eq!(of("1.31.4")["featureGates"]["InformerResourceVersion"], true);
+        assert_eq!(of("1.37.1")["runtimeConfig"], json!({}));
+        assert_eq!(of("1.24.17")["featureGates"], json!({"KubeletInUserNamespace": true}));
+        assert_eq!(of("1.24.17")["networking"], file["networking"]);
+    }
+
+    #[test]
+    fn another_document_is_no_configuration() {
+        assert_eq!(read_config("kind: Pod\n").unwrap_err(), "it is not of kind Cluster");
+        assert_eq!(read_config("").unwrap_err(), "it must hold one document");
+    }
+}

@@ -1,0 +1,30 @@
+//! Real API servers of any Kubernetes release for tests in Rust: their binaries, local control planes, k3s, kind and
+//! existing clusters. Whatever is started here never outlives the process that started it.
+
+pub mod api;
+pub mod binaries;
+mod certificates;
+mod docker;
+mod error;
+pub mod existing;
+pub mod guard;
+#[cfg(feature = "containers")]
+pub mod k3s;
+pub mod kind;
+mod kubeconfig;
+pub mod local;
+pub mod retry;
+mod run_id;
+pub mod runtime;
+mod server;
+mod start;
+mod sweep;
+mod wait;
+
+pub use api::whole;
+pub use certificates::{Authority, Pair};
+pub use error::ClusterError;
+pub use run_id::{LABEL, RunId};
+pub use server::{HostAccess, Server};
+pub use start::{make_folder, write_private};
+pub use sweep::Sweep;

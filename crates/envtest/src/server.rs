@@ -1,0 +1,126 @@
+//! An API server, however it was had.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::ClusterError;
+use super::api::Api;
+use super::existing::Existing;
+#[cfg(feature = "containers")]
+use super::k3s::K3s;
+use super::kind::Kind;
+use super::local::Local;
+use crdproof_schema::kubernetes::KubeVersion;
+
+/// How an API server reaches a webhook on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostAccess {
+    /// The address that the webhook listens on.
+    pub listen: String,
+    /// The name or address that the server calls, which the webhook's certificate must carry.
+    pub name: String,
+}
+
+/// An API server, however it was had.
+#[derive(Debug)]
+pub enum Server {
+    /// Processes of ours.
+    Local(Box<Local>),
+    /// k3s in a container.
+    #[cfg(feature = "containers")]
+    K3s(Box<K3s>),
+    /// A kind cluster.
+    Kind(Box<Kind>),
+    /// A cluster that was there before us.
+    Existing(Box<Existing>),
+}
+
+impl Server {
+    /// Raw verbs.
+    pub fn api(&self) -> Api {
+        match self {
+            Self::Local(server) => server.api(),
+            #[cfg(feature = "containers")]
+            Self::K3s(server) => server.api().clone(),
+            Self::Kind(server) => server.api().clone(),
+            Self::Existing(server) => server.api().clone(),
+        }
+    }
+
+    /// Raw verbs at every API server that we know of; the first is the one of [`Server::api`].
+    pub fn apis(&self) -> Vec<Api> {
+        let second = if let Self::Local(server) = self { server.second_api() } else { None };
+        std::iter::once(self.api()).chain(second).collect()
+    }
+
+    /// The release.
+    pub fn version(&self) -> KubeVersion {
+        match self {
+            Self::Local(server) => server.version(),
+            #[cfg(feature = "containers")]
+            Self::K3s(server) => server.version(),
+            Self::Kind(server) => server.version(),
+            Self::Existing(server) => server.identity().version,
+        }
+    }
+
+    /// The kubeconfig that we made for it; a cluster that was there has one of its own.
+    pub fn kubeconfig(&self) -> Option<&Path> {
+        match self {
+            Self::Local(server) => Some(server.kubeconfig()),
+            #[cfg(feature = "containers")]
+            Self::K3s(server) => Some(server.kubeconfig()),
+            Self::Kind(server) => Some(server.kubeconfig()),
+            Self::Existing(_) => None,
+        }
+    }
+
+    /// How it reaches a webhook on this machine; of a cluster that was there we cannot know.
+    pub fn host_access(&self) -> Option<HostAccess> {
+        match self {
+            Self::Local(_) => Some(HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() }),
+            #[cfg(feature = "containers")]
+            Self::K3s(server) => Some(server.host_access().clone()),
+            Self::Kind(server) => Some(server.host_access().clone()),
+            Self::Existing(_) => None,
+        }
+    }
+
+    /// Creates the namespace that our objects live in, and returns its name.
+    pub async fn create_namespace(&self) -> Result<String, ClusterError> {
+        if let Self::Existing(server) = self {
+            return server.create_namespace().await;
+        }
+        let name = "crdproof";
+        let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        let created = self.api().post("/api/v1/namespaces", &body).await?;
+        if created.status != 409 {
+            created.ok()?;
+        }
+        Ok(name.to_owned())
+    }
+
+    /// Installs CRDs and returns when every served version of each has answered a real request.
+    pub async fn install_crds(&self, crds: &[Value]) -> Result<(), ClusterError> {
+        match self {
+            Self::Local(server) => server.install_crds(crds).await,
+            Self::Existing(server) => server.install_crds(crds).await,
+            _ => self.api().install_crds(crds).await,
+        }
+    }
+
+    /// Ends it or, where it was there before us, removes what we made; says so where something is left.
+    pub async fn stop(self) -> Result<(), ClusterError> {
+        match self {
+            Self::Local(server) => {
+                drop(server);
+                Ok(())
+            }
+            #[cfg(feature = "containers")]
+            Self::K3s(server) => server.stop().await,
+            Self::Kind(server) => server.stop(),
+            Self::Existing(server) => server.clean_up().await,
+        }
+    }
+}

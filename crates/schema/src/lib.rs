@@ -1,0 +1,14 @@
+//! Kubernetes structural schemas, without a cluster: what an API server makes of an object.
+//!
+//! - [`document`]: YAML and JSON as Kubernetes reads them, every node with its source position;
+//! - [`kubernetes`]: versions, and the tables of features and known defects by release;
+//! - [`structural`]: schemas that prune, default, validate and compare, with their CEL rules;
+//! - [`generate`]: objects made from schemas, and smaller ones from those.
+//!
+//! Pure: no I/O, no clock, no async.
+
+pub mod document;
+pub mod generate;
+pub mod kubernetes;
+pub mod names;
+pub mod structural;

@@ -1,0 +1,91 @@
+//! Two states of one schema, node by node: what changed, where, and which way.
+//!
+//! Every difference becomes one [`Delta`] with a [`Direction`], so that a reader decides by
+//! direction and does not have to know each keyword. A keyword that nobody taught us about becomes
+//! [`What::NotUnderstood`]: silence must mean that nothing changed.
+
+mod cel;
+mod junctor;
+mod lex;
+mod node;
+mod rules;
+mod trail;
+mod value;
+mod what;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use super::{Path, Schema};
+use crate::document::Span;
+
+pub use what::{Shape, Values, What};
+
+/// Which way a schema moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// It says the same to an API server.
+    Harmless,
+    /// More values are valid; none that was valid is refused or changed.
+    Wider,
+    /// Values are as valid as before and mean something else.
+    Meaning,
+    /// Some value that was valid may be refused; it cannot be told.
+    Unknown,
+    /// Some value that was valid is refused.
+    Narrower,
+    /// Something that was kept is dropped.
+    Lossy,
+}
+
+/// One difference between two states of a schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Delta {
+    /// The field concerned.
+    pub path: Path,
+    /// Where it stood.
+    pub old: Span,
+    /// Where it stands, or the nearest node that still exists.
+    pub new: Span,
+    /// Which way.
+    pub direction: Direction,
+    /// Whether an API server with validation ratcheting accepts an old value here as long as it is
+    /// not touched: only values without parts, and not inside lists whose items have no identity.
+    pub ratchets: bool,
+    /// What changed.
+    pub what: What,
+}
+
+impl Delta {
+    /// Whether objects that were fine may now be refused or lose something.
+    pub fn is_breaking(&self) -> bool {
+        match self.direction {
+            Direction::Harmless | Direction::Wider => false,
+            Direction::Meaning | Direction::Unknown | Direction::Narrower | Direction::Lossy => true,
+        }
+    }
+}
+
+/// Compares two states of a schema. Children of what is new or gone are not listed.
+///
+/// ```
+/// use crdproof_schema::document::{Sources, parse};
+/// use crdproof_schema::structural::{Schema, compare::compare};
+///
+/// let mut sources = Sources::default();
+/// let mut schema = |text: &str| {
+///     let id = sources.add("schema.yaml", text);
+///     Schema::read(&parse(&sources, id).unwrap()[0])
+/// };
+/// let deltas = compare(
+///     &schema("{type: integer, maximum: 10}"),
+///     &schema("{type: integer, maximum: 5}"),
+/// );
+/// assert_eq!(deltas[0].to_string(), "maximum lowered from 10 to 5");
+/// ```
+pub fn compare(old: &Schema, new: &Schema) -> Vec<Delta> {
+    let mut out = Vec::new();
+    node::Scene { old, new, at: &trail::Trail::root(), out: &mut out }.compare();
+    out
+}

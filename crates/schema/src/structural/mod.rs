@@ -1,0 +1,47 @@
+//! Structural schemas over document nodes: what a CRD version says about its objects, and what an
+//! API server makes of it.
+//!
+//! The model carries every keyword as it was written, known or not, with its place. It is our own
+//! because a typed struct would silently drop the keyword that nobody judged.
+
+mod admit;
+pub mod compare;
+mod default;
+mod format;
+mod held;
+mod lists;
+mod model;
+mod oversized;
+mod path;
+mod pattern;
+mod place;
+mod plain;
+mod print;
+mod prune;
+mod ratchet;
+mod read;
+mod resource;
+mod rules;
+mod scale;
+mod secret;
+mod validate;
+mod verdict;
+
+pub use admit::{Request, Validator, admit, validate};
+pub use default::{default, drop_nulls};
+pub(crate) use format::text_format;
+pub use held::{as_held, is_held};
+pub use lists::KeyedList;
+pub use model::{Additional, Keyword, Malformed, Properties, Rule, Schema, Type};
+pub(crate) use oversized::is_oversized;
+pub use path::{Path, Step};
+pub use pattern::Pattern;
+pub use place::is_deeper_than;
+pub use prune::{prune, prune_value};
+pub(crate) use rules::parse_rule;
+pub use rules::{Expression, syntax_error};
+pub use scale::ScalePaths;
+pub use secret::{MASK, Secrets, is_secret, scrub};
+pub use validate::fits;
+pub(crate) use validate::keywords;
+pub use verdict::{Admission, Findings, Outcome, Reason, Undecided, Violation};

@@ -1,0 +1,265 @@
+//! Takes inputs through a converter, and records what came back as trials.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::input::{Edits, Input, Inputs};
+use super::vary::{Places, places};
+use crate::converter::{Converter, Question};
+use crate::evidence::{Act, Answer, Edit, Leg, Object, Reply, Trial};
+use crate::subject::Crd;
+use crate::subject::field_map::{Relation, expected};
+use crdproof_schema::structural::as_held;
+
+/// What inputs are taken through.
+pub(super) struct Actor<'a> {
+    pub(super) crd: &'a Crd,
+    /// Its name, for all trials.
+    pub(super) name: Arc<str>,
+    pub(super) converter: &'a Converter<'a>,
+    /// The previous release's converter.
+    pub(super) baseline: Option<&'a Converter<'a>>,
+    /// The inputs of every version; edits must leave objects valid.
+    pub(super) versions: &'a [Inputs<'a>],
+    /// What tells what is meant to come of inputs, where a check wants to know.
+    pub(super) relation: Option<&'a Relation<'a>>,
+    /// Pairs that are known not to convert, which need no asking.
+    pub(super) dead: BTreeSet<(String, String)>,
+}
+
+impl Actor<'_> {
+    /// Tries inputs of one version, all together.
+    pub(super) fn act(&self, version: &Arc<str>, inputs: Vec<Input>) -> Vec<Trial> {
+        let extras: Vec<(bool, Edits)> = inputs.iter().map(|input| (input.again, input.edits)).collect();
+        let mut trials: Vec<Trial> = inputs.into_iter().map(|input| self.trial(version, input)).collect();
+        if let Some(relation) = self.relation {
+            let valid = trials.iter_mut().filter(|trial| trial.fit.is_valid());
+            valid.for_each(|trial| trial.meant = self.meant(relation, trial));
+        }
+        let all: Vec<(usize, usize)> = (0..trials.len()).map(|trial| (trial, 0)).collect();
+        for to in self.others(version) {
+            let there = self.convert(&mut trials, &all, version, to, &Act::Convert);
+            let back = self.convert(&mut trials, &there, to, version, &Act::Convert);
+            for third in self.others(version).filter(|third| *third != to) {
+                self.convert(&mut trials, &there, to, third, &Act::Convert);
+            }
+            // In reverse, and the last one alone: company and order must not matter.
+            let mut again: Vec<_> = all.iter().copied().filter(|(trial, _)| extras[*trial].0).rev().collect();
+            let alone = again.pop();
+            self.convert(&mut trials, &again, version, to, &Act::Again);
+            self.convert(&mut trials, alone.as_slice(), version, to, &Act::Again);
+            if self.baseline.is_some() {
+                self.skew(&mut trials, &all, &there, version, to);
+            }
+            let survived: BTreeSet<usize> = back.iter().map(|(trial, _)| *trial).collect();
+            let edited = there.iter().filter(|(trial, _)| survived.contains(trial));
+            let edited: Vec<_> = edited.map(|(trial, of)| (*trial, *of, extras[*trial].1)).collect();
+            self.edit(&mut trials, &edited, version, to);
+        }
+        trials
+    }
+
+    fn trial(&self, version: &Arc<str>, input: Input) -> Trial {
+        Trial {
+            crd: Arc::clone(&self.name),
+            version: Arc::clone(version),
+            origin: input.origin,
+            fit: input.fit,
+            input: input.object.into(),
+            legs: Vec::new(),
+            meant: Vec::new(),
+        }
+    }
+
+    /// What is meant to come of an input, as servers hold it. It is written, since a good converter answers just that, to
+    /// the letter.
+    fn meant(&self, relation: &Relation<'_>, trial: &Trial) -> Vec<(Arc<str>, Object)> {
+        let meant = |to: &Arc<str>| {
+            let mut object = expected(relation, &trial.input, &trial.version, to).ok()?;
+            as_held(self.inputs(to).and_then(|inputs| inputs.schema), &mut object);
+            let object = Object::from(object);
+            object.text();
+            Some((Arc::clone(to), object))
+        };
+        self.others(&trial.version).filter_map(meant).collect()
+    }
+
+    fn inputs(&self, version: &str) -> Option<&Inputs<'_>> {
+        self.versions.iter().find(|inputs| *inputs.version == *version)
+    }
+
+    /// The versions that objects of one can be converted to.
+    fn others(&self, version: &str) -> impl Iterator<Item = &Arc<str>> {
+        let names = self.versions.iter().map(|inputs| &inputs.version);
+        names.filter(move |name| ***name != *version && !self.is_dead(version, name))
+    }
+
+    fn is_dead(&self, from: &str, to: &str) -> bool {
+        !self.dead.is_empty() && self.dead.contains(&(from.to_owned(), to.to_owned()))
+    }
+
+    /// Adds a leg to each of these, and gives the legs that have an object.
+    fn convert(
+        &self,
+        trials: &mut [Trial],
+        starts: &[(usize, usize)],
+        from: &str,
+        to: &Arc<str>,
+        act: &Act,
+    ) -> Vec<(usize, usize)> {
+        let converter = match (act, self.baseline) {
+            (Act::Baseline, Some(baseline)) => baseline,
+            _ => self.converter,
+        };
+        if starts.is_empty() || (*from != **to && self.is_dead(from, to)) {
+            return Vec::new();
+        }
+        let question = |(trial, of): &(usize, usize)| {
+            let trial = &trials[*trial];
+            // What comes of it is often what was there before, such as the input after a round trip.
+            Some(Question { object: object(trial, *of)?, trial: Some(trial) })
+        };
+        let questions: Vec<Question<'_>> = starts.iter().filter_map(question).collect();
+        let replies = converter.convert_all(&questions, from, to);
+        let mut reached = Vec::new();
+        for ((trial, of), reply) in starts.iter().zip(replies) {
+            if let Some(number) = add(&mut trials[*trial], *of, act.clone(), to, reply) {
+                reached.push((*trial, number));
+            }
+        }
+        reached
+    }
+
+    /// The previous release alone, and each reading what the other wrote.
+    fn skew(
+        &self,
+        trials: &mut [Trial],
+        all: &[(usize, usize)],
+        there: &[(usize, usize)],
+        version: &Arc<str>,
+        to: &Arc<str>,
+    ) {
+        let old = self.convert(trials, all, version, to, &Act::Baseline);
+        self.convert(trials, &old, to, version, &Act::Baseline);
+        self.convert(trials, &old, to, version, &Act::Convert);
+        self.convert(trials, there, to, version, &Act::Baseline);
+    }
+
+    /// Clients of the other version change the object and write it back, and it is read there once more.
+    fn edit(&self, trials: &mut [Trial], starts: &[(usize, usize, Edits)], version: &Arc<str>, to: &Arc<str>) {
+        let generator = self.inputs(to).and_then(|inputs| inputs.generator.as_ref());
+        let mut edited = Vec::new();
+        for (trial, of, places) in starts.iter().filter(|(_, _, places)| *places != Edits::Nowhere) {
+            let Some(read) = object(&trials[*trial], *of) else { continue };
+            for (edit, changed) in edits(&trials[*trial].input, read, *places) {
+                let free = matches!(edit, Edit::Label | Edit::Strip);
+                if free || generator.is_some_and(|generator| generator.admits(&changed)) {
+                    let reply = Reply::Object(Answer { raw: changed, served: None, is_orderly: false });
+                    edited.extend(add(&mut trials[*trial], *of, Act::Edit(edit), to, reply).map(|leg| (*trial, leg)));
+                }
+            }
+        }
+        let written = self.convert(trials, &edited, to, version, &Act::Convert);
+        self.convert(trials, &written, version, to, &Act::Convert);
+    }
+}
+
+/// The object that a leg gave; number 0 is the input.
+fn object(trial: &Trial, number: usize) -> Option<&Object> {
+    match number.checked_sub(1) {
+        None => Some(&trial.input),
+        Some(index) => trial.legs.get(index)?.served(),
+    }
+}
+
+/// Adds a leg, and gives its number where it has an object.
+fn add(trial: &mut Trial, of: usize, act: Act, to: &Arc<str>, reply: Reply) -> Option<usize> {
+    let reached = matches!(reply, Reply::Object(_));
+    trial.legs.push(Leg { of, act, to: Arc::clone(to), reply });
+    reached.then_some(trial.legs.len())
+}
+
+/// What clients may do to an object that they read, with the object afterwards.
+fn edits(input: &Value, read: &Object, wanted: Edits) -> Vec<(Edit, Object)> {
+    let mut edits = Vec::new();
+    let changed = |change: &dyn Fn(&mut Value)| {
+        let mut object = Value::clone(read);
+        change(&mut object);
+        Object::from(object)
+    };
+    edits.extend(read.labelled().map(|labelled| (Edit::Label, labelled.clone())));
+    let own = input["metadata"]["annotations"].as_object();
+    let is_own = |name: &String| own.is_some_and(|own| own.contains_key(name));
+    let annotations = read["metadata"]["annotations"].as_object();
+    if annotations.is_some_and(|annotations| annotations.keys().any(|name| !is_own(name))) {
+        let strip = |object: &mut Value| {
+            if let Some(Value::Object(annotations)) = object.pointer_mut("/metadata/annotations") {
+                annotations.retain(|name, _| is_own(name));
+            }
+        };
+        edits.push((Edit::Strip, changed(&strip)));
+    }
+    let scalars = places(read, &|value| value.is_string() || value.is_number() || value.is_boolean());
+    for pointer in pick(&scalars, wanted) {
+        let change = |object: &mut Value| object.pointer_mut(pointer).into_iter().for_each(another);
+        edits.push((Edit::Value(pointer.to_owned()), changed(&change)));
+    }
+    let lists = places(read, &|value| value.as_array().is_some_and(|items| items.len() > 1));
+    for pointer in pick(&lists, wanted) {
+        let list = |object: &mut Value, change: &dyn Fn(&mut Vec<Value>)| {
+            object.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().for_each(change);
+        };
+        edits.push((Edit::Reverse(pointer.to_owned()), changed(&|object| list(object, &|items| items.reverse()))));
+        edits.push((Edit::Remove(pointer.to_owned()), changed(&|object| list(object, &|items| drop(items.remove(0))))));
+    }
+    edits
+}
+
+/// So many places of an object are changed, one after the other.
+const MANY: usize = 12;
+
+fn pick(places: &Places, wanted: Edits) -> impl Iterator<Item = &str> {
+    let (first, count) = match wanted {
+        Edits::One(number) => (number % places.len().max(1), 1),
+        Edits::Many => (0, MANY),
+        Edits::All => (0, places.len()),
+        Edits::Nowhere => (0, 0),
+    };
+    places.all().skip(first).take(count)
+}
+
+/// Another value of the same type.
+fn another(value: &mut Value) {
+    *value = match &*value {
+        Value::Bool(flag) => json!(!flag),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => json!(whole.checked_add(1).unwrap_or(0)),
+            None => json!(number.as_f64().unwrap_or_default() / 2.0),
+        },
+        Value::String(text) => json!(format!("{text}x")),
+        other => other.clone(),
+    };
+    // Half of a tiny number is nothing, and half of a huge one may be whole: servers hold both as whole numbers.
+    as_held(None, value);
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Otherwise what comes back, as servers print it, would pass for a change.
+    #[rstest]
+    #[case(json!(0.5), json!(0.25))]
+    #[case(json!(5e-324), json!(0))]
+    #[case(json!(1e19), json!(5_000_000_000_000_000_000_i64))]
+    #[case(json!(i64::MAX), json!(0))]
+    #[case(json!("a"), json!("ax"))]
+    fn another_value_is_one_that_servers_hold(#[case] mut value: Value, #[case] meant: Value) {
+        another(&mut value);
+        assert_eq!(value, meant);
+    }
+}

@@ -1,0 +1,318 @@
+//! The search for objects that a converter gets wrong: tries inputs in batches, judges them, and makes what breaks a law
+//! smaller until nothing can be left out.
+
+mod act;
+mod input;
+mod keep;
+mod recorded;
+mod shrink;
+mod vary;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::checks::{Check, Evidence, Need, Tools, Verdict};
+use crate::converter::Converter;
+use crate::evidence::{Fit, Origin, Trial};
+use crate::report::{Conversions, PairInfo, Reach, Timing};
+use crate::subject::{Crd, Scale, Subject, Version};
+use crdproof_schema::generate::{Coverage, Generator, Options};
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::{Request, Validator};
+
+use self::act::Actor;
+use self::input::{Input, Inputs};
+use self::keep::Kept;
+pub use self::recorded::{Recorded, ShownTrial};
+
+/// After so many objects of a version nothing new is seen, and looking costs time.
+const COVERED: u64 = 2000;
+
+/// Objects that are tried together.
+const BATCH: usize = 64;
+
+/// What a search is about.
+pub(crate) struct Search<'a> {
+    pub(crate) subject: &'a Subject,
+    pub(crate) crd: &'a Crd,
+    pub(crate) converter: &'a Converter<'a>,
+    pub(crate) baseline: Option<&'a Converter<'a>>,
+    /// The checks that judge trials.
+    pub(crate) checks: Vec<&'static Check>,
+    /// Objects saved by earlier runs, with their versions and names.
+    pub(crate) cases: Vec<Saved>,
+    /// Whether samples are tried.
+    pub(crate) samples: bool,
+    /// Objects to be generated for every version.
+    pub(crate) objects: usize,
+    pub(crate) seed: u64,
+    /// When to stop trying.
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) jobs: NonZeroUsize,
+}
+
+/// An object that an earlier run saved.
+#[derive(Debug, Clone)]
+pub(crate) struct Saved {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) fit: Fit,
+    pub(crate) object: serde_json::Value,
+}
+
+/// What a search found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// What each check says.
+    pub(crate) verdicts: BTreeMap<&'static str, Verdict>,
+    /// The trials that breaches point to.
+    pub(crate) shown: Vec<Trial>,
+    /// What was done.
+    pub(crate) conversions: Conversions,
+    /// Why the converter could not be asked to the end.
+    pub(crate) stopped: Option<String>,
+    /// Everything, where it is recorded.
+    pub(crate) recorded: Option<Recorded>,
+}
+
+/// What a search counts while it runs.
+struct Tally {
+    kept: Kept,
+    pairs: Vec<PairInfo>,
+    coverage: BTreeMap<Arc<str>, Coverage>,
+    batches: Option<BTreeMap<usize, Vec<Trial>>>,
+}
+
+impl<'a> Search<'a> {
+    /// Tries everything. `evidence` is what judges are shown beside the trials; `record` keeps every trial.
+    pub(crate) fn run(&self, evidence: &Evidence<'_>, record: bool) -> Found {
+        let tools = Tools::of(self.subject, self.crd);
+        let evidence = &Evidence { tools: Some(&tools), ..*evidence };
+        let versions: Vec<Inputs<'_>> = self.crd.versions.iter().map(|version| self.inputs(version)).collect();
+        let compares = self.checks.iter().any(|check| check.needs.contains(&Need::FieldMap));
+        let mut actor = Actor {
+            crd: self.crd,
+            name: self.crd.name.as_str().into(),
+            converter: self.converter,
+            baseline: self.baseline,
+            versions: &versions,
+            relation: tools.relation().ok().filter(|_| compares),
+            dead: BTreeSet::new(),
+        };
+        let coverage = versions
+            .iter()
+            .filter_map(|inputs| Some((Arc::clone(&inputs.version), inputs.generator.as_ref()?.coverage())));
+        let tally = Mutex::new(Tally {
+            kept: Kept::default(),
+            pairs: Vec::new(),
+            coverage: coverage.collect(),
+            batches: record.then(BTreeMap::new),
+        });
+        // The first batch of each version also says which pairs convert at all.
+        let survey: Vec<Trial> =
+            versions.iter().flat_map(|inputs| actor.act(&inputs.version, batch(inputs, 0))).collect();
+        actor.dead = dead_pairs(&survey);
+        let trials = Evidence { trials: &survey, ..*evidence };
+        self.judge(&tally, &trials, 0, &|_| true);
+        Self::count(&tally, survey, 0);
+        self.try_all(&actor, &tally, evidence);
+
+        let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let stopped = self.converter.stopped().map(str::to_owned);
+        // Most of what is tried on the way to a smaller object is judged by one check, which can do without.
+        actor.relation = None;
+        // A saved case is as small as it got already.
+        if stopped.is_none() && self.samples {
+            shrink::smaller(&mut tally.kept, &actor, evidence, self.deadline);
+        }
+        let conversions = self.conversions(tally.pairs, &tally.coverage);
+        let recorded = tally.batches.map(|batches| Recorded {
+            batches,
+            shown: tally.kept.trials(),
+            conversions: Some(conversions.clone()),
+            stopped: stopped.clone(),
+        });
+        let (verdicts, shown) = tally.kept.verdicts(&self.checks, stopped.as_deref());
+        Found { verdicts, shown, conversions, stopped, recorded }
+    }
+
+    /// Everything after the first batches, by several threads.
+    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) {
+        let batches = actor
+            .versions
+            .iter()
+            .enumerate()
+            .flat_map(|(version, inputs)| (1..inputs.count().div_ceil(BATCH)).map(move |number| (number, version)));
+        // All versions advance together, so that whatever time there is, is shared out.
+        let mut batches: Vec<(usize, usize)> = batches.collect();
+        batches.sort_unstable();
+        let next = AtomicUsize::new(0);
+        let over = || self.deadline.is_some_and(|end| Instant::now() >= end) || self.converter.stopped().is_some();
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.get().min(batches.len()) {
+                scope.spawn(|| {
+                    while let Some((number, version)) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if over() {
+                            break;
+                        }
+                        let inputs = &actor.versions[*version];
+                        let trials = actor.act(&inputs.version, batch(inputs, *number));
+                        let batch = Evidence { trials: &trials, ..*evidence };
+                        let order = number * actor.versions.len() + version;
+                        self.judge(tally, &batch, order, &|check| check.needs.contains(&Need::Trials));
+                        Self::count(tally, trials, order);
+                    }
+                });
+            }
+        });
+    }
+
+    fn judge(&self, tally: &Mutex<Tally>, evidence: &Evidence<'_>, order: usize, concerned: &dyn Fn(&Check) -> bool) {
+        for check in self.checks.iter().filter(|check| concerned(check)) {
+            let verdict = (check.judge)(evidence);
+            let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+            tally.kept.add(check, verdict, evidence.trials, order);
+        }
+    }
+
+    fn count(tally: &Mutex<Tally>, trials: Vec<Trial>, order: usize) {
+        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let tally = &mut *tally;
+        for trial in &trials {
+            for step in trial.first_conversions() {
+                let pair = pair(&mut tally.pairs, step.from, &step.leg.to);
+                pair.objects += 1;
+                pair.refused += usize::from(step.leg.answer().is_none() && trial.fit.is_valid());
+                let covered = step.leg.served().filter(|_| trial.fit.is_valid());
+                if let (Some(object), Some(coverage)) = (covered, tally.coverage.get_mut(&step.leg.to))
+                    && coverage.objects() < COVERED
+                {
+                    coverage.observe(object);
+                }
+            }
+        }
+        if let Some(batches) = &mut tally.batches {
+            batches.insert(order, trials);
+        }
+    }
+
+    fn inputs(&self, version: &'a Version) -> Inputs<'a> {
+        let schema = version.schema.as_ref();
+        let cases = || self.cases.iter().filter(|saved| saved.version == version.name);
+        // Edits of saved cases must leave them valid, too.
+        let generator = if self.objects > 0 || cases().next().is_some() { generator(self.crd, version) } else { None };
+        let mut given = Vec::new();
+        let validator = schema.map(|schema| Validator::new(schema, KubeVersion::NEWEST));
+        let samples = self.subject.samples_of(self.crd).filter(|sample| sample.group_version().1 == version.name);
+        for sample in samples.filter(|_| self.samples) {
+            let fits = validator.as_ref().is_none_or(|validator| self.admits(validator, version, &sample.object));
+            // A sample that is refused is for another check to say; it converts all the same.
+            let fit = if fits { Fit::Valid } else { Fit::Invalid("sample".into()) };
+            let origin = Origin::Sample(sample.name().to_owned());
+            given.push(Inputs::sample(schema, origin, fit, sample.object.clone(), given.len()));
+        }
+        // Samples come first: what they show has a place in a file of the author.
+        for saved in cases() {
+            let origin = Origin::Case(saved.name.clone());
+            given.push(Inputs::saved(schema, origin, saved.fit.clone(), saved.object.clone()));
+        }
+        Inputs {
+            version: version.name.as_str().into(),
+            schema,
+            generator,
+            given,
+            generated: self.objects,
+            seed: self.seed,
+        }
+    }
+
+    fn admits(&self, validator: &Validator<'_>, version: &Version, object: &serde_json::Value) -> bool {
+        let request = Request {
+            object,
+            old: None,
+            group: &self.crd.group,
+            version: &version.name,
+            kind: &self.crd.names.kind,
+            namespaced: self.crd.is_namespaced(),
+            status_subresource: version.status.is_some(),
+            scale: version.scale.as_ref().and_then(Scale::paths),
+        };
+        validator.admit(&request).outcome == crdproof_schema::structural::Outcome::Admitted
+    }
+
+    fn conversions(&self, pairs: Vec<PairInfo>, coverage: &BTreeMap<Arc<str>, Coverage>) -> Conversions {
+        // Samples and saved cases alone are not meant to reach everything.
+        let reach = coverage
+            .iter()
+            .filter(|_| self.objects > 0)
+            .map(|(version, coverage)| Reach::new(version, coverage))
+            .collect();
+        let timings =
+            self.converter.times().into_iter().map(|(objects, micros)| Timing::new(objects, micros)).collect();
+        Conversions { crd: self.crd.name.clone(), pairs, reach, timings }
+    }
+}
+
+/// What checks say about trials that were recorded, in the order in which they were judged at first; and the trials
+/// that they point to.
+pub(crate) fn judge_recorded(
+    checks: &[&'static Check],
+    evidence: &Evidence<'_>,
+    recorded: &Recorded,
+) -> (BTreeMap<&'static str, Verdict>, Vec<Trial>) {
+    let tools = Tools::of(evidence.subject, evidence.crd);
+    let evidence = &Evidence { tools: Some(&tools), ..*evidence };
+    let mut kept = Kept::default();
+    for (order, trials) in &recorded.batches {
+        let batch = Evidence { trials, ..*evidence };
+        for check in checks.iter().filter(|check| *order == 0 || check.needs.contains(&Need::Trials)) {
+            kept.add(check, (check.judge)(&batch), trials, *order);
+        }
+    }
+    for shown in kept.shown() {
+        let smaller = recorded.shown.iter().find(|one| one.check == shown.check.id && one.key == shown.breach.key);
+        if let Some(smaller) = smaller {
+            shown.retell(evidence, &smaller.trial);
+        }
+    }
+    kept.verdicts(checks, recorded.stopped.as_deref())
+}
+
+/// What makes objects of a version. What keeps a schema from having any is for the checks of the manifest to say.
+fn generator<'c>(crd: &'c Crd, version: &'c Version) -> Option<Generator<'c>> {
+    Generator::new(version.schema.as_ref()?, KubeVersion::NEWEST, &crd.context(version), Options::default()).ok()
+}
+
+fn batch(inputs: &Inputs<'_>, number: usize) -> Vec<Input> {
+    let end = inputs.count().min((number + 1) * BATCH);
+    let mut batch = Vec::with_capacity(BATCH);
+    batch.extend((number * BATCH..end).filter_map(|number| inputs.get(number)));
+    batch
+}
+
+/// A pair of versions among those that were tried; the order is that of their names.
+fn pair<'p>(pairs: &'p mut Vec<PairInfo>, from: &str, to: &str) -> &'p mut PairInfo {
+    let found = pairs.binary_search_by(|pair| (pair.from.as_str(), pair.to.as_str()).cmp(&(from, to)));
+    let index = found.unwrap_or_else(|index| {
+        pairs.insert(index, PairInfo::new(from, to));
+        index
+    });
+    &mut pairs[index]
+}
+
+/// Pairs of versions that no valid object could be converted between, though several were tried.
+fn dead_pairs(survey: &[Trial]) -> BTreeSet<(String, String)> {
+    let mut pairs: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
+    for trial in survey.iter().filter(|trial| trial.fit.is_valid()) {
+        for step in trial.first_conversions() {
+            let (asked, converted) = pairs.entry((step.from.to_owned(), step.leg.to.to_string())).or_default();
+            *asked += 1;
+            *converted += usize::from(step.leg.answer().is_some());
+        }
+    }
+    let dead = pairs.into_iter().filter(|(_, (asked, converted))| *asked > 1 && *converted == 0);
+    dead.map(|(pair, _)| pair).collect()
+}

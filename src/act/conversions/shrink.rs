@@ -1,0 +1,87 @@
+//! Makes the objects that break a law smaller, with the judge itself as the question.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::act::Actor;
+use super::input::{Edits, Input};
+use super::keep::{Kept, Shown};
+use crate::checks::{Evidence, Need};
+use crate::evidence::{Fit, Trial};
+use crdproof_schema::generate::shrink::{Budget, search_among};
+use crdproof_schema::structural::as_held;
+
+/// How long one finding is made smaller, at most.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long all findings of a CRD are made smaller; a converter that breaks everything must not take for ever.
+const ALTOGETHER: Duration = Duration::from_secs(60);
+
+/// How many objects are asked about for one finding.
+const BUDGET: Budget = Budget { objects: 1500, batch: 48 };
+
+/// Makes the object of every finding as small as it gets.
+pub(super) fn smaller(kept: &mut Kept, actor: &Actor<'_>, evidence: &Evidence<'_>, deadline: Option<Instant>) {
+    let all = Instant::now() + ALTOGETHER;
+    for shown in kept.shown() {
+        let end = (Instant::now() + PATIENCE).min(all.max(Instant::now() + PATIENCE / 10));
+        // Even where the time is up, each finding gets a little, since a large object tells nobody anything.
+        let end = deadline.map_or(end, |deadline| end.min(deadline.max(Instant::now() + PATIENCE / 10)));
+        shrink(shown, actor, evidence, end);
+    }
+}
+
+fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: Instant) {
+    // What is judged over many trials has no single object to blame.
+    let Some(trial) = shown.trial.take().filter(|_| shown.check.needs.contains(&Need::Trials)) else { return };
+    let inputs = actor.versions.iter().find(|inputs| inputs.version == trial.version);
+    let Some(inputs) = inputs else { return };
+    let best = trial;
+    let breaks = |input: Input| {
+        let trial = actor.act(&inputs.version, vec![input]).pop();
+        trial.is_some_and(|trial| shown.in_trial(evidence, &trial).is_some())
+    };
+    // Most breaches show without edits and second questions, which take most of the time.
+    let whole = !breaks(like(&best, &best.input, false));
+    let mut again = |objects: &[Value]| -> Vec<bool> {
+        if Instant::now() >= end || actor.converter.stopped().is_some() {
+            return vec![false; objects.len()];
+        }
+        let trials = actor.act(&inputs.version, objects.iter().map(|object| like(&best, object, whole)).collect());
+        trials.iter().map(|trial| shown.in_trial(evidence, trial).is_some()).collect()
+    };
+    // Where nothing was generated, what the schema admits is asked all the same.
+    let own = if inputs.generator.is_none() {
+        actor.crd.version(&inputs.version).and_then(|version| super::generator(actor.crd, version))
+    } else {
+        None
+    };
+    let generator = inputs.generator.as_ref().or(own.as_ref());
+    let valid = |object: &Value| {
+        let admitted = generator.is_none_or(|generator| generator.admits(object));
+        // Removing may only bring parts back that the schema fills in; those are not smaller.
+        let mut held = object.clone();
+        as_held(inputs.schema, &mut held);
+        admitted && held == *object
+    };
+    let object = match &best.fit {
+        Fit::Valid => search_among(&best.input, BUDGET, &valid, &mut again).object,
+        Fit::Partial(_) | Fit::Invalid(_) => search_among(&best.input, BUDGET, &|_| true, &mut again).object,
+    };
+    let confirmed = actor.act(&inputs.version, vec![like(&best, &object, whole)]).pop();
+    if !confirmed.is_some_and(|confirmed| shown.retell(evidence, &confirmed)) {
+        shown.trial = Some(best);
+    }
+}
+
+/// An input like that of a trial, with another object; with edits and second questions where it is tried as a whole.
+fn like(trial: &Trial, object: &Value, whole: bool) -> Input {
+    Input {
+        origin: trial.origin.clone(),
+        fit: trial.fit.clone(),
+        object: object.clone(),
+        again: whole,
+        edits: if whole { Edits::Many } else { Edits::Nowhere },
+    }
+}

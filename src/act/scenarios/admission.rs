@@ -1,0 +1,145 @@
+//! Admission webhooks that are registered for one version each are shown writes through every version.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::stage::{Ask, Stage};
+use crate::converter::proxy::{Fault, WITNESSED, Witness};
+use crate::evidence::Seen;
+use crate::subject::objects::Planned;
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::api::{Api, PatchKind, Query, Resource};
+
+/// How long a registration may take to be heeded.
+const HEEDED: Duration = Duration::from_secs(20);
+
+/// A witness that is registered on a server.
+pub(super) struct Registered {
+    pub(super) witness: Witness,
+    path: String,
+    api: Api,
+}
+
+impl Registered {
+    /// Registers a witness for each of these versions, and waits until the server asks it. `None` where the server
+    /// cannot reach us, or does not ask.
+    pub(super) async fn new(
+        stage: &Stage<'_>,
+        versions: &[&str],
+        planned: &Planned,
+    ) -> Result<Option<Self>, ClusterError> {
+        let Some(access) = stage.server.host_access() else { return Ok(None) };
+        let witness = Witness::start(&access).await?;
+        let hooks = Resource::cluster_wide("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations");
+        let name = "crdproof-witness";
+        let registered = Self { witness, path: hooks.path_of(name), api: stage.api.clone() };
+        let crd = stage.crd;
+        let wish = registered.witness.configuration(name, &crd.group, &crd.names.plural, versions);
+        // What an earlier journey could not take away would ask a listener that is gone.
+        registered.api.delete(&registered.path).await?;
+        registered.api.post(&hooks.path(), &wish).await?.ok()?;
+        let heeded = registered.heeded(stage, planned, versions.len()).await;
+        match heeded {
+            Ok(true) => Ok(Some(registered)),
+            Ok(false) => registered.withdraw().await.map(|()| None),
+            Err(error) => registered.withdraw().await.and(Err(error)),
+        }
+    }
+
+    /// Whether writes that only pretend come to be shown to all webhooks.
+    async fn heeded(&self, stage: &Stage<'_>, planned: &Planned, webhooks: usize) -> Result<bool, ClusterError> {
+        let path = Query::new().dry_run().on(stage.kind.at(&planned.version).path());
+        let object = labelled(planned, "witness-probe");
+        let end = Instant::now() + HEEDED;
+        while Instant::now() < end {
+            let before = self.witness.count();
+            stage.api.post(&path, &object).await?;
+            if self.witness.count() >= before + webhooks {
+                return Ok(true);
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(false)
+    }
+
+    /// Takes the registration away, and the listener after it.
+    pub(super) async fn withdraw(self) -> Result<(), ClusterError> {
+        let answer = self.api.delete(&self.path).await?;
+        self.witness.stop().await;
+        if answer.status == 404 { Ok(()) } else { answer.ok().map(drop) }
+    }
+}
+
+/// An object that the witness is shown.
+fn labelled(planned: &Planned, name: &str) -> Value {
+    let mut object = planned.object.clone();
+    object["metadata"]["name"] = json!(name);
+    object["metadata"]["labels"][WITNESSED.0] = json!(WITNESSED.1);
+    object
+}
+
+/// Objects are created and changed through every version, while a webhook is registered for each.
+pub(super) async fn travel(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
+    stage.step("admission");
+    let served = stage.served();
+    let Some(first) = objects.first() else { return Ok(()) };
+    let Some(registered) = Registered::new(stage, &served, first).await? else { return Ok(()) };
+    let shown = show(stage, objects, &registered.witness).await;
+    let broken = match shown {
+        Ok(()) => blind(stage, objects, &registered.witness).await,
+        Err(error) => Err(error),
+    };
+    if let Some(tap) = &stage.tap {
+        tap.fail(None);
+    }
+    // However it went, nobody's writes may depend on us afterwards.
+    registered.withdraw().await.and(broken)
+}
+
+async fn show(stage: &mut Stage<'_>, objects: &[Planned], witness: &Witness) -> Result<(), ClusterError> {
+    let served = stage.served();
+    for version in &served {
+        let Some(planned) = objects.iter().find(|planned| planned.version == *version) else { continue };
+        let name = format!("witnessed-{version}");
+        let before = witness.count();
+        let made = stage.create(Ask::new("create", version, &name), &Query::new(), &labelled(planned, &name)).await?;
+        if !made.is_success() {
+            continue;
+        }
+        for other in &served {
+            stage.get(Ask::new("created", other, &name)).await?;
+        }
+        let change = json!({"metadata": {"labels": {"crdproof.dev/changed": "yes"}}});
+        stage.patch(Ask::new("change", version, &name), PatchKind::Merge, &Query::new(), &change).await?;
+        for other in &served {
+            stage.get(Ask::new("changed", other, &name)).await?;
+        }
+        witness.since(before).into_iter().for_each(|seen| stage.see(Seen::Admission(seen)));
+        stage.delete(Ask::new("delete", version, &name)).await?;
+    }
+    Ok(())
+}
+
+/// What cannot be converted cannot be shown, so it must not be written either.
+async fn blind(stage: &mut Stage<'_>, objects: &[Planned], witness: &Witness) -> Result<(), ClusterError> {
+    stage.step("admission-blind");
+    let served = stage.served();
+    let Some(storage) = stage.crd.storage().filter(|version| version.served) else { return Ok(()) };
+    let Some(other) = served.iter().find(|version| **version != storage.name) else { return Ok(()) };
+    let Some(planned) = objects.iter().find(|planned| planned.version == storage.name) else { return Ok(()) };
+    let Some(tap) = &stage.tap else { return Ok(()) };
+    let before = witness.count();
+    tap.fail(Some(Fault::Towards((*other).to_owned())));
+    let object = labelled(planned, "unshown");
+    // Storing it needs no conversion; only showing it does.
+    let made = stage.create(Ask::new("create unshown", &storage.name, "unshown"), &Query::new(), &object).await?;
+    if let Some(tap) = &stage.tap {
+        tap.fail(None);
+    }
+    witness.since(before).into_iter().for_each(|seen| stage.see(Seen::Admission(seen)));
+    if made.is_success() {
+        stage.delete(Ask::new("delete", &storage.name, "unshown")).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! Several managers apply at several versions.
+
+use serde_json::{Value, json};
+
+use super::stage::{Ask, Stage};
+use crate::evidence::Seen;
+use crate::subject::objects::Planned;
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::api::{PatchKind, Query};
+use crdproof_schema::structural::Schema;
+
+/// The journey.
+pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
+    stage.step("install");
+    let definition = stage.definition(|_| {});
+    stage.install(&definition).await?;
+    let served = stage.served();
+    let objects = stage.planned();
+    for planned in &objects {
+        let name = planned.name.as_str();
+        let apply = |manager: &str| Query::new().manager(manager);
+        let ask = |what| Ask::new(what, &planned.version, name);
+        stage.step("apply");
+        let applied = stage.patch(ask("apply"), PatchKind::Apply, &apply("alice"), &planned.object).await?;
+        if !applied.is_success() {
+            continue;
+        }
+        stage.step("reapply");
+        stage.patch(ask("reapply"), PatchKind::Apply, &apply("alice"), &planned.object).await?;
+        // The same content, as each other version shows it, applied by the same manager.
+        for version in served.iter().filter(|version| **version != planned.version) {
+            let read = stage.api.get(&stage.path(version, name)).await?.json();
+            let content = bare(&read);
+            // Before alice is known at this version, so that only conversion can tell that the field is hers.
+            stage.step("conflict");
+            let schema = stage.crd.version(version).and_then(|version| version.schema.as_ref());
+            let hers = |pointer: &[String]| !is_filled_in(schema, &content, &planned.object, pointer);
+            let fields = scalars(&content).into_iter().filter(|(pointer, _)| hers(pointer));
+            for (pointer, other) in fields.take(FIELDS) {
+                let mut theirs = skeleton(&content);
+                set(&mut theirs, &pointer, other);
+                let what = format!("conflict over {}", shown(&pointer));
+                stage.patch(Ask::new(&what, version, name), PatchKind::Apply, &apply("bob"), &theirs).await?;
+            }
+            stage.step("follow");
+            stage.patch(Ask::new("same content", version, name), PatchKind::Apply, &apply("alice"), &content).await?;
+        }
+        stage.step("back");
+        stage.patch(ask("back"), PatchKind::Apply, &apply("alice"), &planned.object).await?;
+    }
+    stage.step("owners");
+    stage.snapshot(&served, &Query::new()).await?;
+    subresources(stage, &objects).await?;
+    withdraw(stage, &objects).await?;
+    // Withdrawing makes the server convert parts of objects, which is when converters see what is no object of anybody.
+    stage.step("reviews");
+    if let Some(tap) = &stage.tap {
+        let seen = tap.since(0);
+        stage.see(Seen::Reviews(seen));
+    }
+    super::deliveries::travel(stage).await
+}
+
+/// Status and scale are written through another version than the one that alice applied at.
+async fn subresources(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
+    let served = stage.served();
+    for planned in objects {
+        let name = planned.name.as_str();
+        let path = stage.path(&planned.version, name);
+        let writer = |manager: &str| Query::new().manager(manager);
+        for version in stage.crd.versions.iter().filter(|version| served.contains(&version.name.as_str())) {
+            let ask = |what| Ask::new(what, &version.name, name);
+            if let (Some(status), true) = (&planned.status, version.status.is_some() && version.name != planned.version)
+            {
+                stage.step("status-owners");
+                stage.get(Ask::new("before", &planned.version, name)).await?;
+                // As a client writes that sends back all that it read.
+                let mut whole = bare(&stage.api.get(&stage.path(&version.name, name)).await?.json());
+                whole["status"] = status.clone();
+                let part = writer("controller").on(stage.kind.at(&version.name).part_of(name, "status"));
+                let answer = stage.api.patch(&part, PatchKind::Merge, &whole).await?;
+                stage.note(&ask("status"), Value::Null, &answer, Value::Null);
+                stage.get(Ask::new("after", &planned.version, name)).await?;
+            }
+            if version.scale.is_some() {
+                stage.step("scale-owners");
+                let part = stage.kind.at(&version.name).part_of(name, "scale");
+                let read = stage.api.get(&part).await?;
+                if !read.is_success() {
+                    continue;
+                }
+                let mut scale = read.json();
+                scale["spec"]["replicas"] = json!(if scale["spec"]["replicas"] == 4 { 5 } else { 4 });
+                let answer = stage.api.put(&writer("scaler").on(&part), &scale).await?;
+                stage.note(&ask("scale"), scale, &answer, Value::Null);
+                let answer = stage.api.get(&path).await?;
+                stage.note(&ask("scaled"), Value::Null, &answer, answer.json());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What was applied at one version is withdrawn at another, field by field.
+async fn withdraw(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
+    stage.step("withdraw");
+    let served = stage.served();
+    for (number, planned) in objects.iter().enumerate() {
+        let others: Vec<&str> = served.iter().copied().filter(|version| *version != planned.version).collect();
+        let Some(version) = others.get(number % others.len().max(1)) else { continue };
+        let read = stage.api.get(&stage.path(version, &planned.name)).await?.json();
+        let content = bare(&read);
+        let schema = stage.crd.version(version).and_then(|version| version.schema.as_ref());
+        let can_go = |pointer: &[String]| is_free(schema, pointer) && has_company(&content, pointer);
+        let free = scalars(&content).into_iter().find(|(pointer, _)| can_go(pointer));
+        let Some((pointer, _)) = free else { continue };
+        let mut without = content.clone();
+        unset(&mut without, &pointer);
+        let what = format!("withdraw {}", shown(&pointer));
+        let alice = Query::new().manager("alice");
+        stage.patch(Ask::new(&what, version, &planned.name), PatchKind::Apply, &alice, &without).await?;
+    }
+    Ok(())
+}
+
+/// Whether a field can be left out, and stays out.
+fn is_free(schema: Option<&Schema>, path: &[String]) -> bool {
+    let Some((last, parents)) = path.split_last() else { return false };
+    let parent = parents.iter().try_fold(schema, |schema, name| schema.map(|schema| schema.child(name)));
+    let Some(Some(parent)) = parent else { return false };
+    let required = parent.required.iter().any(|name| name == last);
+    !required && parent.child(last).is_some_and(|child| child.default.is_none())
+}
+
+/// Whether there is something beside a field. Servers make null of a map whose last field is withdrawn, and refuse that,
+/// whatever the converter does.
+fn has_company(object: &Value, path: &[String]) -> bool {
+    let parents = path.split_last().map_or(path, |(_, parents)| parents);
+    let parent = parents.iter().try_fold(object, |value, name| value.get(name));
+    parent.and_then(Value::as_object).is_some_and(|fields| fields.len() > 1)
+}
+
+/// A path as people write it.
+pub(super) fn shown(path: &[String]) -> String {
+    format!(".{}", path.join("."))
+}
+
+/// An object as a manager would apply it: type, name, labels and content.
+pub(super) fn bare(object: &Value) -> Value {
+    let mut bare = object.clone();
+    if let Some(fields) = bare.as_object_mut() {
+        fields.remove("status");
+    }
+    if let Some(Value::Object(metadata)) = bare.get_mut("metadata") {
+        metadata.retain(|name, _| matches!(name.as_str(), "name" | "namespace" | "labels" | "annotations"));
+    }
+    bare
+}
+
+/// The same object without any content.
+pub(super) fn skeleton(object: &Value) -> Value {
+    let metadata = &object["metadata"];
+    let mut own = json!({"name": metadata["name"]});
+    if metadata["namespace"].is_string() {
+        own["namespace"] = metadata["namespace"].clone();
+    }
+    json!({"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": own})
+}
+
+/// So many fields of an object are fought over.
+pub(super) const FIELDS: usize = 4;
+
+/// The scalars of the content, outside lists, each with another value for it.
+pub(super) fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
+    fn collect(value: &Value, path: &mut Vec<String>, found: &mut Vec<(Vec<String>, Value)>) {
+        let other = match value {
+            Value::Object(map) => {
+                for (name, value) in map {
+                    path.push(name.clone());
+                    collect(value, path, found);
+                    path.pop();
+                }
+                return;
+            }
+            Value::String(text) => json!(text.chars().rev().chain(['x']).collect::<String>()),
+            Value::Bool(flag) => json!(!flag),
+            Value::Number(number) => match number.as_i64() {
+                Some(whole) => json!(if whole == 0 { 1 } else { whole - whole.signum() }),
+                None => return,
+            },
+            Value::Null | Value::Array(_) => return,
+        };
+        found.push((path.clone(), other));
+    }
+    let mut found = Vec::new();
+    collect(&object["spec"], &mut vec!["spec".to_owned()], &mut found);
+    found
+}
+
+/// Whether the server filled a field in, so that it belongs to nobody: it has its default, and was not applied by that name.
+fn is_filled_in(schema: Option<&Schema>, content: &Value, applied: &Value, path: &[String]) -> bool {
+    let (mut schema, mut there, mut sent) = (schema, Some(content), Some(applied));
+    path.iter().any(|name| {
+        schema = schema.and_then(|schema| schema.child(name));
+        there = there.and_then(|value| value.get(name));
+        sent = sent.and_then(|value| value.get(name));
+        sent.is_none() && schema.is_some_and(|schema| schema.default.is_some() && schema.default.as_ref() == there)
+    })
+}
+
+fn unset(object: &mut Value, path: &[String]) {
+    let Some((last, parents)) = path.split_last() else { return };
+    let mut at = object;
+    for name in parents {
+        at = &mut at[name.as_str()];
+    }
+    if let Some(fields) = at.as_object_mut() {
+        fields.remove(last);
+    }
+}
+
+pub(super) fn set(object: &mut Value, path: &[String], value: Value) {
+    let mut at = object;
+    for name in path {
+        at = &mut at[name.as_str()];
+    }
+    *at = value;
+}

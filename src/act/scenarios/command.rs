@@ -1,0 +1,45 @@
+//! Storage migration by a command of the subject.
+
+use std::time::Duration;
+
+use super::stage::Stage;
+use crate::evidence::Driven;
+use crate::operate::subprocess::{self, Ended};
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::guard::Spec;
+
+/// How long a command may take where the subject does not say.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// So many characters of what it said are kept.
+const KEPT: usize = 4000;
+
+/// Runs the command of the subject beside the server, and waits for its end.
+pub(super) async fn migrate(stage: &Stage<'_>, storage: &str) -> Result<Driven, ClusterError> {
+    let config = stage.subject.file.migration.as_ref();
+    let words = config.map(|config| config.command.as_slice()).unwrap_or_default();
+    let [program, arguments @ ..] = words else {
+        return Err(ClusterError::Missing {
+            what: "the command of migration.command".into(),
+            why: "no command is given".into(),
+            help: "name one; it runs in the folder of the subject file".into(),
+        });
+    };
+    let mut spec = Spec::new(program).args(arguments);
+    let folder = stage.subject.folder();
+    if !folder.as_os_str().is_empty() {
+        spec = spec.folder(folder);
+    }
+    if let Some(kubeconfig) = stage.server.kubeconfig() {
+        // It is told by an absolute path, since it runs elsewhere.
+        spec = spec.env("KUBECONFIG", std::path::absolute(kubeconfig).unwrap_or_else(|_| kubeconfig.to_owned()));
+    }
+    spec = spec.env("CRDPROOF_CRD", &stage.crd.name).env("CRDPROOF_STORAGE_VERSION", storage);
+    let patience = config.and_then(|config| config.timeout).map_or(TIMEOUT, |period| period.0);
+    let Ended { status, said } = subprocess::run(spec, patience, KEPT, &stage.subject.secret_values()).await?;
+    let Some(status) = status else {
+        let said = format!("{program} did not end within {} s: {said}", patience.as_secs_f32());
+        return Ok(Driven { done: false, ended: false, said });
+    };
+    Ok(Driven { done: status.success(), ended: true, said: format!("{status}: {said}") })
+}

@@ -1,0 +1,95 @@
+//! What a server publishes about a CRD: aggregated discovery, and schemas in both forms of `OpenAPI`.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::stage::{Ask, Stage};
+use crate::operate::probe::rules::schema_of;
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::api::Answer;
+use crdproof_envtest::retry;
+
+/// `Accept` of discovery in one document; a server that knows none of these forms gives a list of groups.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+                          application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+
+/// How long documents may follow behind the CRD.
+const BEHIND: Duration = Duration::from_secs(15);
+
+/// Looks at everything that is published.
+pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
+    stage.step("discovery");
+    let served = stage.served();
+    let group = stage.crd.group.clone();
+    let complete = |answer: &Answer| {
+        let document = answer.json();
+        let all = listed(&document, &group);
+        document["kind"] != "APIGroupDiscoveryList"
+            || served.iter().all(|version| all["versions"].get(*version).is_some())
+    };
+    let answer = until(stage, "/apis", Some(AGGREGATED), complete).await?;
+    let document = answer.json();
+    stage.note(&Ask::new("aggregated", "", ""), Value::Null, &answer, listed(&document, &group));
+    stage.step("openapi");
+    let kind = stage.crd.names.kind.clone();
+    for version in &served {
+        let path = format!("/openapi/v3/apis/{group}/{version}");
+        let of = |answer: &Answer| published(&answer.json()["components"]["schemas"], &group, version, &kind);
+        let answer = until(stage, &path, None, |answer| answer.status == 404 || of(answer).is_some()).await?;
+        stage.note(&Ask::new("openapi v3", version, ""), Value::Null, &answer, of(&answer).unwrap_or_default());
+    }
+    // One document for everything, so it is read once for all versions.
+    let of = |document: &Value, version: &str| published(&document["definitions"], &group, version, &kind);
+    let complete = |answer: &Answer| {
+        let document = answer.json();
+        served.iter().all(|version| of(&document, version).is_some())
+    };
+    let answer = until(stage, "/openapi/v2", None, complete).await?;
+    let document = answer.json();
+    for version in &served {
+        let fields = of(&document, version).unwrap_or_default();
+        stage.note(&Ask::new("openapi v2", version, ""), Value::Null, &answer, fields);
+    }
+    Ok(())
+}
+
+/// Asks now and then, since these documents are large, until the answer is as wanted or the time is over.
+async fn until(
+    stage: &Stage<'_>,
+    path: &str,
+    accept: Option<&str>,
+    wanted: impl Fn(&Answer) -> bool,
+) -> Result<Answer, ClusterError> {
+    let ask = async || match accept {
+        Some(accept) => stage.api.get_as(path, accept).await,
+        None => stage.api.get(path).await,
+    };
+    let (_, answer) = retry::until(BEHIND, Duration::from_millis(250), ask, wanted).await?;
+    Ok(answer)
+}
+
+/// The resources of a group by version, with their subresources, as aggregated discovery has them.
+fn listed(document: &Value, group: &str) -> Value {
+    let mut groups = document["items"].as_array().into_iter().flatten();
+    let own = groups.find(|one| one["metadata"]["name"] == group);
+    let mut versions = json!({});
+    for version in own.and_then(|own| own["versions"].as_array()).into_iter().flatten() {
+        let mut names = Vec::new();
+        for resource in version["resources"].as_array().into_iter().flatten() {
+            let name = resource["resource"].as_str().unwrap_or_default();
+            names.push(name.to_owned());
+            let parts = resource["subresources"].as_array().into_iter().flatten();
+            names.extend(parts.filter_map(|part| Some(format!("{name}/{}", part["subresource"].as_str()?))));
+        }
+        versions[version["version"].as_str().unwrap_or_default()] = json!(names);
+    }
+    json!({"kind": document["kind"], "versions": versions})
+}
+
+/// The names of the fields that are published for a kind, at its root and below `spec`.
+fn published(schemas: &Value, group: &str, version: &str, kind: &str) -> Option<Value> {
+    let schema = schema_of(schemas, group, version, kind)?;
+    let names = |value: &Value| value.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>());
+    Some(json!({"root": names(&schema["properties"]), "spec": names(&schema["properties"]["spec"]["properties"])}))
+}

@@ -1,0 +1,195 @@
+//! Transition rules: a field of one version may not change, and objects are written through all of them.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::stage::{Ask, Stage};
+use crate::subject::objects::Planned;
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::api::{Query, definitions};
+use crdproof_envtest::retry;
+use crdproof_schema::document::pointer::escape;
+use crdproof_schema::structural::Schema;
+
+/// How long a rule may take to be heeded.
+const HEEDED: Duration = Duration::from_secs(10);
+
+/// A field of a version, with another value that is as good.
+struct Field {
+    path: Vec<String>,
+    other: Value,
+}
+
+/// For each version a rule about one of its fields is added, tried, and taken away again.
+pub(super) async fn travel(stage: &mut Stage<'_>, objects: &[Planned], definition: &Value) -> Result<(), ClusterError> {
+    stage.step("rules");
+    let mut guarded = false;
+    for version in stage.served() {
+        let Some(planned) = objects.iter().find(|planned| planned.version == version) else { continue };
+        let fields = choose(stage, version, planned, objects).await?;
+        if fields.is_empty() {
+            continue;
+        }
+        guarded = true;
+        guard(stage, version, planned, &fields, definition).await?;
+    }
+    if guarded {
+        stage.redefine("without rules", definition).await?;
+        stage.api.until_served(std::slice::from_ref(definition)).await?;
+    }
+    Ok(())
+}
+
+/// Fields that have another value in another object, and that can be changed to it: one that the stored version does not
+/// know by this name, since it shows best whether the old object was converted; and one that all versions know, since it
+/// can be changed through them.
+async fn choose(
+    stage: &Stage<'_>,
+    version: &str,
+    planned: &Planned,
+    objects: &[Planned],
+) -> Result<Vec<Field>, ClusterError> {
+    let schema = stage.crd.version(version).and_then(|version| version.schema.as_ref());
+    let stored = stage.crd.storage().and_then(|version| version.schema.as_ref());
+    let path = stage.path(version, &planned.name);
+    let read = stage.api.get(&path).await?.json();
+    let mut fields: Vec<Field> = Vec::new();
+    scalars(&read["spec"], &mut vec!["spec".to_owned()], &mut |path, value| {
+        let others = objects.iter().filter(|other| other.version == version);
+        let mut others = others.filter_map(|other| at(&other.object, path));
+        let alike = |other: &&Value| *other != value && std::mem::discriminant(*other) == std::mem::discriminant(value);
+        if let Some(other) = others.find(alike).filter(|_| knows(schema, path)) {
+            fields.push(Field { path: path.to_vec(), other: other.clone() });
+        }
+    });
+    let everywhere = |field: &Field| {
+        let mut served = stage.crd.versions.iter().filter(|version| version.served);
+        served.all(|version| knows(version.schema.as_ref(), &field.path))
+    };
+    fields.sort_by_key(|field| knows(stored, &field.path));
+    let mut chosen: Vec<Field> = Vec::new();
+    for field in fields {
+        let wanted = chosen.is_empty() || chosen.len() == 1 && !everywhere(&chosen[0]) && everywhere(&field);
+        let mut object = read.clone();
+        set(&mut object, &field.path, &field.other);
+        // It must be lawful without the rule, or the rule would not be what refuses it.
+        if wanted && stage.api.put(&Query::new().dry_run().on(&path), &object).await?.is_success() {
+            chosen.push(field);
+        }
+    }
+    Ok(chosen)
+}
+
+/// Adds the rule, and writes: unchanged, changed, changed through other versions, and unchanged again.
+async fn guard(
+    stage: &mut Stage<'_>,
+    version: &str,
+    planned: &Planned,
+    fields: &[Field],
+    definition: &Value,
+) -> Result<(), ClusterError> {
+    let name = planned.name.as_str();
+    let mut ruled = definition.clone();
+    let rule = json!({"rule": "self == oldSelf", "message": MESSAGE});
+    let added = fields.iter().filter(|field| add(&mut ruled, version, &field.path, &rule)).count();
+    if added < fields.len() {
+        return Ok(());
+    }
+    // Read before the rule is there, as by a client that writes later.
+    let read = stage.api.get(&stage.path(version, name)).await?.json();
+    let answer = stage.redefine("with a rule", &ruled).await?;
+    if !answer.is_success() {
+        return Ok(());
+    }
+    let installed = stage.api.get(&definitions().path_of(&stage.crd.name)).await?.ok()?.json();
+    let kept = installed.to_string().contains(MESSAGE);
+    stage.count("transition rules that the server keeps", usize::from(kept));
+    if !kept {
+        return Ok(());
+    }
+    for field in fields {
+        let mut changed = read.clone();
+        set(&mut changed, &field.path, &field.other);
+        heeded(stage, version, name, &changed).await?;
+        stage.put(Ask::new("changed", version, name), "", &changed).await?;
+    }
+    let mut unchanged = read.clone();
+    unchanged["metadata"]["labels"]["crdproof.dev/ruled"] = json!(version);
+    stage.put(Ask::new("unchanged", version, name), "", &unchanged).await?;
+    for other in stage.served().into_iter().filter(|other| *other != version) {
+        let schema = stage.crd.version(other).and_then(|version| version.schema.as_ref());
+        let mut theirs = stage.api.get(&stage.path(other, name)).await?.json();
+        let is_there = |field: &&Field| knows(schema, &field.path) && at(&theirs, &field.path).is_some();
+        if let Some(field) = fields.iter().find(is_there) {
+            set(&mut theirs, &field.path, &field.other);
+            stage.put(Ask::new("changed through another version", other, name), "", &theirs).await?;
+            let mut after = stage.api.get(&stage.path(version, name)).await?.json();
+            after["metadata"]["labels"]["crdproof.dev/ruled"] = json!(other);
+            stage.put(Ask::new("unchanged afterwards", version, name), "", &after).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What the rule says when it is broken.
+const MESSAGE: &str = "crdproof: this field may not change";
+
+/// Waits until the change is refused, or long enough.
+async fn heeded(stage: &Stage<'_>, version: &str, name: &str, changed: &Value) -> Result<(), ClusterError> {
+    let path = Query::new().dry_run().on(stage.path(version, name));
+    let ask = || stage.api.put(&path, changed);
+    retry::until(HEEDED, Duration::from_millis(50), ask, |answer| answer.status == 422).await?;
+    Ok(())
+}
+
+/// Adds a rule to a field of a version; false where the field is not there.
+fn add(definition: &mut Value, version: &str, path: &[String], rule: &Value) -> bool {
+    let mut versions = definition["spec"]["versions"].as_array_mut().into_iter().flatten();
+    let Some(own) = versions.find(|own| own["name"] == version) else { return false };
+    let pointer: String = path.iter().map(|name| format!("/properties/{}", escape(name))).collect();
+    let pointer = format!("/schema/openAPIV3Schema{pointer}");
+    let Some(Value::Object(field)) = own.pointer_mut(&pointer) else { return false };
+    let rules = field.entry("x-kubernetes-validations").or_insert_with(|| json!([]));
+    if let Value::Array(rules) = rules {
+        rules.push(rule.clone());
+    }
+    true
+}
+
+/// Whether a schema names this field, property by property.
+fn knows(schema: Option<&Schema>, path: &[String]) -> bool {
+    let found = path.iter().try_fold(schema, |schema, name| schema.map(|schema| schema.properties.get(name)));
+    found.flatten().is_some()
+}
+
+/// Visits the scalars outside lists.
+fn scalars(value: &Value, path: &mut Vec<String>, visit: &mut dyn FnMut(&[String], &Value)) {
+    match value {
+        Value::Object(map) => {
+            for (name, value) in map {
+                path.push(name.clone());
+                scalars(value, path, visit);
+                path.pop();
+            }
+        }
+        Value::String(_) | Value::Bool(_) | Value::Number(_) => visit(path, value),
+        Value::Null | Value::Array(_) => {}
+    }
+}
+
+fn at<'v>(object: &'v Value, path: &[String]) -> Option<&'v Value> {
+    path.iter().try_fold(object, |value, name| value.get(name))
+}
+
+fn set(object: &mut Value, path: &[String], value: &Value) {
+    let mut at = object;
+    for name in path {
+        // A converter that answers differently each time may have put anything there.
+        if !at.is_object() {
+            *at = json!({});
+        }
+        at = &mut at[name.as_str()];
+    }
+    *at = value.clone();
+}

@@ -1,0 +1,347 @@
+//! Where journeys take place: a server, a CRD on it, a namespace, and the record of what was seen.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::Journey;
+use crate::converter::endpoint::Endpoint;
+use crate::converter::proxy::Tap;
+use crate::evidence::{Bodies, Body, Call, Count, Names, Record, Seen, Snapshot, Trace, WatchLog};
+use crate::subject::objects::{Planned, planned};
+use crate::subject::{Crd, Subject};
+use crdproof_envtest::api::{Answer, Api, PatchKind, Query, Resource, definitions, object_key};
+use crdproof_envtest::retry;
+use crdproof_envtest::{ClusterError, Server};
+
+/// A server with a CRD on it.
+pub struct Stage<'a> {
+    pub(super) server: &'a Server,
+    pub(super) api: Api,
+    pub(super) crd: &'a Crd,
+    pub(super) tap: Option<Tap>,
+    pub(super) kind: Resource,
+    namespace: String,
+    pub(super) subject: &'a Subject,
+    seed: u64,
+    trace: Trace,
+    /// Objects that were seen, each once.
+    bodies: Bodies,
+    journey: Journey,
+    step: String,
+    /// Whether the server refused the CRD.
+    pub(super) refused: bool,
+    /// Whether the control plane is to migrate, too.
+    pub(super) in_tree: bool,
+}
+
+/// One question to the server.
+pub(super) struct Ask<'q> {
+    pub(super) what: &'q str,
+    pub(super) version: &'q str,
+    pub(super) name: &'q str,
+}
+
+impl<'q> Ask<'q> {
+    pub(super) fn new(what: &'q str, version: &'q str, name: &'q str) -> Self {
+        Self { what, version, name }
+    }
+}
+
+impl<'a> Stage<'a> {
+    /// Prepares a namespace, and a tap where a converter is to be asked.
+    pub(super) async fn open(
+        server: &'a Server,
+        subject: &'a Subject,
+        crd: &'a Crd,
+        converter: Option<Arc<dyn Endpoint>>,
+        seed: u64,
+    ) -> Result<Self, ClusterError> {
+        let api = server.api().counting();
+        let namespace = server.create_namespace().await?;
+        let tap = match (converter, server.host_access()) {
+            (Some(converter), Some(access)) => Some(Tap::start(&access, converter).await?),
+            _ => None,
+        };
+        let kind = crd.resource(&namespace);
+        let trace = Trace {
+            kubernetes: server.version(),
+            recorded: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
+            crd: crd.name.clone(),
+            requests: 0,
+            records: Vec::new(),
+        };
+        let (journey, step, bodies) = (Journey::Serve, String::new(), Bodies::default());
+        let (refused, in_tree) = (false, false);
+        let here = Self {
+            server,
+            api,
+            crd,
+            tap,
+            kind,
+            namespace,
+            subject,
+            seed,
+            trace,
+            bodies,
+            journey,
+            step,
+            refused,
+            in_tree,
+        };
+        Ok(here)
+    }
+
+    /// What was seen.
+    pub(super) async fn close(mut self) -> Trace {
+        self.trace.requests = self.api.requests();
+        if let Some(tap) = self.tap {
+            tap.stop().await;
+        }
+        self.trace
+    }
+
+    pub(super) fn begin(&mut self, journey: Journey) {
+        self.journey = journey;
+        journey.as_str().clone_into(&mut self.step);
+    }
+
+    /// What is seen from now on belongs to this step.
+    pub(super) fn step(&mut self, name: &str) {
+        self.step = format!("{}/{name}", self.journey.as_str());
+    }
+
+    pub(super) fn see(&mut self, seen: Seen) {
+        self.trace.records.push(Record { step: self.step.clone(), seen });
+    }
+
+    pub(super) fn see_all(&mut self, seen: Vec<Seen>) {
+        for seen in seen {
+            self.see(seen);
+        }
+    }
+
+    pub(super) fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    pub(super) fn count(&mut self, what: &str, count: usize) {
+        self.see(Seen::Count(Count { what: what.to_owned(), count: count as u64 }));
+    }
+
+    pub(super) fn planned(&self) -> Vec<Planned> {
+        planned(self.subject, self.crd, self.server.version(), &self.namespace, self.seed)
+    }
+
+    /// The served versions.
+    pub(super) fn served(&self) -> Vec<&'a str> {
+        self.crd.versions.iter().filter(|version| version.served).map(|version| version.name.as_str()).collect()
+    }
+
+    /// The path of an object at a version.
+    pub(super) fn path(&self, version: &str, name: &str) -> String {
+        self.kind.at(version).path_of(name)
+    }
+
+    /// The CRD as it is installed, with changes.
+    pub(super) fn definition(&self, change: impl FnOnce(&mut Value)) -> Value {
+        let mut definition = self.crd.node.to_value();
+        if let Some(fields) = definition.as_object_mut() {
+            fields.remove("status");
+        }
+        let mut definition = match &self.tap {
+            Some(tap) => tap.redirect(&definition),
+            None => definition,
+        };
+        change(&mut definition);
+        if let Server::Existing(guest) = self.server {
+            guest.adopt(&mut definition);
+        }
+        definition
+    }
+
+    /// Installs the CRD, and waits until it answers.
+    pub(super) async fn install(&mut self, definition: &Value) -> Result<(), ClusterError> {
+        let answer = self.api.post(&definitions().path(), definition).await?;
+        if answer.status == 409 {
+            // It says nothing about the CRD on trial that there is another of its name.
+            return Err(ClusterError::Exists { what: definitions().path_of(&self.crd.name) });
+        }
+        let answered = if answer.is_success() { Value::Null } else { answer.json() };
+        self.note(&Ask::new("install", "", ""), Value::Null, &answer, answered);
+        // The server's words are in the record; there is nowhere to go from here.
+        self.refused = !answer.is_success();
+        answer.ok()?;
+        self.api.until_served(std::slice::from_ref(definition)).await?;
+        self.look_at_definition().await
+    }
+
+    /// Changes the installed CRD, and records it.
+    pub(super) async fn redefine(&mut self, what: &str, definition: &Value) -> Result<Answer, ClusterError> {
+        let path = definitions().path_of(&self.crd.name);
+        let end = Instant::now() + retry::TIMEOUT;
+        loop {
+            let current = self.api.get(&path).await?.ok()?.json();
+            let mut next = definition.clone();
+            next["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
+            let answer = self.api.put(&path, &next).await?;
+            // Controllers of the server write to the status at the same time.
+            if answer.status == 409 && Instant::now() < end {
+                continue;
+            }
+            let answered = if answer.is_success() { Value::Null } else { answer.json() };
+            self.note(&Ask::new(what, "", ""), Value::Null, &answer, answered);
+            self.look_at_definition().await?;
+            return Ok(answer);
+        }
+    }
+
+    pub(super) async fn look_at_definition(&mut self) -> Result<(), ClusterError> {
+        let mut seen = self.api.get(&definitions().path_of(&self.crd.name)).await?.ok()?.json();
+        // Schemas are in the subject, and the authority of the tap is nobody's business.
+        if let Some(Value::Array(versions)) = seen.pointer_mut("/spec/versions") {
+            versions.iter_mut().filter_map(Value::as_object_mut).for_each(|version| drop(version.remove("schema")));
+        }
+        if let Some(Value::Object(spec)) = seen.pointer_mut("/spec") {
+            spec.remove("conversion");
+        }
+        if let Some(Value::Object(metadata)) = seen.pointer_mut("/metadata") {
+            metadata.retain(|name, _| matches!(name.as_str(), "name" | "generation"));
+        }
+        self.see(Seen::Definition(seen));
+        Ok(())
+    }
+
+    /// Records an answer.
+    pub(super) fn note(&mut self, ask: &Ask<'_>, sent: Value, answer: &Answer, answered: Value) {
+        self.see(Seen::Call(Call {
+            what: ask.what.to_owned(),
+            version: ask.version.to_owned(),
+            name: ask.name.to_owned(),
+            sent,
+            status: answer.status,
+            warnings: answer.warnings(),
+            answered,
+        }));
+    }
+
+    /// Creates an object, and records the answer.
+    pub(super) async fn create(&mut self, ask: Ask<'_>, query: &Query, object: &Value) -> Result<Answer, ClusterError> {
+        let path = query.on(self.kind.at(ask.version).path());
+        let answer = retry::while_unready(|| self.api.post(&path, object)).await?;
+        self.note(&ask, object.clone(), &answer, answer.json());
+        Ok(answer)
+    }
+
+    /// Reads an object, and records the answer.
+    pub(super) async fn get(&mut self, ask: Ask<'_>) -> Result<Answer, ClusterError> {
+        let path = self.path(ask.version, ask.name);
+        let answer = retry::while_unready(|| self.api.get(&path)).await?;
+        self.note(&ask, Value::Null, &answer, answer.json());
+        Ok(answer)
+    }
+
+    /// Replaces an object or a part of it, and records the answer.
+    pub(super) async fn put(&mut self, ask: Ask<'_>, part: &str, object: &Value) -> Result<Answer, ClusterError> {
+        let path = match part {
+            "" => self.path(ask.version, ask.name),
+            part => self.kind.at(ask.version).part_of(ask.name, part),
+        };
+        let answer = retry::while_unready(|| self.api.put(&path, object)).await?;
+        self.note(&ask, object.clone(), &answer, answer.json());
+        Ok(answer)
+    }
+
+    /// Changes an object by a patch, and records the answer.
+    pub(super) async fn patch(
+        &mut self,
+        ask: Ask<'_>,
+        kind: PatchKind,
+        query: &Query,
+        changes: &Value,
+    ) -> Result<Answer, ClusterError> {
+        let path = query.on(self.path(ask.version, ask.name));
+        let answer = retry::while_unready(|| self.api.patch(&path, kind, changes)).await?;
+        self.note(&ask, changes.clone(), &answer, answer.json());
+        Ok(answer)
+    }
+
+    /// Deletes an object, and records the answer.
+    pub(super) async fn delete(&mut self, ask: Ask<'_>) -> Result<Answer, ClusterError> {
+        let path = self.path(ask.version, ask.name);
+        let answer = retry::while_unready(|| self.api.delete(&path)).await?;
+        self.note(&ask, Value::Null, &answer, Value::Null);
+        Ok(answer)
+    }
+
+    /// All objects at a version.
+    pub(super) async fn list(&self, version: &str, query: &Query) -> Result<Value, ClusterError> {
+        let path = query.on(self.kind.at(version).path());
+        Ok(retry::while_unready(|| self.api.get(&path)).await?.ok()?.json())
+    }
+
+    /// Records all objects at these versions.
+    pub(super) async fn snapshot(&mut self, versions: &[&str], query: &Query) -> Result<(), ClusterError> {
+        for version in versions {
+            let list = self.list(version, query).await?;
+            let items = list["items"].as_array().into_iter().flatten();
+            let objects: BTreeMap<String, Body> =
+                items.map(|item| (object_key(item), self.bodies.keep(item.clone()))).collect();
+            self.see(Seen::Snapshot(Snapshot { version: (*version).to_owned(), objects }));
+        }
+        Ok(())
+    }
+
+    /// Records the names in an answer.
+    pub(super) fn see_names(&mut self, what: &str, versions: &[&str], items: &Value) {
+        let items = items.as_array().into_iter().flatten();
+        let names = items.map(|item| item["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect();
+        let versions = versions.iter().map(|version| (*version).to_owned()).collect();
+        self.see(Seen::Names(Names { what: what.to_owned(), versions, names }));
+    }
+
+    pub(super) fn see_watch(&mut self, log: WatchLog) {
+        self.see(Seen::Watch(log));
+    }
+
+    /// Asks until the answer is as wanted; the last answer otherwise.
+    pub(super) async fn until(
+        &self,
+        path: &str,
+        wanted: impl Fn(&Answer) -> bool,
+    ) -> Result<(bool, Answer), ClusterError> {
+        retry::get_until(&self.api, path, wanted).await
+    }
+
+    /// Removes the CRD with everything of its kind.
+    pub(super) async fn clear(&mut self) -> Result<(), ClusterError> {
+        if let Some(tap) = &self.tap {
+            tap.fail(None);
+        }
+        let path = definitions().path_of(&self.crd.name);
+        let there = self.api.get(&path).await?;
+        if let (Server::Existing(guest), true) = (self.server, there.is_success())
+            && !guest.is_ours(&there.json())
+        {
+            // Of a cluster that was there before us nothing is removed that we did not make.
+            return Ok(());
+        }
+        let options = json!({"kind": "DeleteOptions", "apiVersion": "v1",
+                             "preconditions": {"uid": there.json()["metadata"]["uid"]}});
+        let answer = if there.status == 404 { there } else { self.api.delete_with(&path, &options).await? };
+        if answer.status != 404 {
+            answer.ok()?;
+        }
+        let (gone, _) = self.until(&path, |answer| answer.status == 404).await?;
+        let late = ClusterError::Deadline { call: format!("DELETE {path}"), seconds: retry::TIMEOUT.as_secs() };
+        if gone { Ok(()) } else { Err(late) }
+    }
+}
+
+impl std::fmt::Debug for Stage<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stage").field("crd", &self.crd.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,180 @@
+//! The requests that show how an endpoint speaks.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::converter::endpoint::{Endpoint, Request};
+use crate::converter::review::request as review;
+use crate::evidence::{Ask, Exchange, Outcome};
+use crate::subject::Crd;
+
+/// As many objects as a page of a list has.
+const PAGE: usize = 500;
+
+/// How often a request is sent among others.
+const TOGETHER: usize = 16;
+
+/// How deep a hostile document is nested. Decoders that recurse give up or fall over.
+const DEPTH: usize = 20_000;
+
+/// Sends everything that the wire checks look at. Objects are of any version of the CRD; at least one is
+/// needed for most questions.
+pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Exchange> {
+    let mut exchanges: Vec<Exchange> = meeting(endpoint, crd).into_iter().collect();
+    let versions: Vec<String> = crd.versions.iter().map(|version| format!("{}/{}", crd.group, version.name)).collect();
+    let known = every_version(endpoint, &versions, objects, &mut exchanges);
+    let (Some(first), Some(other)) = (known.first(), versions.iter().find(|version| *version != &of(&known, 0))) else {
+        return exchanges;
+    };
+    let mut send = |ask: Ask, review: &Value| {
+        exchanges.push(exchange(endpoint, ask, &Request::post(review.to_string())));
+    };
+    for offered in review_versions(crd) {
+        let review = review(&offered, other, std::slice::from_ref(first));
+        send(Ask::ReviewVersion(offered), &review);
+    }
+    send(Ask::EmptyBatch, &review("v1", other, &[]));
+    let strangers: Vec<Value> = known.iter().filter(|object| object["apiVersion"] != other.as_str()).cloned().collect();
+    // API servers send no object that has the desired version already, so two versions are never mixed.
+    if strangers.iter().any(|object| object["apiVersion"] != strangers[0]["apiVersion"]) {
+        send(Ask::MixedBatch, &review("v1", other, &renamed(&strangers, strangers.len().max(4))));
+    }
+    send(Ask::LargeBatch, &review("v1", other, &renamed(std::slice::from_ref(first), PAGE)));
+    send(Ask::SameVersion, &review("v1", &of(&known, 0), std::slice::from_ref(first)));
+    send(Ask::UnknownVersion, &review("v1", &format!("{}/v999", crd.group), std::slice::from_ref(first)));
+    let mut newer = review("v1", other, std::slice::from_ref(first));
+    newer["request"]["sentBy"] = json!("a newer server");
+    newer["response"] = json!({"uid": "", "convertedObjects": null, "result": {"metadata": {}}});
+    send(Ask::NewerReview, &newer);
+
+    for (what, body) in malformed(other, first) {
+        exchanges.push(exchange(endpoint, Ask::Malformed(what.into()), &Request::post(body)));
+    }
+    let good = review("v1", other, std::slice::from_ref(first)).to_string();
+    exchanges.push(exchange(endpoint, Ask::Afterwards, &Request::post(good)));
+    exchanges.push(exchange(endpoint, Ask::Method, &Request::get()));
+    together(endpoint, &mut exchanges);
+    exchanges
+}
+
+/// How the endpoint is met by an API server that has this CRD.
+fn meeting(endpoint: &dyn Endpoint, crd: &Crd) -> Option<Exchange> {
+    let bundle = crd.conversion.client.as_ref().and_then(|client| client.ca_bundle.as_ref());
+    // What cannot be read is another check's affair.
+    let bundle = bundle.and_then(|(text, _)| STANDARD.decode(text.split_whitespace().collect::<String>()).ok());
+    let transport = endpoint.transport(bundle.as_deref())?;
+    let nothing = Request { method: "", body: Bytes::new() };
+    Some(recorded(Ask::Certificate, &nothing, Outcome::Met(Box::new(transport)), Duration::ZERO))
+}
+
+/// Converts every object to every other version, and returns objects of as many versions as there are. Those that came
+/// about here are converted, too: each has an answer that it got alone.
+fn every_version(
+    endpoint: &dyn Endpoint,
+    versions: &[String],
+    objects: &[Value],
+    exchanges: &mut Vec<Exchange>,
+) -> Vec<Value> {
+    let mut known: Vec<Value> = objects.iter().map(identified).collect();
+    let mut next = 0;
+    while let Some(object) = known.get(next).cloned() {
+        next += 1;
+        for version in versions.iter().filter(|version| object["apiVersion"] != version.as_str()) {
+            let review = review("v1", version, std::slice::from_ref(&object));
+            let exchange = exchange(endpoint, Ask::Conversion, &Request::post(review.to_string()));
+            let seen = |known: &[Value]| known.iter().any(|known| known["apiVersion"] == version.as_str());
+            if let Some(converted) = exchange.converted().ok().and_then(|converted| converted.into_iter().next())
+                && converted["apiVersion"] == version.as_str()
+                && !seen(&known)
+            {
+                known.push(converted);
+            }
+            exchanges.push(exchange);
+        }
+    }
+    known
+}
+
+/// An object as a server sends it: with a name and a uid.
+fn identified(object: &Value) -> Value {
+    let mut object = object.clone();
+    if object["metadata"]["name"].is_null() {
+        object["metadata"]["name"] = json!("probe");
+    }
+    object["metadata"]["uid"] = json!("7c9e6679-7425-40de-944b-e07fc1f90ae7");
+    object
+}
+
+/// So many copies, each with a name and a uid of its own.
+fn renamed(objects: &[Value], count: usize) -> Vec<Value> {
+    let copies = objects.iter().cycle().take(count).enumerate().map(|(index, object)| {
+        let mut copy = object.clone();
+        copy["metadata"]["name"] = json!(format!("probe-{index}"));
+        copy["metadata"]["uid"] = json!(format!("7c9e6679-7425-40de-944b-{index:012x}"));
+        copy
+    });
+    copies.collect()
+}
+
+fn of(objects: &[Value], index: usize) -> String {
+    objects.get(index).and_then(|object| object["apiVersion"].as_str()).unwrap_or_default().to_owned()
+}
+
+/// The review versions that the CRD offers and that exist.
+fn review_versions(crd: &Crd) -> Vec<String> {
+    let offered = crd.conversion.review_versions.iter().map(|(name, _)| name.clone());
+    offered.filter(|name| name == "v1" || name == "v1beta1").collect()
+}
+
+fn malformed(desired: &str, object: &Value) -> Vec<(&'static str, Vec<u8>)> {
+    let good = review("v1", desired, std::slice::from_ref(object));
+    let mut no_request = good.clone();
+    no_request["request"] = Value::Null;
+    let mut no_objects = good.clone();
+    no_objects["request"]["objects"] = Value::Null;
+    let mut no_object = good.clone();
+    no_object["request"]["objects"] = json!([null]);
+    let mut foreign = good.clone();
+    foreign["request"]["objects"] = json!([{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe"}}]);
+    let text = good.to_string();
+    let deep = format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH));
+    vec![
+        ("no body", Vec::new()),
+        ("no JSON", b"\x00\x01 this is no JSON".to_vec()),
+        ("cut off in the middle", text.as_bytes()[..text.len() / 2].to_vec()),
+        ("nested without end", deep.into_bytes()),
+        ("no request", no_request.to_string().into_bytes()),
+        ("no objects", no_objects.to_string().into_bytes()),
+        ("a null for an object", no_object.to_string().into_bytes()),
+        ("an object of another kind", foreign.to_string().into_bytes()),
+    ]
+}
+
+fn exchange(endpoint: &dyn Endpoint, ask: Ask, request: &Request) -> Exchange {
+    let (outcome, took) = endpoint.send(request);
+    recorded(ask, request, outcome, took)
+}
+
+fn recorded(ask: Ask, request: &Request, outcome: Outcome, took: Duration) -> Exchange {
+    Exchange {
+        ask,
+        method: request.method.to_owned(),
+        sent: String::from_utf8_lossy(&request.body).into_owned(),
+        outcome,
+        micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+    }
+}
+
+/// Sends the plain conversions again, among each other.
+fn together(endpoint: &dyn Endpoint, exchanges: &mut Vec<Exchange>) {
+    let alone: Vec<usize> = (0..exchanges.len()).filter(|index| exchanges[*index].ask == Ask::Conversion).collect();
+    let chosen: Vec<usize> = alone.iter().copied().cycle().take(if alone.is_empty() { 0 } else { TOGETHER }).collect();
+    let requests: Vec<Request> = chosen.iter().map(|index| Request::post(exchanges[*index].sent.clone())).collect();
+    for ((index, request), (outcome, took)) in chosen.iter().zip(&requests).zip(endpoint.send_together(&requests)) {
+        exchanges.push(recorded(Ask::Concurrent(*index), request, outcome, took));
+    }
+}

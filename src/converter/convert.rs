@@ -1,0 +1,312 @@
+//! A converter as laws see it: many objects in, one answer for each.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::endpoint::{Endpoint, Request};
+use super::review::Converted;
+use super::{Declared, declared, review};
+use crate::evidence::{Answer, Ask, Exchange, Object, Outcome, Reply, Trial};
+use crate::subject::field_map::Relation;
+use crate::subject::{Crd, Subject};
+use crdproof_schema::structural;
+
+/// So many requests in a row without any answer mean that nobody is there any more.
+const PATIENCE: usize = 8;
+
+/// A request that takes longer and has no answer counts for several, so that a converter that hangs is given up sooner.
+const SLOW: Duration = Duration::from_secs(2);
+
+/// The converter of one CRD.
+pub struct Converter<'a> {
+    crd: &'a Crd,
+    way: Way<'a>,
+    silence: AtomicUsize,
+    stopped: OnceLock<String>,
+    times: Mutex<BTreeMap<usize, Vec<u64>>>,
+}
+
+/// An object to be converted.
+#[derive(Debug)]
+pub struct Question<'q> {
+    /// The object.
+    pub object: &'q Object,
+    /// What it is part of, whose objects may come of it, in the form in which servers hold them. An answer that is one
+    /// of them to the letter need not be read.
+    pub trial: Option<&'q Trial>,
+}
+
+impl<'q> Question<'q> {
+    /// The objects of a version that may come of it. If it is another one with a label, so may they be.
+    pub(super) fn known(&self, version: &str) -> impl Iterator<Item = &'q Object> {
+        let objects = move || self.trial.into_iter().flat_map(move |trial| trial.objects_of(version));
+        let labelled = objects().filter(|_| self.object.is_labelled()).filter_map(Object::labelled);
+        objects().chain(labelled)
+    }
+}
+
+/// How it converts.
+enum Way<'a> {
+    /// The API server rewrites `apiVersion` and prunes.
+    None,
+    /// The declared field maps, compiled once for all objects.
+    FieldMap(Box<Relation<'a>>),
+    /// Something that answers reviews.
+    Endpoint(&'a dyn Endpoint),
+}
+
+impl<'a> Converter<'a> {
+    /// The converter of a CRD, or why there is none to ask. The endpoint is what answers the subject's reviews.
+    pub fn of(subject: &'a Subject, crd: &'a Crd, endpoint: Option<&'a dyn Endpoint>) -> Result<Self, String> {
+        let way = match (declared(subject, crd)?, endpoint) {
+            (Declared::None, _) => Way::None,
+            (Declared::FieldMap, _) => Way::FieldMap(Box::new(subject.relation_of(crd)?)),
+            (_, Some(endpoint)) => Way::Endpoint(endpoint),
+            (_, None) => return Err("its converter could not be opened".into()),
+        };
+        Ok(Self::new(crd, way))
+    }
+
+    /// A CRD whose reviews are answered by an endpoint.
+    pub fn asking(crd: &'a Crd, endpoint: &'a dyn Endpoint) -> Self {
+        Self::new(crd, Way::Endpoint(endpoint))
+    }
+
+    fn new(crd: &'a Crd, way: Way<'a>) -> Self {
+        Self { crd, way, silence: AtomicUsize::new(0), stopped: OnceLock::new(), times: Mutex::default() }
+    }
+
+    /// Converts one object. `Err` is the refusal, or what an API server dislikes about the answer.
+    pub fn convert(&self, object: &Value, from: &str, to: &str) -> Result<Value, String> {
+        if let Way::Endpoint(endpoint) = self.way {
+            let object = Object::from(object.clone());
+            let question = Question { object: &object, trial: None };
+            return match self.ask(endpoint, &[question], to).pop() {
+                Some(Reply::Object(answer)) => Ok(Value::clone(answer.served())),
+                Some(Reply::Unusable(_, why) | Reply::Refused(why)) => Err(why),
+                None => Err("nothing was converted".into()),
+            };
+        }
+        let raw = self.convert_here(object, from, to)?;
+        Ok(self.held(to, &raw, None).unwrap_or(raw))
+    }
+
+    /// Converts objects of one version to another; one reply for each, in order.
+    pub fn convert_all(&self, questions: &[Question<'_>], from: &str, to: &str) -> Vec<Reply> {
+        if let Way::Endpoint(endpoint) = self.way {
+            return self.ask(endpoint, questions, to);
+        }
+        let convert = |question: &Question<'_>| match self.convert_here(question.object, from, to) {
+            Ok(raw) => {
+                let served = self.held(to, &raw, None).map(Object::from);
+                Reply::Object(Answer { raw: raw.into(), served, is_orderly: false })
+            }
+            Err(why) => Reply::Refused(why),
+        };
+        questions.iter().map(convert).collect()
+    }
+
+    /// What comes of an object where nobody is asked: the server copies it or the maps convert it, and the server writes
+    /// `apiVersion`.
+    fn convert_here(&self, object: &Value, from: &str, to: &str) -> Result<Value, String> {
+        self.expect_version(to)?;
+        let mut raw = match &self.way {
+            Way::FieldMap(relation) => relation.convert(object, from, to).map_err(|refusal| refusal.to_string())?,
+            Way::None | Way::Endpoint(_) => object.clone(),
+        };
+        // A document that is no object can pass for a sample of a CRD that names neither group nor kind.
+        let fields = raw.as_object_mut().ok_or("this is no object")?;
+        fields.insert("apiVersion".into(), format!("{}/{to}", self.crd.group).into());
+        Ok(raw)
+    }
+
+    fn expect_version(&self, to: &str) -> Result<(), String> {
+        self.crd.version(to).map(|_| ()).ok_or_else(|| format!("{} has no version {to}", self.crd.name))
+    }
+
+    /// Why there is nobody to ask any more, where that is so.
+    pub fn stopped(&self) -> Option<&str> {
+        self.stopped.get().map(String::as_str)
+    }
+
+    /// How long answers took, in microseconds, by the number of objects in a review. Empty where nothing is sent.
+    pub fn times(&self) -> BTreeMap<usize, Vec<u64>> {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Asks in one review. A review that fails as a whole is split, so that one object does not speak for all.
+    fn ask(&self, endpoint: &dyn Endpoint, questions: &[Question<'_>], to: &str) -> Vec<Reply> {
+        if questions.is_empty() {
+            return Vec::new();
+        }
+        let refuse = |why: String| questions.iter().map(|_| Reply::Refused(why.clone())).collect();
+        if let Err(why) = self.expect_version(to) {
+            return refuse(why);
+        }
+        let failure = match self.ask_together(endpoint, questions, to) {
+            Ok(replies) => return replies,
+            Err(failure) => failure,
+        };
+        let (first, second) = questions.split_at(questions.len() / 2);
+        if first.is_empty() || self.stopped().is_some() {
+            return refuse(failure);
+        }
+        let mut replies = self.ask(endpoint, first, to);
+        replies.extend(self.ask(endpoint, second, to));
+        replies
+    }
+
+    fn ask_together(
+        &self,
+        endpoint: &dyn Endpoint,
+        questions: &[Question<'_>],
+        to: &str,
+    ) -> Result<Vec<Reply>, String> {
+        if let Some(why) = self.stopped() {
+            return Err(why.to_owned());
+        }
+        let body = review::body(&format!("{}/{to}", self.crd.group), questions.iter().map(|question| question.object));
+        let (outcome, took) = endpoint.send(&Request::post(body));
+        self.note(&outcome, questions.len(), took);
+        let quickly = match &outcome {
+            Outcome::Answered { status: 200, body, .. } => review::converted(body, questions, to),
+            Outcome::Answered { .. } | Outcome::Failed(_) | Outcome::Met(_) => None,
+        };
+        let converted = if let Some(converted) = quickly {
+            converted
+        } else {
+            let (ask, method) = (Ask::Conversion, "POST".into());
+            let exchange = Exchange { ask, method, sent: String::new(), outcome, micros: 0 };
+            exchange.converted()?.into_iter().map(Converted::new).collect()
+        };
+        if converted.len() != questions.len() {
+            return Err(format!("{} objects were sent and {} came back", questions.len(), converted.len()));
+        }
+        Ok(questions.iter().zip(converted).map(|(question, answer)| self.read(question, to, answer)).collect())
+    }
+
+    fn note(&self, outcome: &Outcome, objects: usize, took: Duration) {
+        match outcome {
+            Outcome::Answered { .. } => {
+                self.silence.store(0, Ordering::Relaxed);
+                let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+                let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+                times.entry(objects).or_default().push(micros);
+            }
+            // Only a question about certificates is answered so.
+            Outcome::Met(_) => {}
+            Outcome::Failed(why) => {
+                let weight = if took >= SLOW { PATIENCE / 2 } else { 1 };
+                if self.silence.fetch_add(weight, Ordering::Relaxed) + weight >= PATIENCE {
+                    self.stopped.get_or_init(|| why.clone());
+                }
+            }
+        }
+    }
+
+    /// What an API server makes of an answer.
+    fn read(&self, question: &Question<'_>, to: &str, answer: Converted) -> Reply {
+        let Converted { object: raw, is_known } = answer;
+        // Most answers are sent on, so that they need a text, which is also compared sooner than a map.
+        raw.text();
+        // Most converters leave metadata alone.
+        let is_orderly = raw.surely_answers(question.object, &self.crd.group, to);
+        let metadata = if is_orderly { Ok(None) } else { self.metadata(question.object, to, &raw) };
+        match metadata {
+            Ok(None) if is_known => Reply::Object(Answer { raw, served: None, is_orderly }),
+            Ok(metadata) => {
+                let served = self.held(to, &raw, metadata).map(Object::from);
+                Reply::Object(Answer { raw, served, is_orderly })
+            }
+            Err(why) => Reply::Unusable(Value::clone(&raw), why),
+        }
+    }
+
+    /// The metadata that an API server gives to an answer, where the answer has another. `Err` says why the answer is
+    /// refused.
+    fn metadata(&self, sent: &Object, to: &str, raw: &Object) -> Result<Option<Map<String, Value>>, String> {
+        let group_and_version = raw["apiVersion"].as_str().and_then(|own| own.split_once('/'));
+        if group_and_version != Some((self.crd.group.as_str(), to)) {
+            let desired = format!("{}/{to}", self.crd.group);
+            return Err(format!("apiVersion is {} instead of {desired:?}", raw["apiVersion"]));
+        }
+        same("kind", &sent["kind"], &raw["kind"])?;
+        let (own, given) = (&raw["metadata"], &sent["metadata"]);
+        let none = Map::new();
+        let before = given.as_object().unwrap_or(&none);
+        let unchanged = own.as_object().is_some_and(|own| others(own).eq(others(before)));
+        if !unchanged {
+            same("metadata.name", &given["name"], &own["name"])?;
+            same("metadata.namespace", &given["namespace"], &own["namespace"])?;
+            same("metadata.uid", &given["uid"], &own["uid"])?;
+        }
+        restored(before, own, unchanged)
+    }
+
+    /// The object as it is served, where that is not the answer as it came; most are, so copies are made late.
+    fn held(&self, to: &str, raw: &Value, metadata: Option<Map<String, Value>>) -> Option<Value> {
+        let schema = self.crd.version(to).and_then(|version| version.schema.as_ref());
+        if metadata.is_none() && structural::is_held(schema, raw) {
+            return None;
+        }
+        let mut served = raw.clone();
+        if let Some(metadata) = metadata {
+            served["metadata"] = Value::Object(metadata);
+        }
+        structural::as_held(schema, &mut served);
+        (served != *raw).then_some(served)
+    }
+}
+
+/// What API servers insist on. Absent, null and empty are the same to them here.
+fn same(place: &str, was: &Value, now: &Value) -> Result<(), String> {
+    let [was, now] = [was, now].map(|value| value.as_str().unwrap_or_default());
+    if was == now {
+        return Ok(());
+    }
+    Err(format!("{place} is {now:?} instead of {was:?}, so API servers refuse the answer"))
+}
+
+/// What an answer may change of its metadata.
+const ITS_OWN: [&str; 2] = ["labels", "annotations"];
+
+/// What API servers put back.
+fn others(metadata: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    metadata.iter().filter(|(name, _)| !ITS_OWN.contains(&name.as_str()))
+}
+
+/// The metadata of a converted object as an API server restores it; `None` where the answer has it so already. `unchanged`
+/// says that nothing needs to be put back.
+fn restored(sent: &Map<String, Value>, own: &Value, unchanged: bool) -> Result<Option<Map<String, Value>>, String> {
+    let Some(own) = own.as_object() else {
+        return Err("metadata is missing from the answer, and API servers insist on it, be it empty".into());
+    };
+    for name in ITS_OWN {
+        match own.get(name) {
+            Some(Value::Object(entries)) => {
+                if let Some((key, value)) = entries.iter().find(|(_, value)| !value.is_string()) {
+                    return Err(format!("metadata.{name}[{key:?}] is {value}, which is no string"));
+                }
+            }
+            Some(Value::Null) | None => {}
+            Some(other) => return Err(format!("metadata.{name} is {other}, which is no map")),
+        }
+    }
+    let nothing = ITS_OWN.iter().any(|name| own.get(*name).is_some_and(Value::is_null));
+    if unchanged && !nothing {
+        return Ok(None);
+    }
+    let is_own = |name: &String| ITS_OWN.contains(&name.as_str());
+    let entries = own.iter().filter(|(name, value)| is_own(name) && !value.is_null());
+    Ok(Some(others(sent).chain(entries).map(|(name, value)| (name.clone(), value.clone())).collect()))
+}
+
+impl std::fmt::Debug for Converter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Converter").field("crd", &self.crd.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,116 @@
+//! Asking a converter: strategy None and field maps as functions, webhooks and commands over the wire.
+
+mod answer;
+mod convert;
+pub mod endpoint;
+pub mod exec;
+
+mod greeting;
+pub mod long_lived;
+mod opened;
+
+pub mod process;
+pub mod proxy;
+pub mod review;
+
+pub mod service;
+
+pub mod webhook;
+
+pub use answer::{Answerer, Maps};
+pub use convert::{Converter, Question};
+pub use opened::{Means, Opened};
+
+use std::path::Path;
+
+use self::endpoint::Endpoint;
+use crate::subject::{ConverterConfig, Crd, ProcessConfig, Subject, WebhookConfig};
+
+/// What a subject says about the converter of a CRD.
+#[derive(Debug, Clone, Copy)]
+pub enum Declared<'a> {
+    /// Strategy None.
+    None,
+    /// The declared field maps.
+    FieldMap,
+    /// A command for each review.
+    Exec(&'a [String]),
+    /// A webhook.
+    Webhook(Wire<'a>),
+}
+
+/// A webhook that a subject names.
+#[derive(Debug, Clone, Copy)]
+pub enum Wire<'a> {
+    /// It runs already.
+    Running(&'a WebhookConfig),
+    /// We start it.
+    Process(&'a ProcessConfig),
+}
+
+/// How the objects of a CRD are converted, or why there is nobody to ask.
+pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, String> {
+    if crd.versions.len() < 2 {
+        return Err("one version, so nothing is converted".into());
+    }
+    let converter = subject.file.converter.as_ref();
+    if crd.conversion.strategy == "None" {
+        return Ok(Declared::None);
+    }
+    let Some(converter) = converter else {
+        return Err(format!("strategy {}, and the subject names no converter to ask", crd.conversion.strategy));
+    };
+    match (&converter.webhook, &converter.process, &converter.exec) {
+        (Some(webhook), _, _) => Ok(Declared::Webhook(Wire::Running(webhook))),
+        (None, Some(process), _) => Ok(Declared::Webhook(Wire::Process(process))),
+        (None, None, Some(exec)) => Ok(Declared::Exec(&exec.command)),
+        // There is exactly one.
+        (None, None, None) => Ok(Declared::FieldMap),
+    }
+}
+
+/// What answers the subject's reviews, where something does.
+pub fn open(subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
+    subject.file.converter.as_ref().map_or(Ok(None), |converter| open_as(converter, subject, means))
+}
+
+/// What answers reviews as the previous release does, where the subject names it.
+pub fn open_baseline(subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
+    let baseline = subject.file.converter.as_ref().and_then(|converter| converter.baseline.as_deref());
+    baseline.map_or(Ok(None), |baseline| open_as(baseline, subject, means))
+}
+
+fn open_as(converter: &ConverterConfig, subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
+    let folder = subject.folder();
+    if let Some(exec) = &converter.exec {
+        let (command, patience) = (exec.command.clone(), exec.timeout.map_or(exec::PATIENCE, |timeout| timeout.0));
+        if exec.long_lived {
+            return Ok(Some(Box::new(long_lived::LongLived::new(command, folder, patience))));
+        }
+        return Ok(Some(Box::new(exec::Exec { command, folder, patience })));
+    }
+    if let Some(process) = &converter.process {
+        return open_process(subject, process, means).map(Some);
+    }
+    converter.webhook.as_ref().map(|webhook| open_webhook(webhook, &folder, means)).transpose()
+}
+
+fn open_process(subject: &Subject, config: &ProcessConfig, means: &Means) -> Result<Box<dyn Endpoint>, String> {
+    Ok(Box::new(process::Process::start(subject, config, means.server.as_ref())?))
+}
+
+fn open_webhook(config: &WebhookConfig, folder: &Path, means: &Means) -> Result<Box<dyn Endpoint>, String> {
+    if let Some(service) = &config.service {
+        return Ok(Box::new(service::Service::open(config, service, folder, &means.kubeconfig)?));
+    }
+    let read = |name: &String| {
+        let path = folder.join(name);
+        std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+    };
+    let authorities = config.ca_file.as_ref().map(read).transpose()?;
+    let webhook = webhook::Webhook::new(config.url.as_deref().unwrap_or_default(), authorities.as_deref())?;
+    Ok(Box::new(match config.timeout {
+        Some(timeout) => webhook.patience(timeout.0),
+        None => webhook,
+    }))
+}

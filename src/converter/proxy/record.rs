@@ -1,0 +1,199 @@
+//! The tap: a listener that passes reviews on to a converter, remembers them, and fails where it is told to.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Answering, Call, Handler, Listener, Reply};
+use crate::converter::endpoint::{Endpoint, Request};
+use crate::evidence::{Outcome, ReviewSeen};
+use crdproof_envtest::{ClusterError, HostAccess};
+
+/// What a tap does instead of passing a review on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// Every review is refused with this message.
+    Refuse(String),
+    /// Reviews for this version are refused.
+    Towards(String),
+    /// Reviews with an object of this name are refused.
+    Object(String),
+    /// Reviews for a version are passed on so much later.
+    Late {
+        /// The version.
+        towards: String,
+        /// How much later.
+        by: Duration,
+    },
+}
+
+/// A listener between an API server and a converter.
+#[derive(Debug)]
+pub struct Tap {
+    listener: Listener,
+    state: Arc<State>,
+}
+
+struct State {
+    converter: Arc<dyn Endpoint>,
+    log: Mutex<Vec<ReviewSeen>>,
+    fault: Mutex<Option<Fault>>,
+    /// How many reviews began, and which of them are not answered yet.
+    begun: AtomicU64,
+    pending: Mutex<BTreeSet<u64>>,
+}
+
+impl Tap {
+    /// Listens where an API server reaches this machine, and passes reviews on.
+    pub async fn start(access: &HostAccess, converter: Arc<dyn Endpoint>) -> Result<Self, ClusterError> {
+        let state = Arc::new(State {
+            converter,
+            log: Mutex::default(),
+            fault: Mutex::default(),
+            begun: AtomicU64::new(0),
+            pending: Mutex::default(),
+        });
+        let listener = Listener::start(access, Passing(Arc::clone(&state))).await?;
+        Ok(Self { listener, state })
+    }
+
+    /// A CRD whose conversion goes through this tap.
+    pub fn redirect(&self, crd: &Value) -> Value {
+        self.listener.redirect(crd)
+    }
+
+    /// Fails from now on, or no more.
+    pub fn fail(&self, fault: Option<Fault>) {
+        *self.state.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+    }
+
+    /// How many reviews came so far.
+    pub fn count(&self) -> usize {
+        self.state.log.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// The reviews that came since there were so many.
+    pub fn since(&self, count: usize) -> Vec<ReviewSeen> {
+        let log = self.state.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.get(count..).unwrap_or_default().to_vec()
+    }
+
+    /// The reviews that began and are not answered yet, each by a number of its own.
+    pub fn pending(&self) -> BTreeSet<u64> {
+        self.state.pending.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes no more reviews.
+    pub async fn stop(self) {
+        self.listener.stop().await;
+    }
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").finish_non_exhaustive()
+    }
+}
+
+/// Answers by asking the converter, on a thread that may wait.
+struct Passing(Arc<State>);
+
+impl Handler for Passing {
+    fn answer(self: Arc<Self>, call: Call) -> Answering {
+        Box::pin(async move {
+            let state = Arc::clone(&self.0);
+            // Chosen before it counts as under way, so that whoever sees it there knows what will happen to it.
+            let fault = state.fault.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let under_way = UnderWay::of(&self.0);
+            let passed = tokio::task::spawn_blocking(move || pass(&state, fault, &call)).await;
+            drop(under_way);
+            passed.unwrap_or_else(|error| Reply::text(500, format!("the converter panicked: {error}")))
+        })
+    }
+}
+
+/// A review that is not answered yet. Dropped, it is over, also where the server went away.
+struct UnderWay(Arc<State>, u64);
+
+impl UnderWay {
+    fn of(state: &Arc<State>) -> Self {
+        let number = state.begun.fetch_add(1, Ordering::Relaxed);
+        state.pending.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+        Self(Arc::clone(state), number)
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.pending.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
+    }
+}
+
+fn pass(state: &State, fault: Option<Fault>, call: &Call) -> Reply {
+    let review: Value = serde_json::from_slice(&call.body).unwrap_or_default();
+    if let Some(Fault::Late { towards, by }) = &fault
+        && is_towards(&review, towards)
+    {
+        std::thread::sleep(*by);
+    }
+    let reply = match fault.and_then(|fault| refusal(&fault, &review)) {
+        Some(message) => failure(&review, &message),
+        None => match state.converter.send(&Request::post(call.body.clone())).0 {
+            Outcome::Answered { status, body, .. } => {
+                Reply { status, content_type: "application/json", body: body.into_bytes() }
+            }
+            Outcome::Failed(why) => Reply::text(502, why),
+            Outcome::Met(_) => Reply::text(502, "the converter answered nothing"),
+        },
+    };
+    let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let answered = answer["response"]["result"]["status"] == "Success";
+    state.log.lock().unwrap_or_else(PoisonError::into_inner).push(seen(&review, answered));
+    reply
+}
+
+fn refusal(fault: &Fault, review: &Value) -> Option<String> {
+    let request = &review["request"];
+    let objects = request["objects"].as_array().into_iter().flatten();
+    match fault {
+        Fault::Refuse(message) => Some(message.clone()),
+        Fault::Towards(version) => {
+            is_towards(review, version).then(|| format!("conversion to {version} is refused on purpose"))
+        }
+        Fault::Late { .. } => None,
+        Fault::Object(name) => {
+            let mut names = objects.filter_map(|object| object["metadata"]["name"].as_str());
+            names.any(|own| own == name).then(|| format!("conversion of {name} is refused on purpose"))
+        }
+    }
+}
+
+fn is_towards(review: &Value, version: &str) -> bool {
+    let desired = review["request"]["desiredAPIVersion"].as_str().unwrap_or_default();
+    desired.rsplit('/').next() == Some(version)
+}
+
+fn failure(review: &Value, message: &str) -> Reply {
+    Reply::json(&serde_json::json!({
+        "apiVersion": review["apiVersion"], "kind": "ConversionReview",
+        "response": {"uid": review["request"]["uid"], "result": {"status": "Failure", "message": message}},
+    }))
+}
+
+fn seen(review: &Value, answered: bool) -> ReviewSeen {
+    let request = &review["request"];
+    let empty = Vec::new();
+    let objects = request["objects"].as_array().unwrap_or(&empty);
+    let version = |text: &Value| text.as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
+    ReviewSeen {
+        from: objects.iter().map(|object| version(&object["apiVersion"])).collect(),
+        to: version(&request["desiredAPIVersion"]),
+        uids: objects.iter().map(|object| object["metadata"]["uid"].as_str().unwrap_or_default().to_owned()).collect(),
+        metadata: objects.iter().all(|object| object["metadata"].is_object()),
+        spec: objects.iter().all(|object| object["spec"].is_object()),
+        answered,
+    }
+}

@@ -1,0 +1,96 @@
+//! A webhook that runs in a cluster, asked through the API server, which hands requests on to services.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::endpoint::{Endpoint, Request};
+use crate::evidence::Outcome;
+use crate::subject::{ServiceConfig, WebhookConfig};
+use crdproof_envtest::api::{Answer, Api};
+use crdproof_envtest::existing::{Access, Existing};
+use crdproof_envtest::whole;
+
+/// As long as an API server waits for a conversion.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A webhook behind a service. Its certificate is not seen: the API server takes any when it hands requests on.
+pub struct Service {
+    runtime: tokio::runtime::Runtime,
+    api: Api,
+    path: String,
+    patience: Duration,
+}
+
+impl Service {
+    /// Reaches the cluster of the configuration, or else of these kubeconfig files. Nothing is changed there.
+    pub fn open(
+        config: &WebhookConfig,
+        service: &ServiceConfig,
+        folder: &Path,
+        kubeconfig: &[PathBuf],
+    ) -> Result<Self, String> {
+        let own = config.kubeconfig.as_ref().map(|path| vec![folder.join(path)]);
+        let kubeconfig = own.unwrap_or_else(|| kubeconfig.to_vec());
+        if kubeconfig.is_empty() {
+            return Err("no kubeconfig says in which cluster; name one as `converter.webhook.kubeconfig`".into());
+        }
+        let access = Access { kubeconfig, context: config.context.clone(), dry_run: true, ..Access::default() };
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let cluster = runtime.block_on(Existing::connect(&access));
+        let cluster = cluster.map_err(|error| format!("{} ({})", whole(&error), error.help()))?;
+        let patience = config.timeout.map_or(PATIENCE, |timeout| timeout.0);
+        Ok(Self { runtime, api: cluster.api().clone(), path: path(service), patience })
+    }
+
+    async fn ask(&self, request: &Request) -> Outcome {
+        let asked = self.api.forward(request.method, &self.path, request.body.to_vec());
+        match tokio::time::timeout(self.patience, asked).await {
+            Ok(Ok(answer)) => outcome(&answer),
+            Ok(Err(error)) => Outcome::Failed(whole(&error)),
+            Err(_) => Outcome::Failed(format!("no answer within {} s", self.patience.as_secs_f32())),
+        }
+    }
+}
+
+/// Where the API server hands requests on.
+fn path(service: &ServiceConfig) -> String {
+    let port = service.port.unwrap_or(443);
+    let path = service.path.as_deref().unwrap_or("/convert");
+    format!("/api/v1/namespaces/{}/services/https:{}:{port}/proxy{path}", service.namespace, service.name)
+}
+
+/// What the webhook said. Where the API server itself refuses, there is no answer.
+fn outcome(answer: &Answer) -> Outcome {
+    let said = answer.json();
+    if !answer.is_success() && said["kind"] == "Status" && said["apiVersion"] == "v1" {
+        return Outcome::Failed(format!("the API server answered {}: {}", answer.status, answer.message()));
+    }
+    let content_type = answer.headers.get("content-type").and_then(|value| value.to_str().ok());
+    Outcome::Answered {
+        status: answer.status,
+        content_type: content_type.map(str::to_owned),
+        body: String::from_utf8_lossy(&answer.body).into_owned(),
+    }
+}
+
+impl Endpoint for Service {
+    fn send(&self, request: &Request) -> (Outcome, Duration) {
+        let started = Instant::now();
+        let outcome = self.runtime.block_on(self.ask(request));
+        (outcome, started.elapsed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_is_reached_over_tls_at_its_port_and_path() {
+        let service = ServiceConfig { name: "hook".into(), namespace: "system".into(), port: None, path: None };
+        assert_eq!(path(&service), "/api/v1/namespaces/system/services/https:hook:443/proxy/convert");
+        let other = ServiceConfig { port: Some(9443), path: Some("/v1/crd".into()), ..service };
+        assert_eq!(path(&other), "/api/v1/namespaces/system/services/https:hook:9443/proxy/v1/crd");
+    }
+}

@@ -1,0 +1,292 @@
+//! One input and everything that a converter was asked to make of it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Object;
+use crdproof_schema::generate::Phase;
+
+/// One input with its legs, answers raw. Legs form a tree: each starts from the input or from what an earlier leg gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Trial {
+    /// The CRD.
+    pub crd: Arc<str>,
+    /// The version of the input.
+    pub version: Arc<str>,
+    /// Where the input came from.
+    pub origin: Origin,
+    /// What kind of object the input is.
+    #[serde(default, skip_serializing_if = "Fit::is_valid")]
+    pub fit: Fit,
+    /// The object that was converted, in the form in which an API server holds it.
+    pub input: Object,
+    /// What was done, in order.
+    pub legs: Vec<Leg>,
+    /// What the declared maps make of the input, by version, where that is known already. It is no observation, and not
+    /// recorded.
+    #[serde(skip)]
+    pub meant: Vec<(Arc<str>, Object)>,
+}
+
+/// Where an input came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Origin {
+    /// A sample of the subject, by its name.
+    Sample(String),
+    /// Made from the schema.
+    Generated {
+        /// How it was made.
+        phase: Phase,
+        /// The seed.
+        seed: u64,
+        /// Its number within the phase.
+        index: u64,
+    },
+    /// A case that was saved earlier, by its file name.
+    Case(String),
+}
+
+/// What kind of object an input is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Fit {
+    /// An API server admits it.
+    #[default]
+    Valid,
+    /// A part of an object, as server-side apply sends it. Says what is missing.
+    Partial(String),
+    /// It breaks one constraint: the keyword.
+    Invalid(String),
+}
+
+impl Fit {
+    /// Whether an API server admits the input.
+    pub fn is_valid(&self) -> bool {
+        *self == Self::Valid
+    }
+}
+
+/// One thing that was done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Leg {
+    /// What it starts from: 0 is the input, n is what the n-th leg gave.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub of: usize,
+    /// What was done.
+    #[serde(default, skip_serializing_if = "Act::is_convert")]
+    pub act: Act,
+    /// The version that the object has afterwards.
+    pub to: Arc<str>,
+    /// What came of it.
+    pub reply: Reply,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// What a leg does.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Act {
+    /// The converter was asked.
+    #[default]
+    Convert,
+    /// The converter was asked the same once more, in other company.
+    Again,
+    /// The previous release's converter was asked.
+    Baseline,
+    /// A client changed the object.
+    Edit(Edit),
+}
+
+impl Act {
+    fn is_convert(&self) -> bool {
+        *self == Self::Convert
+    }
+}
+
+/// What a client does to an object between two conversions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Edit {
+    /// Adds a label.
+    Label,
+    /// Changes the value at this JSON pointer.
+    Value(String),
+    /// Reverses the list at this JSON pointer.
+    Reverse(String),
+    /// Takes the first item out of the list at this JSON pointer.
+    Remove(String),
+    /// Takes away the annotations that the input did not have.
+    Strip,
+}
+
+impl Edit {
+    /// The label that [`Edit::Label`] adds, with its value.
+    pub const LABEL: (&str, &str) = ("crdproof.dev/edited", "yes");
+}
+
+/// What came of a leg.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Reply {
+    /// An object that an API server goes on with.
+    Object(Answer),
+    /// An object that an API server refuses to go on with, and why.
+    Unusable(Value, String),
+    /// A refusal, in the converter's words.
+    Refused(String),
+}
+
+/// A converted object.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Answer {
+    /// As it was answered.
+    pub raw: Object,
+    /// As an API server goes on with it, where that differs: metadata put back, pruned, without nulls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<Object>,
+    /// Whether it was seen when it was read that [`Object::surely_answers`]. It is no observation, and not recorded:
+    /// whoever wants to know may look again.
+    #[serde(skip)]
+    pub is_orderly: bool,
+}
+
+impl Answer {
+    /// Whether API servers surely take the answer as it is for what was sent, converted to `group/version`.
+    pub fn surely_answers(&self, sent: &Object, group: &str, version: &str) -> bool {
+        self.is_orderly || self.raw.surely_answers(sent, group, version)
+    }
+
+    /// Whether it surely has the metadata of what was sent, annotations aside.
+    pub fn surely_keeps_metadata(&self, sent: &Object) -> bool {
+        self.is_orderly || self.raw.surely_shares_metadata(sent)
+    }
+
+    /// As an API server goes on with it.
+    pub fn served(&self) -> &Object {
+        self.served.as_ref().unwrap_or(&self.raw)
+    }
+}
+
+impl Leg {
+    /// The object that an API server goes on with, where there is one.
+    pub fn served(&self) -> Option<&Object> {
+        self.answer().map(Answer::served)
+    }
+
+    /// The converted object, where it can be used.
+    pub fn answer(&self) -> Option<&Answer> {
+        match &self.reply {
+            Reply::Object(answer) => Some(answer),
+            Reply::Unusable(..) | Reply::Refused(_) => None,
+        }
+    }
+
+    /// Why there is no object to go on with.
+    pub fn complaint(&self) -> Option<&str> {
+        match &self.reply {
+            Reply::Object(_) => None,
+            Reply::Unusable(_, why) | Reply::Refused(why) => Some(why),
+        }
+    }
+}
+
+/// A leg and what it started from.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    /// The number that later legs start from it by.
+    pub number: usize,
+    /// The version before.
+    pub from: &'a str,
+    /// The object before.
+    pub sent: &'a Object,
+    /// The leg.
+    pub leg: &'a Leg,
+}
+
+impl Trial {
+    /// Every leg with what it started from.
+    pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
+        self.steps_that(|_| true)
+    }
+
+    /// Every question to the converter itself.
+    pub fn conversions(&self) -> impl Iterator<Item = Step<'_>> {
+        self.steps_that(|leg| leg.act.is_convert())
+    }
+
+    /// The conversions of the input itself.
+    pub fn first_conversions(&self) -> impl Iterator<Item = Step<'_>> {
+        self.steps_that(|leg| leg.of == 0 && leg.act.is_convert())
+    }
+
+    /// Every conversion of the input to another version together with the way back.
+    pub fn round_trips(&self) -> impl Iterator<Item = (Step<'_>, Step<'_>)> {
+        self.first_conversions().filter_map(|there| {
+            let is_back = |leg: &Leg| leg.of == there.number && leg.act.is_convert() && leg.to == self.version;
+            let back = self.steps_that(is_back).next()?;
+            Some((there, back))
+        })
+    }
+
+    /// What was done with what a leg gave.
+    pub fn after(&self, number: usize) -> impl Iterator<Item = Step<'_>> {
+        self.steps_that(move |leg| leg.of == number)
+    }
+
+    fn steps_that(&self, wanted: impl Fn(&Leg) -> bool) -> impl Iterator<Item = Step<'_>> {
+        let legs = self.legs.iter().zip(1..).filter(move |(leg, _)| wanted(leg));
+        legs.filter_map(|(leg, number)| {
+            let (from, sent) = self.object(leg.of)?;
+            Some(Step { number, from, sent, leg })
+        })
+    }
+
+    /// Every object that there is of a version.
+    pub fn objects_of(&self, version: &str) -> impl Iterator<Item = &Object> {
+        let input = (*self.version == *version).then_some(&self.input);
+        input
+            .into_iter()
+            .chain(self.meant_at(version))
+            .chain(self.legs.iter().filter(move |leg| *leg.to == *version).filter_map(Leg::served))
+    }
+
+    /// What is meant to come of the input at a version, where that is known.
+    pub fn meant_at(&self, version: &str) -> Option<&Object> {
+        self.meant.iter().find(|(of, _)| **of == *version).map(|(_, object)| object)
+    }
+
+    /// Version and object that legs with this number start from.
+    fn object(&self, number: usize) -> Option<(&str, &Object)> {
+        let Some(index) = number.checked_sub(1) else { return Some((&self.version, &self.input)) };
+        let leg = self.legs.get(index)?;
+        Some((&leg.to, leg.served()?))
+    }
+
+    /// The versions on the way to what a leg gave, as `v2→v1→v2`.
+    pub fn route(&self, number: usize) -> String {
+        self.way(number).join("→")
+    }
+
+    /// The versions on the way to what a leg gave, the input's first. Edits change none.
+    pub fn way(&self, number: usize) -> Vec<&str> {
+        let Some(leg) = number.checked_sub(1).and_then(|index| self.legs.get(index)) else {
+            return vec![&self.version];
+        };
+        // A recording may be damaged: a leg starts from an earlier one or from nothing.
+        let mut way = if leg.of < number { self.way(leg.of) } else { vec![] };
+        if !matches!(leg.act, Act::Edit(_)) {
+            way.push(&leg.to);
+        }
+        way
+    }
+}

@@ -1,0 +1,93 @@
+//! Storage migration by the control plane itself, where it offers that.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::api::{Api, Resource};
+
+/// The group of `StorageVersionMigration`.
+const GROUP: &str = "storagemigration.k8s.io";
+
+/// Newest first: what a server offers is used as the newest that it offers.
+const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
+
+/// How a migration by the control plane ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The API version that was used.
+    pub version: String,
+    /// `Succeeded`, `Failed`, or what it was at when the time was over.
+    pub state: String,
+    /// What the control plane said.
+    pub message: String,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// The version of `StorageVersionMigration` that a server offers.
+pub async fn offered(api: &Api) -> Result<Option<&'static str>, ClusterError> {
+    for version in VERSIONS {
+        if api.get(&format!("/apis/{GROUP}/{version}")).await?.is_success() {
+            return Ok(Some(version));
+        }
+    }
+    Ok(None)
+}
+
+/// Feature gates and APIs that a release needs to offer it: names of gates, and of an API.
+pub fn switches(minor: u32) -> (&'static [&'static str], Option<&'static str>) {
+    match minor {
+        30..=34 => (&["StorageVersionMigrator", "InformerResourceVersion"], Some("storagemigration.k8s.io/v1alpha1")),
+        35 | 36 => (&["StorageVersionMigrator"], Some("storagemigration.k8s.io/v1beta1")),
+        _ => (&[], None),
+    }
+}
+
+/// The controllers that take part.
+pub const CONTROLLERS: [&str; 2] = ["storage-version-migrator-controller", "garbage-collector-controller"];
+
+/// Has the control plane migrate a kind, and waits. `bystander` is an object of the kind that is created and deleted now
+/// and then: on a quiet cluster the caches of the control plane do not get on otherwise.
+pub async fn migrate_in_tree(
+    api: &Api,
+    kind: &Resource,
+    offered: &str,
+    bystander: &Value,
+    within: Duration,
+) -> Result<Ended, ClusterError> {
+    let started = Instant::now();
+    let migrations = Resource::cluster_wide(GROUP, offered, "storageversionmigrations");
+    let name = format!("crdproof-{}", kind.plural);
+    let resource = match offered {
+        "v1alpha1" => json!({"group": kind.group, "version": kind.version, "resource": kind.plural}),
+        _ => json!({"group": kind.group, "resource": kind.plural}),
+    };
+    let wish = json!({
+        "apiVersion": format!("{GROUP}/{offered}"), "kind": "StorageVersionMigration",
+        "metadata": {"name": name}, "spec": {"resource": resource},
+    });
+    api.post(&migrations.path(), &wish).await?.ok()?;
+    let ended = loop {
+        let seen = api.get(&migrations.path_of(&name)).await?.ok()?.json();
+        let conditions = seen["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let active = conditions
+            .iter()
+            .filter(|condition| condition["status"] == "True")
+            .map(|condition| (text(&condition["type"]), text(&condition["message"])));
+        let active: Vec<(String, String)> = active.collect();
+        let over = active.iter().find(|(state, _)| matches!(state.as_str(), "Succeeded" | "Failed"));
+        let (state, message) = over.or(active.last()).cloned().unwrap_or_default();
+        let took = started.elapsed();
+        if over.is_some() || took >= within {
+            break Ended { version: offered.to_owned(), state, message, took };
+        }
+        api.post(&kind.path(), bystander).await?;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        api.delete(&kind.path_of(bystander["metadata"]["name"].as_str().unwrap_or_default())).await?;
+    };
+    api.delete(&migrations.path_of(&name)).await?;
+    Ok(ended)
+}

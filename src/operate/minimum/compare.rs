@@ -1,0 +1,121 @@
+//! A CRD as it was sent against the CRD as it is stored.
+
+use serde_json::Value;
+
+use super::{Lack, Sight};
+use crdproof_schema::document::pointer::escape;
+use crdproof_schema::kubernetes::FEATURES;
+
+/// What was sent and is not stored. What the server adds is its own affair.
+pub(super) fn compare(crd: &str, path: &str, sent: &Value, stored: Option<&Value>, sight: &mut Sight) {
+    let Some(stored) = stored else {
+        if says_nothing(sent) {
+            return;
+        }
+        if is_harmless(path) {
+            sight.notes.push(format!("drops {path} of {crd}, which changes no object's meaning"));
+            return;
+        }
+        sight.lacks.push(Lack::Dropped { crd: crd.to_owned(), path: path.to_owned(), sent: sent.clone() });
+        return;
+    };
+    let below = |name: &str| format!("{path}/{}", escape(name));
+    match (sent, stored) {
+        (Value::Object(sent), Value::Object(stored)) => {
+            for (name, value) in sent {
+                compare(crd, &below(name), value, stored.get(name), sight);
+            }
+        }
+        (Value::Array(sent), Value::Array(stored)) => {
+            for (index, value) in sent.iter().enumerate() {
+                compare(crd, &below(&index.to_string()), value, stored.get(index), sight);
+            }
+        }
+        (sent, stored) if is_same(sent, stored) || sent.is_null() => {}
+        (sent, stored) => sight.lacks.push(Lack::Changed {
+            crd: crd.to_owned(),
+            path: path.to_owned(),
+            sent: sent.clone(),
+            stored: stored.clone(),
+        }),
+    }
+}
+
+/// Values that servers leave out since they are what is meant without them.
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.values().all(says_nothing),
+        Value::Bool(true) => false,
+    }
+}
+
+/// Bounds are floating numbers to servers: `1` and `1.0` are the same.
+fn is_same(left: &Value, right: &Value) -> bool {
+    left == right || left.is_number() && left.as_f64() == right.as_f64()
+}
+
+/// Whether objects keep their meaning without the part of a CRD at this path.
+fn is_harmless(path: &str) -> bool {
+    let mut steps = path.rsplit('/');
+    let (Some(name), Some(parent)) = (steps.next(), steps.next()) else { return false };
+    let harmless = FEATURES.iter().filter(|(feature, _)| feature.harmless).filter_map(|(row, _)| row.found.as_ref());
+    let known = harmless.flat_map(|found| [&found.keyword, &found.version_field, &found.spec_field, &found.rule_key]);
+    let in_table = known.flatten().any(|known| known.rsplit('.').next() == Some(name));
+    // A field of objects may have any name.
+    parent != "properties" && in_table
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn seen(sent: &Value, stored: &Value) -> Sight {
+        let mut sight = Sight::default();
+        compare("x", "/spec", sent, Some(stored), &mut sight);
+        sight
+    }
+
+    #[rstest]
+    #[case::added(json!({"a": 1}), json!({"a": 1, "b": 2}))]
+    #[case::left_out(json!({"preserveUnknownFields": false, "shortNames": [], "priority": 0, "x": {"y": ""}}), json!({}))]
+    #[case::not_set(json!({"creationTimestamp": null}), json!({"creationTimestamp": "2026"}))]
+    #[case::a_bound(json!({"minimum": 1}), json!({"minimum": 1.0}))]
+    fn what_means_the_same_is_the_same(#[case] sent: Value, #[case] stored: Value) {
+        assert_eq!(seen(&sent, &stored), Sight::default());
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_its_value() {
+        let sent = json!({"versions": [{"name": "v1", "a/b": {"c": [1]}}]});
+        let sight = seen(&sent, &json!({"versions": [{"name": "v1"}]}));
+        let path = "/spec/versions/0/a~1b".to_owned();
+        assert_eq!(sight.lacks, [Lack::Dropped { crd: "x".into(), path, sent: json!({"c": [1]}) }]);
+    }
+
+    #[test]
+    fn what_is_another_is_named_with_both() {
+        let sight = seen(&json!({"scope": "Cluster"}), &json!({"scope": "Namespaced"}));
+        assert_eq!(
+            sight.lacks[0].to_string(),
+            r#"changes /spec/scope of x: sent was "Cluster", stored is "Namespaced""#
+        );
+    }
+
+    #[rstest]
+    #[case("/spec/versions/0/deprecated", true)]
+    #[case("/spec/versions/0/deprecationWarning", true)]
+    #[case("/spec/x-kubernetes-validations/0/messageExpression", true)]
+    #[case("/spec/x-kubernetes-validations/0/rule", false)]
+    #[case("/spec/properties/reason", false)]
+    #[case("/spec/versions/0/selectableFields", false)]
+    fn the_table_knows_what_is_harmless(#[case] path: &str, #[case] harmless: bool) {
+        assert_eq!(is_harmless(path), harmless);
+    }
+}

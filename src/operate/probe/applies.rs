@@ -1,0 +1,102 @@
+//! Probes of what apply makes of values.
+
+use serde_json::{Value, json};
+
+use super::Sight;
+use super::bench::{Bench, said};
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::api::Answer;
+
+/// V08: a whole number was none of the numbers that a number field takes.
+pub(super) async fn whole_numbers(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+    bench.plain(json!({"type": "object", "properties": {"ratio": {"type": "number"}}})).await?;
+    let mut answers = Vec::new();
+    for ratio in [json!(1), json!(1.5), json!(2)] {
+        answers.push(bench.apply("v1", "m1", &json!({"ratio": ratio})).await?);
+    }
+    Ok(numbers_taken(&answers))
+}
+
+fn numbers_taken(answers: &[Answer]) -> Sight {
+    match answers.iter().find(|answer| !answer.is_success()) {
+        None => Sight::Good("1, 1.5 and 2 were applied".into()),
+        Some(answer) if answer.message().contains("cannot convert") => Sight::Bad(said(answer)),
+        Some(answer) => Sight::Unclear(said(answer)),
+    }
+}
+
+/// V11: items stayed in the order of the first apply.
+pub(super) async fn submitted_order(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+    let item = json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}});
+    let list = json!({"type": "array", "items": item, "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"]});
+    bench.plain(json!({"type": "object", "properties": {"list": list, "turn": {"type": "integer"}}})).await?;
+    // An apply that only changes the order is none to some releases, so that something else changes as well.
+    let spec = |turn: u32, names: [&str; 3]| json!({"turn": turn, "list": names.map(|name| json!({"name": name}))});
+    bench.apply("v1", "m1", &spec(1, ["a", "b", "c"])).await?.ok()?;
+    Ok(ordered(&bench.apply("v1", "m1", &spec(2, ["c", "a", "b"])).await?))
+}
+
+fn ordered(answer: &Answer) -> Sight {
+    let object = answer.json();
+    let items = object["spec"]["list"].as_array().into_iter().flatten();
+    let names: String = items.filter_map(|item| item["name"].as_str()).collect();
+    let seen = format!("abc was stored, cab applied, and the order is {names}");
+    match names.as_str() {
+        "cab" => Sight::Good(seen),
+        "abc" => Sight::Bad(seen),
+        _ => Sight::Unclear(format!("{seen}: {}", said(answer))),
+    }
+}
+
+/// V34: an object that was withdrawn stayed behind without its fields, the required ones among them.
+pub(super) async fn emptied_parent(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+    let part = json!({"type": "object", "nullable": true, "required": ["name"],
+        "properties": {"name": {"type": "string"}}});
+    bench.plain(json!({"type": "object", "properties": {"part": part}})).await?;
+    bench.apply("v1", "m1", &json!({"part": {"name": "x"}})).await?.ok()?;
+    Ok(withdrawn(&bench.apply("v1", "m1", &json!({"part": Value::Null})).await?))
+}
+
+fn withdrawn(answer: &Answer) -> Sight {
+    match answer.status {
+        200 => Sight::Good(format!("null was applied, and the field is {}", answer.json()["spec"]["part"])),
+        422 if answer.message().contains("Required value") => Sight::Bad(said(answer)),
+        _ => Sight::Unclear(said(answer)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::super::bench::tests::{answer, refusal, word};
+    use super::*;
+
+    #[rstest]
+    #[case(&[], "good")]
+    #[case(&[(500, "cannot convert int64 to float64")], "bad")]
+    #[case(&[(403, "you may not")], "unclear")]
+    fn numbers_are_taken(#[case] refusals: &[(u16, &str)], #[case] expected: &str) {
+        let mut answers = vec![answer(201, &json!({}))];
+        answers.extend(refusals.iter().map(|(status, message)| refusal(*status, message)));
+        assert_eq!(word(&numbers_taken(&answers)), expected);
+    }
+
+    #[rstest]
+    #[case("cab", "good")]
+    #[case("abc", "bad")]
+    #[case("bca", "unclear")]
+    fn the_order_is_that_of_the_apply(#[case] order: &str, #[case] expected: &str) {
+        let list: Vec<Value> = order.chars().map(|name| json!({"name": name.to_string()})).collect();
+        assert_eq!(word(&ordered(&answer(200, &json!({"spec": {"list": list}})))), expected);
+    }
+
+    #[rstest]
+    #[case(answer(200, &json!({"spec": {"part": null}})), "good")]
+    #[case(refusal(422, "spec.part.name: Required value"), "bad")]
+    #[case(refusal(422, "spec.part: must be of type object"), "unclear")]
+    fn what_is_withdrawn_goes_whole(#[case] answer: Answer, #[case] expected: &str) {
+        assert_eq!(word(&withdrawn(&answer)), expected);
+    }
+}

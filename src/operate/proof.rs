@@ -1,0 +1,107 @@
+//! Migration with proof, for clusters whose storage nobody can look into: a pass that moves nothing proves that nothing was
+//! left to move, since API servers skip a write only where the stored bytes would be the same.
+
+use serde_json::{Value, json};
+
+use super::migrate::{Migrated, Pace, migrate};
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::api::{Api, PatchKind, Resource, definitions};
+
+/// How often all objects are gone through, at most.
+const PASSES: usize = 5;
+
+/// What is known about a kind before it is migrated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outlook {
+    /// The kind at its storage version, or at a served one where that is not served.
+    pub kind: Resource,
+    /// The storage version.
+    pub storage: String,
+    /// `status.storedVersions`.
+    pub stored: Vec<String>,
+    /// The generation of the CRD, which must not move meanwhile.
+    pub generation: i64,
+}
+
+/// How a migration ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// The last pass moved nothing, so nothing is stored at another version.
+    Proven {
+        /// All passes.
+        passes: Vec<Migrated>,
+    },
+    /// Some objects could not be written.
+    Failed {
+        /// All passes.
+        passes: Vec<Migrated>,
+    },
+    /// Every pass moved something: the converter is not deterministic, or the storage version is not settled.
+    Restless {
+        /// All passes.
+        passes: Vec<Migrated>,
+    },
+}
+
+/// Reads what a migration must know of a CRD.
+pub async fn outlook(api: &Api, crd: &str) -> Result<Outlook, ClusterError> {
+    let definition = api.get(&definitions().path_of(crd)).await?.ok()?.json();
+    let spec = &definition["spec"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let versions = spec["versions"].as_array().cloned().unwrap_or_default();
+    let storage = versions.iter().find(|version| version["storage"] == true);
+    let served = storage.filter(|version| version["served"] == true);
+    let served = served.or_else(|| versions.iter().find(|version| version["served"] == true));
+    let (Some(storage), Some(served)) = (storage, served) else {
+        return Err(ClusterError::Missing {
+            what: format!("a served version of {crd}"),
+            why: "no version is served, so nothing can be written".into(),
+            help: "serve a version first".into(),
+        });
+    };
+    let stored = definition["status"]["storedVersions"].as_array().cloned().unwrap_or_default();
+    Ok(Outlook {
+        kind: Resource::cluster_wide(&text(&spec["group"]), &text(&served["name"]), &text(&spec["names"]["plural"])),
+        storage: text(&storage["name"]),
+        stored: stored.iter().map(text).collect(),
+        generation: definition["metadata"]["generation"].as_i64().unwrap_or_default(),
+    })
+}
+
+/// Migrates until a pass moves nothing. `progress` is told the number of the pass and what it did so far.
+pub async fn migrate_until_proven(
+    api: &Api,
+    outlook: &Outlook,
+    pace: Pace,
+    progress: &mut (dyn FnMut(usize, &Migrated) + Send),
+) -> Result<Proof, ClusterError> {
+    let mut passes = Vec::new();
+    while passes.len() < PASSES {
+        let number = passes.len() + 1;
+        let pass = migrate(api, &outlook.kind, pace, &mut |so_far| progress(number, so_far)).await?;
+        let (moved, failed) = (pass.rewritten, pass.failures);
+        passes.push(pass);
+        if failed > 0 {
+            return Ok(Proof::Failed { passes });
+        }
+        // The first pass alone proves nothing: a write that was under way may still have gone to the old version.
+        if moved == 0 && passes.len() > 1 {
+            return Ok(Proof::Proven { passes });
+        }
+    }
+    Ok(Proof::Restless { passes })
+}
+
+/// Leaves only the storage version in `storedVersions`, if the CRD is still the one that was migrated.
+pub async fn trim(api: &Api, crd: &str, outlook: &Outlook) -> Result<(), ClusterError> {
+    let now = self::outlook(api, crd).await?;
+    if now.generation != outlook.generation || now.storage != outlook.storage {
+        return Err(ClusterError::NotAllowed {
+            why: format!("{crd} was changed during the migration, so that its proof is worth nothing"),
+            help: "migrate again".into(),
+        });
+    }
+    let changes = json!({"status": {"storedVersions": [outlook.storage]}});
+    api.patch(&definitions().part_of(crd, "status"), PatchKind::Merge, &changes).await?.ok()?;
+    Ok(())
+}

@@ -1,0 +1,365 @@
+//! Retiring a version, step by step, each behind a gate: flip, migrate with proof, clean the entries that name it, trim
+//! `storedVersions`, take it out of service, remove it. What is done is read from the cluster, so that a retirement that was
+//! stopped goes on where it is needed.
+
+mod claims;
+mod clean;
+mod definition;
+pub mod dependents;
+mod entries;
+
+pub use clean::Cleaned;
+
+use std::time::Duration;
+
+use self::clean::{Target, clean};
+use self::definition::Definition;
+use super::migrate::{Migrated, Pace, migrate};
+use super::proof::{self, Outlook, Proof};
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::api::{Answer, Api, Query, Resource};
+use crdproof_envtest::retry;
+
+/// How often entries are cleaned until a pass finds none.
+const PASSES: usize = 5;
+
+/// What is wanted.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    /// The CRD.
+    pub crd: String,
+    /// The version that is to go.
+    pub version: String,
+    /// The version to store at, where the one that goes is the storage version; the newest served one where it is not said.
+    pub to: Option<String>,
+    /// How long a request may run that began before a change: the `--request-timeout` of the API servers, and a little.
+    pub drain: Duration,
+    /// How objects are written.
+    pub pace: Pace,
+}
+
+/// A step of a retirement, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// The storage version becomes another.
+    Flip,
+    /// Every object is stored at that one, with proof.
+    Migrate,
+    /// Entries of managedFields that name the version become entries of the one that stays.
+    Clean,
+    /// `storedVersions` names the storage version alone.
+    Trim,
+    /// The version is taken out of service.
+    Unserve,
+    /// Once more: no entry names the version, and nothing is stored at another one.
+    Check,
+    /// The version is removed from the CRD.
+    Remove,
+}
+
+impl Step {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Flip => "flip",
+            Self::Migrate => "migrate",
+            Self::Clean => "clean",
+            Self::Trim => "trim",
+            Self::Unserve => "unserve",
+            Self::Check => "check",
+            Self::Remove => "remove",
+        }
+    }
+}
+
+/// A gate that is not met: nothing beyond it was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// Why.
+    pub why: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Refusal {
+    fn new(why: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { why: why.into(), help: help.into() }
+    }
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The steps that are left.
+    pub steps: Vec<Step>,
+    /// The storage version in the end.
+    pub to: String,
+    /// The kind at a version that stays and is served.
+    pub kind: Resource,
+    /// The storage version now.
+    pub storage: String,
+    /// `status.storedVersions` now.
+    pub stored: Vec<String>,
+    /// Whether the CRD has the version still.
+    pub listed: bool,
+}
+
+/// What is told on the way.
+#[derive(Debug)]
+pub enum Told<'t> {
+    /// A step begins.
+    Begins(Step),
+    /// Requests that began before a change are waited for.
+    Waits(Duration),
+    /// A pass of the migration, so far.
+    Passes(usize, &'t Migrated),
+    /// The migration is proven.
+    Proven(&'t [Migrated]),
+    /// A pass over the entries ended.
+    Cleaned(&'t Cleaned),
+    /// A step is done, and its gate was met.
+    Done(Step),
+}
+
+/// Who is told.
+pub type Tell<'t> = &'t mut (dyn FnMut(Told<'_>) + Send);
+
+/// Either or, where neither is an error.
+pub type Gated<T> = Result<Result<T, Refusal>, ClusterError>;
+
+/// Looks what is to be done. Changes nothing.
+pub async fn plan(api: &Api, wish: &Wish) -> Gated<Plan> {
+    Ok(Definition::read(api, &wish.crd).await?.plan(wish))
+}
+
+/// Retires a version. All servers are looked at, and the first is written through.
+pub async fn retire(apis: &[Api], wish: &Wish, tell: Tell<'_>) -> Gated<Plan> {
+    let Some(api) = apis.first() else {
+        return Ok(Err(Refusal::new("there is no API server", "name one")));
+    };
+    let plan = match plan(api, wish).await? {
+        Ok(plan) => plan,
+        refused => return Ok(refused),
+    };
+    let mut work = Work { api, apis, wish, plan: &plan, proven: None };
+    for step in plan.steps.iter().copied() {
+        tell(Told::Begins(step));
+        if let Err(refusal) = work.take(step, tell).await? {
+            return Ok(Err(refusal));
+        }
+        tell(Told::Done(step));
+    }
+    Ok(Ok(plan))
+}
+
+/// A retirement under way.
+struct Work<'a> {
+    api: &'a Api,
+    apis: &'a [Api],
+    wish: &'a Wish,
+    plan: &'a Plan,
+    /// What the proof is about.
+    proven: Option<Outlook>,
+}
+
+impl Work<'_> {
+    async fn take(&mut self, step: Step, tell: Tell<'_>) -> Gated<()> {
+        match step {
+            Step::Flip => self.flip().await,
+            Step::Migrate => self.migrate(tell).await,
+            Step::Clean => self.clean(tell).await,
+            Step::Trim => self.trim().await,
+            Step::Unserve => self.unserve().await,
+            Step::Check => self.check(tell).await,
+            Step::Remove => self.remove().await,
+        }
+    }
+
+    async fn flip(&self) -> Gated<()> {
+        let before = self.definition().await?;
+        if let Err(refusal) = before.change(self.api, before.flip(&self.plan.to)).await? {
+            return Ok(Err(refusal));
+        }
+        let now = self.definition().await?;
+        let flipped = now.storage() == self.plan.to && now.stored().contains(&self.plan.to);
+        Ok(if flipped { Ok(()) } else { Err(self.changed()) })
+    }
+
+    async fn migrate(&mut self, tell: Tell<'_>) -> Gated<()> {
+        // A request that began before the flip stores at the old version whenever it ends.
+        self.drain(tell).await?;
+        let mut outlook = proof::outlook(self.api, &self.wish.crd).await?;
+        if outlook.storage != self.plan.to {
+            return Ok(Err(self.changed()));
+        }
+        outlook.kind = self.plan.kind.clone();
+        let mut progress = |number: usize, so_far: &Migrated| tell(Told::Passes(number, so_far));
+        let proof = proof::migrate_until_proven(self.api, &outlook, self.wish.pace, &mut progress).await?;
+        Ok(match proof {
+            Proof::Proven { passes } => {
+                tell(Told::Proven(&passes));
+                self.proven = Some(outlook);
+                Ok(())
+            }
+            Proof::Failed { passes } => Err(unwritten(passes.last().map(|pass| (&pass.failed, pass.failures)))),
+            Proof::Restless { .. } => Err(Refusal::new(
+                "every pass stored objects anew, so nothing is proven",
+                "the converter may not be deterministic; `crdproof run --suite converter` says",
+            )),
+        })
+    }
+
+    /// Cleans. Once nobody can write at the version any more, a pass must find nothing.
+    async fn clean(&self, tell: Tell<'_>) -> Gated<()> {
+        let definition = self.definition().await?;
+        let served = definition.is_served(&self.wish.version);
+        let target = Target {
+            kind: self.plan.kind.clone(),
+            gone: self.wish.version.clone(),
+            served,
+            version: definition.version(&self.plan.kind.version).cloned().unwrap_or_default(),
+        };
+        for _ in 0..PASSES {
+            let cleaned = clean(self.api, &target, self.wish.pace).await?;
+            tell(Told::Cleaned(&cleaned));
+            if cleaned.failures > 0 {
+                return Ok(Err(unwritten(Some((&cleaned.failed, cleaned.failures)))));
+            }
+            if cleaned.rewritten == 0 {
+                return Ok(Ok(()));
+            }
+        }
+        if served {
+            return Ok(Ok(()));
+        }
+        Ok(Err(Refusal::new(
+            format!("entries that name {} come back", self.wish.version),
+            "find out who writes managedFields by themselves, and start it again",
+        )))
+    }
+
+    async fn trim(&self) -> Gated<()> {
+        let Some(proven) = &self.proven else {
+            return Ok(Err(Refusal::new("nothing is proven", "start it again")));
+        };
+        match proof::trim(self.api, &self.wish.crd, proven).await {
+            Err(ClusterError::NotAllowed { why, help }) => return Ok(Err(Refusal::new(why, help))),
+            trimmed => trimmed?,
+        }
+        let stored = self.definition().await?.stored();
+        Ok(if stored.contains(&self.wish.version) { Err(self.changed()) } else { Ok(()) })
+    }
+
+    async fn unserve(&self) -> Gated<()> {
+        let before = self.definition().await?;
+        if let Err(refusal) = before.change(self.api, before.unserve(&self.wish.version)).await? {
+            return Ok(Err(refusal));
+        }
+        for api in self.apis {
+            if !until(api, &self.plan.kind.at(&self.wish.version), false).await? {
+                return Ok(Err(Refusal::new(
+                    format!(
+                        "{} is still served {} s after it was taken out of service",
+                        self.wish.version,
+                        retry::TIMEOUT.as_secs()
+                    ),
+                    "look at the API server's log, and start it again",
+                )));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    async fn check(&self, tell: Tell<'_>) -> Gated<()> {
+        // A request that began before the version went out of service may still add an entry.
+        self.drain(tell).await?;
+        if let Err(refusal) = self.clean(tell).await? {
+            return Ok(Err(refusal));
+        }
+        let definition = self.definition().await?;
+        if definition.storage() != self.plan.to || definition.stored().contains(&self.wish.version) {
+            return Ok(Err(self.changed()));
+        }
+        let pass = migrate(self.api, &self.plan.kind, self.wish.pace, &mut |_| {}).await?;
+        if pass.failures > 0 {
+            return Ok(Err(unwritten(Some((&pass.failed, pass.failures)))));
+        }
+        Ok(match pass.rewritten {
+            0 => Ok(()),
+            moved => Err(Refusal::new(
+                format!(
+                    "{moved} objects were stored anew after the proof; the version is out of service and not removed"
+                ),
+                format!("serve {} again, look who stores at another version, and start it again", self.wish.version),
+            )),
+        })
+    }
+
+    async fn remove(&self) -> Gated<()> {
+        let before = self.definition().await?;
+        if let Err(refusal) = before.change(self.api, before.remove(&self.wish.version)).await? {
+            return Ok(Err(refusal));
+        }
+        if self.definition().await?.version(&self.wish.version).is_some() {
+            return Ok(Err(self.changed()));
+        }
+        for api in self.apis {
+            if !until(api, &self.plan.kind, true).await? {
+                return Ok(Err(Refusal::new(
+                    format!("{} is not served any more", self.plan.kind.version),
+                    "look at the conditions of the CRD, and at the API server's log",
+                )));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    async fn definition(&self) -> Result<Definition, ClusterError> {
+        Definition::read(self.api, &self.wish.crd).await
+    }
+
+    /// Waits until no request can be under way that began before the last change of the CRD.
+    async fn drain(&self, tell: Tell<'_>) -> Result<(), ClusterError> {
+        let definition = self.definition().await?;
+        let left = self.wish.drain.saturating_sub(definition.unchanged_for());
+        if !left.is_zero() {
+            tell(Told::Waits(left));
+            tokio::time::sleep(left).await;
+        }
+        Ok(())
+    }
+
+    fn changed(&self) -> Refusal {
+        Refusal::new(
+            format!("somebody else changed {} meanwhile", self.wish.crd),
+            "find out who does (an operator may install its manifest again), and start it again",
+        )
+    }
+}
+
+/// Flips the storage version, and does no more: for those who can look by themselves when it has taken effect.
+pub(crate) async fn flip(api: &Api, wish: &Wish) -> Gated<Plan> {
+    let plan = match plan(api, wish).await? {
+        Ok(plan) => plan,
+        refused => return Ok(refused),
+    };
+    let work = Work { api, apis: std::slice::from_ref(api), wish, plan: &plan, proven: None };
+    let flipped = if plan.steps.contains(&Step::Flip) { work.flip().await? } else { Ok(()) };
+    Ok(flipped.map(|()| plan))
+}
+
+fn unwritten(failed: Option<(&Vec<(String, String)>, u64)>) -> Refusal {
+    let (failed, failures) = failed.map(|(failed, failures)| (failed.as_slice(), failures)).unwrap_or_default();
+    let named: String = failed.iter().map(|(name, why)| format!("\n    {name}: {why}")).collect();
+    Refusal::new(
+        format!("{failures} objects could not be written:{named}"),
+        "make them writable, or delete them, and start it again",
+    )
+}
+
+/// Waits until a kind is served, or is not.
+async fn until(api: &Api, kind: &Resource, served: bool) -> Result<bool, ClusterError> {
+    let path = Query::new().limit(1).on(kind.path());
+    let wanted = |answer: &Answer| if served { answer.is_success() } else { answer.status == 404 };
+    Ok(retry::get_until(api, &path, wanted).await?.0)
+}

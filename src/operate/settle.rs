@@ -1,0 +1,182 @@
+//! When a flip of the storage version has taken effect: on every API server, and for every request.
+//!
+//! Three things keep writes at the old version after the CRD was changed: an API server that has not seen the change, a
+//! storage that it has not built anew, and requests that began before, which end as they began. The first two show in
+//! writes that are looked up where they are stored; the last ones must be waited for.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use crate::converter::proxy::Tap;
+use crdproof_envtest::api::object_key;
+use crdproof_envtest::api::{Answer, Api, Resource};
+use crdproof_envtest::local::Local;
+use crdproof_envtest::retry;
+use crdproof_envtest::{ClusterError, Server};
+
+/// How many writes in a row must land at the new version, at each server, until the flip counts as done.
+pub const SETTLED: usize = 5;
+
+/// A request of ours that is under way.
+pub type Flight = JoinHandle<Result<Answer, ClusterError>>;
+
+/// What was seen at one API server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Landed {
+    /// Writes that still landed at the old version.
+    pub late: usize,
+    /// Writes in a row that landed at the new one, at the end.
+    pub row: usize,
+}
+
+/// How a flip settled.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// Each API server, in order.
+    pub servers: Vec<Landed>,
+    /// Requests and reviews under way that were waited for.
+    pub drained: usize,
+    /// Whether some did not end in time.
+    pub stuck: bool,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Settled {
+    /// Whether all writes are stored at the new version from now on.
+    pub fn is_settled(&self) -> bool {
+        !self.stuck && !self.servers.is_empty() && self.servers.iter().all(|server| server.row >= SETTLED)
+    }
+}
+
+/// Where a flip is watched.
+pub struct Watched<'a> {
+    /// Every API server.
+    pub apis: &'a [Api],
+    /// Where the store is looked into.
+    pub store: Store<'a>,
+    /// The kind, of any version.
+    pub kind: &'a Resource,
+    /// An object to write, at its own version.
+    pub object: &'a Value,
+    /// The tap, which knows of reviews under way.
+    pub tap: Option<&'a Tap>,
+}
+
+/// How it is known which version an object is stored at.
+#[derive(Clone, Copy)]
+pub enum Store<'a> {
+    /// From etcd, which is ours.
+    Etcd(&'a Local),
+    /// By what the tap is asked when the object is read at this version.
+    Asked(&'a str),
+}
+
+impl<'a> Store<'a> {
+    pub(crate) fn of(server: &'a Server, asked: &'a str) -> Self {
+        match server {
+            Server::Local(local) => Self::Etcd(local),
+            _ => Self::Asked(asked),
+        }
+    }
+}
+
+/// Waits until a flip has taken effect. `begun` are requests of ours that began before it; whoever else wrote through the
+/// tap is known to it.
+pub async fn settle(watched: &Watched<'_>, wanted: &str, begun: Vec<Flight>) -> Result<Settled, ClusterError> {
+    let started = Instant::now();
+    let reviews = watched.tap.map(Tap::pending).unwrap_or_default();
+    let mut settled = Settled { drained: begun.len().max(reviews.len()), ..Settled::default() };
+    // First the servers: what begins while one of them is late is late, too.
+    settled.servers = landed(watched, wanted, started + retry::TIMEOUT).await?;
+    for flight in begun {
+        let left = (started + retry::TIMEOUT).saturating_duration_since(Instant::now());
+        // Whatever it was answered: it is over.
+        settled.stuck |= tokio::time::timeout(left, flight).await.is_err();
+    }
+    while watched.tap.is_some_and(|tap| tap.pending().iter().any(|review| reviews.contains(review))) {
+        if started.elapsed() >= retry::TIMEOUT {
+            settled.stuck = true;
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    if settled.drained > 0 {
+        // A review is answered a moment before its write is stored; writes that come after it say that the moment is over.
+        let again = landed(watched, wanted, started + retry::TIMEOUT * 2).await?;
+        for (server, again) in settled.servers.iter_mut().zip(again) {
+            *server = Landed { late: server.late + again.late, row: again.row };
+        }
+    }
+    settled.took = started.elapsed();
+    Ok(settled)
+}
+
+/// Writes through every server at once until several writes in a row land at the new version.
+async fn landed(watched: &Watched<'_>, wanted: &str, end: Instant) -> Result<Vec<Landed>, ClusterError> {
+    let servers = watched.apis.iter().zip(0..).map(|(api, server)| landed_at(watched, api, server, wanted, end));
+    futures::future::join_all(servers).await.into_iter().collect()
+}
+
+/// The same through one server.
+async fn landed_at(
+    watched: &Watched<'_>,
+    api: &Api,
+    server: usize,
+    wanted: &str,
+    end: Instant,
+) -> Result<Landed, ClusterError> {
+    let kind = watched.kind.at(&version_of(watched.object));
+    let (mut landed, mut number) = (Landed::default(), 0);
+    while landed.row < SETTLED && Instant::now() < end {
+        number += 1;
+        let name = format!("probe-{server}-{number}");
+        let mut object = watched.object.clone();
+        object["metadata"]["name"] = json!(name);
+        let made = api.post(&kind.path(), &object).await?;
+        if !made.is_success() {
+            // The server rebuilds its storage after a change, and may refuse for a moment.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        }
+        let at = stored_at(watched, api, &made.json()).await?;
+        if at == wanted {
+            landed.row += 1;
+        } else {
+            landed.late += 1;
+            landed.row = 0;
+        }
+        api.delete(&kind.path_of(&name)).await?;
+    }
+    Ok(landed)
+}
+
+/// The version that an object is stored at.
+async fn stored_at(watched: &Watched<'_>, api: &Api, object: &Value) -> Result<String, ClusterError> {
+    match (watched.store, watched.tap) {
+        (Store::Etcd(local), _) => {
+            let objects = local.stored(&watched.kind.group, &watched.kind.plural).await?;
+            let found = objects.iter().find(|stored| object_key(stored) == object_key(object));
+            Ok(found.map(version_of).unwrap_or_default())
+        }
+        (Store::Asked(asked), Some(tap)) => ask(api, tap, &watched.kind.at(asked), object).await,
+        (Store::Asked(_), None) => Ok(String::new()),
+    }
+}
+
+/// The version in an object's `apiVersion`.
+pub(crate) fn version_of(object: &Value) -> String {
+    object["apiVersion"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// The version that an object is stored at, by what the tap is asked when it is read.
+pub(crate) async fn ask(api: &Api, tap: &Tap, kind: &Resource, object: &Value) -> Result<String, ClusterError> {
+    let before = tap.count();
+    api.get(&kind.path_of(object["metadata"]["name"].as_str().unwrap_or_default())).await?.ok()?;
+    let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
+    let seen = tap.since(before);
+    let review = seen.iter().find(|seen| seen.to == kind.version && seen.uids.iter().any(|own| own == uid));
+    Ok(review.and_then(|seen| seen.from.first().cloned()).unwrap_or_else(|| kind.version.clone()))
+}

@@ -1,0 +1,125 @@
+//! Commands of others that run beside a server: each has a deadline, and what it started ends with it.
+
+use std::collections::BTreeSet;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::guard::{Guard, Output, Spec};
+use crdproof_schema::structural::scrub;
+
+/// What a shell says where there is no such command.
+const NO_SUCH_COMMAND: i32 = 127;
+
+/// What came of a command.
+pub(crate) struct Ended {
+    /// How it ended; `None` where it was ended after its time.
+    pub(crate) status: Option<ExitStatus>,
+    /// The last that it said, on either stream.
+    pub(crate) said: String,
+}
+
+/// Runs a command and waits for its end, but not for ever. So many characters of what it said are kept, without secrets:
+/// one that is cut in two would not be known later.
+pub(crate) async fn run(
+    spec: Spec,
+    patience: Duration,
+    kept: usize,
+    secrets: &BTreeSet<String>,
+) -> Result<Ended, ClusterError> {
+    let program = spec.program.to_string_lossy().into_owned();
+    let folder = tempfile::tempdir().map_err(ClusterError::Guard)?;
+    let guard = Guard::new(Some(folder.path())).map_err(ClusterError::Guard)?;
+    // A file, since a pipe would stay open as long as anybody holds its other end.
+    let file = folder.path().join("said");
+    let mut command = guard.spawn(&spec.output(Output::File(file.clone()))).map_err(ClusterError::Guard)?;
+    let end = Instant::now() + patience;
+    let status = loop {
+        if let Some(status) = command.try_wait().map_err(ClusterError::Guard)? {
+            break Some(status);
+        }
+        if Instant::now() >= end {
+            command.kill().map_err(ClusterError::Guard)?;
+            break None;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    let said = std::fs::read(&file).map_err(ClusterError::Guard)?;
+    let said = last(&scrub(&String::from_utf8_lossy(&said), secrets), kept);
+    if status.and_then(|status| status.code()) == Some(NO_SUCH_COMMAND) {
+        return Err(ClusterError::Missing {
+            what: format!("the command {program:?}"),
+            why: said,
+            help: "check its name and PATH".into(),
+        });
+    }
+    Ok(Ended { status, said })
+}
+
+fn last(said: &str, kept: usize) -> String {
+    let said = said.trim();
+    said.chars().skip(said.chars().count().saturating_sub(kept)).collect()
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(script: &str, patience: Duration) -> Result<Ended, ClusterError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let secrets = BTreeSet::from(["canary-7".to_owned()]);
+        runtime.block_on(run(Spec::new("sh").args(["-c", script]), patience, 20, &secrets))
+    }
+
+    /// A zombie has ended, whether or not somebody has noticed.
+    fn is_alive(id: &str) -> bool {
+        let state = std::process::Command::new("ps").args(["-o", "stat=", "-p", id]).output().unwrap().stdout;
+        !state.is_empty() && !state.starts_with(b"Z")
+    }
+
+    fn dies(id: &str) -> bool {
+        let end = Instant::now() + Duration::from_secs(20);
+        while is_alive(id) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        !is_alive(id)
+    }
+
+    #[test]
+    fn the_last_words_and_the_status_are_kept() {
+        let ended = ended("echo it was long before; echo the end >&2; exit 3", Duration::from_secs(60)).unwrap();
+        assert_eq!(ended.status.and_then(|status| status.code()), Some(3));
+        assert_eq!(ended.said, "s long before\nthe end".chars().skip(1).collect::<String>());
+    }
+
+    #[test]
+    fn a_secret_is_hidden_before_the_text_is_cut() {
+        let ended = ended("echo canary-7 0123456789012345", Duration::from_secs(60)).unwrap();
+        assert_eq!(ended.said, "••• 0123456789012345");
+    }
+
+    #[test]
+    fn after_its_time_a_command_ends_with_its_children() {
+        let began = Instant::now();
+        let ended = ended("sleep 300 & echo $!; wait", Duration::from_millis(1500)).unwrap();
+        assert!(ended.status.is_none());
+        assert!(began.elapsed() < Duration::from_secs(60));
+        assert!(dies(&ended.said), "{} is alive", ended.said);
+    }
+
+    #[test]
+    fn what_a_command_leaves_behind_ends_with_it() {
+        let ended = ended("sleep 300 & echo $!", Duration::from_secs(60)).unwrap();
+        assert!(ended.status.is_some_and(|status| status.success()));
+        assert!(dies(&ended.said), "{} is alive", ended.said);
+    }
+
+    #[test]
+    fn a_command_that_is_not_there_is_an_error() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let none = BTreeSet::new();
+        let asked = run(Spec::new("crdproof-no-such-command"), Duration::from_secs(60), 200, &none);
+        assert!(matches!(runtime.block_on(asked), Err(ClusterError::Missing { .. })));
+    }
+}

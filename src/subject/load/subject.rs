@@ -1,0 +1,138 @@
+//! Subjects out of a subject file, out of bare paths, and out of texts.
+
+use std::path::Path;
+
+use super::{InputError, Manifests, Text, Texts, Trouble, read_manifests};
+use super::{field_maps, manifests};
+use crate::subject::{Baseline, Crd, CrdInputs, Sample, Subject, SubjectFile};
+use crdproof_schema::document::{Node, Sources, Span, decode, parse};
+
+/// Loads the subject that a subject file describes. Paths in it are relative to it.
+pub fn from_file(path: &Path) -> Result<Subject, InputError> {
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    let mut sources = Sources::default();
+    let text = Texts::relative_to("").read(&path.display().to_string())?.into_iter().next();
+    let Some(Text { name, text }) = text else {
+        return Err(InputError::new(Trouble::Wrong, format!("{} is no subject file", path.display())));
+    };
+    let (file, document) = read_file(&mut sources, name, text)?;
+    load(sources, file, Some(document), &Texts::relative_to(folder))
+}
+
+/// Loads bare CRD paths as a subject without a file.
+pub fn from_paths(paths: Vec<String>) -> Result<Subject, InputError> {
+    load(Sources::default(), SubjectFile::for_paths(paths), None, &Texts::relative_to(""))
+}
+
+/// Loads a subject from texts at hand, without touching the file system: CRDs, samples and an
+/// earlier state. Useful in tests of operators.
+pub fn from_texts(crds: Vec<Text>, samples: Vec<Text>, baseline: Option<Vec<Text>>) -> Result<Subject, InputError> {
+    let mut sources = Sources::default();
+    let manifests = manifests::from_texts(&mut sources, crds)?;
+    let samples = manifests::from_texts(&mut sources, samples)?;
+    let baseline = baseline.map(|texts| manifests::from_texts(&mut sources, texts)).transpose()?;
+    let samples = samples.others.into_iter().map(Sample::new).collect();
+    assemble(sources, SubjectFile::for_paths(Vec::new()), None, manifests, [samples, Vec::new()], baseline)
+}
+
+/// Loads two states of CRDs for a comparison.
+pub fn compare(old: &str, new: &str) -> Result<Subject, InputError> {
+    let mut sources = Sources::default();
+    let texts = Texts::relative_to("");
+    let inputs = |path: &str| CrdInputs { paths: vec![path.to_owned()], ..CrdInputs::default() };
+    let old = read_manifests(&mut sources, &texts, &inputs(old))?;
+    let manifests = read_manifests(&mut sources, &texts, &inputs(new))?;
+    if old.crds.is_empty() && manifests.crds.is_empty() {
+        return Err(nothing(&manifests, 1));
+    }
+    let file = SubjectFile::for_paths(vec![new.to_owned()]);
+    assemble(sources, file, None, manifests, [Vec::new(), Vec::new()], Some(old))
+}
+
+fn read_file(sources: &mut Sources, name: String, text: String) -> Result<(SubjectFile, Node), InputError> {
+    let id = sources.add(name, text);
+    let mut documents = parse(sources, id).map_err(|error| InputError::parse(sources, &error))?;
+    if documents.len() != 1 {
+        let message = format!("a subject file is one document; here are {}", documents.len());
+        return Err(
+            InputError::at(sources, Span::start_of(id), message).help("`crdproof init` writes one to start from")
+        );
+    }
+    let document = documents.remove(0);
+    let file: SubjectFile = decode(&document).map_err(|error| InputError::decode(sources, document.span, error))?;
+    if let Some(problem) = file.problem() {
+        let span = document.nearest(&problem.pointer).span;
+        return Err(InputError::at(sources, span, problem.message).help(problem.help));
+    }
+    Ok((file, document))
+}
+
+fn load(mut sources: Sources, file: SubjectFile, document: Option<Node>, texts: &Texts) -> Result<Subject, InputError> {
+    let manifests = read_manifests(&mut sources, texts, &file.crds)?;
+    let minimum = file.crds.minimum_count.unwrap_or(1);
+    if manifests.crds.len() < minimum {
+        return Err(nothing(&manifests, minimum));
+    }
+    let mut objects = |paths: &[String]| {
+        let inputs = CrdInputs { paths: paths.to_vec(), ..CrdInputs::default() };
+        let read = read_manifests(&mut sources, texts, &inputs)?;
+        Ok::<_, InputError>(read.others.into_iter().map(Sample::new).collect::<Vec<_>>())
+    };
+    let samples = objects(&file.samples)?;
+    let recorded = objects(&file.recorded)?;
+    let baseline = match &file.baseline {
+        Some(baseline) => Some(read_manifests(&mut sources, texts, &baseline_inputs(baseline))?),
+        None => None,
+    };
+    assemble(sources, file, document, manifests, [samples, recorded], baseline)
+}
+
+fn baseline_inputs(baseline: &Baseline) -> CrdInputs {
+    let at = |path: &String| match &baseline.git {
+        Some(revision) => format!("git:{revision}:{path}"),
+        None => path.clone(),
+    };
+    CrdInputs { paths: baseline.paths.iter().map(at).collect(), command: baseline.command.clone(), minimum_count: None }
+}
+
+fn assemble(
+    sources: Sources,
+    file: SubjectFile,
+    document: Option<Node>,
+    manifests: Manifests,
+    [samples, recorded]: [Vec<Sample>; 2],
+    baseline: Option<Manifests>,
+) -> Result<Subject, InputError> {
+    let passed_over = manifests.passed_over();
+    let name = subject_name(&file, &manifests.crds);
+    let subject = Subject {
+        name,
+        sources,
+        crds: manifests.crds,
+        baseline: baseline.map(|baseline| baseline.crds),
+        samples,
+        recorded,
+        passed_over,
+        file,
+        document,
+    };
+    match field_maps::stray(&subject) {
+        Some(error) => Err(error),
+        None => Ok(subject),
+    }
+}
+
+fn subject_name(file: &SubjectFile, crds: &[Crd]) -> String {
+    match (file.metadata.name.as_str(), crds) {
+        ("", [crd]) => crd.name.clone(),
+        ("", _) => "crds".into(),
+        (name, _) => name.to_owned(),
+    }
+}
+
+fn nothing(manifests: &Manifests, minimum: usize) -> InputError {
+    let others: Vec<String> = manifests.passed_over().iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let passed_over = if others.is_empty() { String::new() } else { format!("; passed over: {}", others.join(", ")) };
+    let message = format!("found {} CRDs, need at least {minimum}{passed_over}", manifests.crds.len());
+    InputError::new(Trouble::Nothing, message).help("check the paths; a render that comes out empty must not pass")
+}
