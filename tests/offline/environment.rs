@@ -119,7 +119,7 @@ fn docker_without_the_image() {
         &["error: the image rancher/k3s:v1.36.4-k3s1 is missing", "= help: `docker pull rancher/k3s:v1.36.4-k3s1`"],
     );
     env_run(world.path(), &["1.36.4", "--provider", "kind"])
-        .says(5, &["error: the image kindest/node:v1.36.4 is missing", "`scripts/kind-node-image 1.36.4`"]);
+        .says(5, &["error: the image kindest/node:v1.36.4 is missing", "`scripts/airgapped/kind-node-image 1.36.4`"]);
     env_run(world.path(), &["1.36.4", "--provider", "kind", "--kind", "no-such-kind"])
         .says(5, &["error: the program no-such-kind is missing", "= help: install kind"]);
     env_run(world.path(), &["1.36", "--provider", "kind"]).says(2, &["does not name one release"]);

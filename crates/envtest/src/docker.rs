@@ -39,7 +39,7 @@ pub(super) fn missing(why: String) -> ClusterError {
     ClusterError::Missing {
         what: "a Docker engine".into(),
         why,
-        help: "install and start Docker (`scripts/docker-up` does both), or take the provider `local`".into(),
+        help: "install and start Docker (`scripts/airgapped/docker-up` does both), or take the provider `local`".into(),
     }
 }
 

@@ -123,7 +123,7 @@ impl Builder {
             return Err(ClusterError::Missing {
                 what: format!("the program {}", self.program.display()),
                 why: error.to_string(),
-                help: "install kind, or name it with --kind (`scripts/kind` builds it from Go modules)".into(),
+                help: "install kind, or pass its path with --kind (`scripts/airgapped/kind` builds kind)".into(),
             });
         }
         if docker::has_image(&self.image)? {
@@ -133,7 +133,7 @@ impl Builder {
         Err(ClusterError::Missing {
             what: format!("the image {}", self.image),
             why: "the Docker engine does not have it".into(),
-            help: format!("`docker pull {}`, or make it with `scripts/kind-node-image {tag}`", self.image),
+            help: format!("`docker pull {}`, or make it with `scripts/airgapped/kind-node-image {tag}`", self.image),
         })
     }
 
