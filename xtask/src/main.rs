@@ -1,0 +1,53 @@
+//! Maintenance commands of this repository: `cargo xtask --help`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing is what these commands are for")]
+
+mod crdproof;
+mod http;
+mod interrupt;
+mod probe_rules;
+mod record_verdicts;
+mod release_table;
+mod verify_locks;
+mod yaml;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::interrupt::Interrupted;
+
+/// Maintenance commands of the crdproof repository
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    ProbeRules(probe_rules::Args),
+    RecordVerdicts(record_verdicts::Args),
+    ReleaseTable(release_table::Args),
+    VerifyLocks(verify_locks::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::ProbeRules(args) => probe_rules::run(&args),
+        Command::RecordVerdicts(args) => record_verdicts::run(&args),
+        Command::ReleaseTable(args) => release_table::run(&args),
+        Command::VerifyLocks(args) => verify_locks::run(&args),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        error.downcast_ref().map_or(ExitCode::FAILURE, Interrupted::exit_code)
+    })
+}
+
+/// Returns the root of the repository.
+fn repository() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
