@@ -22,7 +22,7 @@ use crate::repository;
 ///
 /// Every case is installed as a CRD of its own in the group verdicts.example.com (cluster scoped, one
 /// version v1). Every object is sent with dryRun=All and fieldValidation=Ignore, and the responses are written to
-/// OUT/<server version>/<theme>.json. The definitions are deleted at the end, also after an error or Ctrl-C.
+/// OUT/VERSION/THEME.json. The definitions are deleted at the end, also after an error or Ctrl-C.
 #[derive(clap::Args)]
 #[command(after_long_help = CASE_FILES)]
 pub(crate) struct Args {
