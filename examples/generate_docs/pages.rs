@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crdproof::checks::{self, Check, Need};
 use crdproof::subject::SubjectFile;
-use crdproof_schema::kubernetes::{FEATURES, KubeVersion, Older, Stages};
+use crdproof_schema::kubernetes::{FEATURES, KubeVersion, Older, RULES, ServerRule, Stages, Weight};
 use schemars::schema_for;
 use serde_json::Value;
 
@@ -23,6 +23,7 @@ pub(crate) fn pages(subject_file: &str) -> BTreeMap<String, String> {
         pages.insert(format!("docs/checks/{family}.md"), page(family));
     }
     pages.insert("docs/features.md".into(), features());
+    pages.insert("docs/server-defects.md".into(), server_defects());
     pages.insert(SUBJECT_FILE.into(), with_keys(subject_file));
     pages
 }
@@ -91,6 +92,49 @@ fn page(family: &str) -> String {
                 let _ = writeln!(text, "- <{link}>");
             }
         }
+    }
+    text
+}
+
+/// Lists the defects of API servers that `crdproof preflight` knows.
+fn server_defects() -> String {
+    let mut text = "# Known server defects\n\nDefects of API servers and controllers that matter to CRDs of several versions. \
+                    `crdproof preflight` and\n`crdproof minimum` report them by these ids. Written by `scripts/generate-docs` \
+                    from `src/kubernetes/rules.yaml`.\n\n\
+                    | id | guarantee | releases without it | fixed in |\n| --- | --- | --- | --- |\n"
+        .to_owned();
+    let affected = |rule: &ServerRule| rule.bad.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let fixed = |rule: &ServerRule| match rule.good.as_slice() {
+        [] => "no release".to_owned(),
+        good => good.iter().map(|fix| fix.release.to_string()).collect::<Vec<_>>().join(", "),
+    };
+    for rule in RULES.iter() {
+        let (id, anchor) = (&rule.id, rule.id.to_lowercase());
+        let (title, affected, fixed) = (cell(&rule.title), affected(rule), fixed(rule));
+        let _ = writeln!(text, "| [{id}](#{anchor}) | {title} | {affected} | {fixed} |");
+    }
+    for rule in RULES.iter() {
+        let severity = match rule.severity {
+            Weight::Error => "error",
+            Weight::Warning => "warning",
+            Weight::Note => "note",
+        };
+        let probes = match &rule.untested {
+            Some(why) => format!("none: {}", prose(why)),
+            None => rule.probes.iter().map(|probe| format!("`{probe}`")).collect::<Vec<_>>().join(", "),
+        };
+        let _ = write!(
+            text,
+            "\n## {}\n\n`server/{}` · {severity}\n\n**Guarantee:** {}.\n\n**What breaks:** {}\n\n\
+             **Releases without it:** {}. Fixed in {}.\n\n**Probe:** {probes}.\n\n**Source:** <{}>\n",
+            rule.id,
+            rule.name,
+            prose(&rule.title),
+            prose(&rule.breaks),
+            affected(rule),
+            fixed(rule),
+            rule.source,
+        );
     }
     text
 }
