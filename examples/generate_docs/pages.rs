@@ -84,16 +84,19 @@ fn page(family: &str) -> String {
             prose(check.why),
             prose(check.help),
         );
-        // Only what a reader can open; the registry also holds keys of our own notes.
-        let links: Vec<_> = check.source.iter().filter(|source| source.starts_with("https://")).collect();
-        if !links.is_empty() {
-            text.push_str("\n**Source:**\n\n");
-            for link in links {
-                let _ = writeln!(text, "- <{link}>");
-            }
+        text.push_str("\n**Source:**\n\n");
+        for source in check.source {
+            let _ = writeln!(text, "- {}", link(source));
         }
     }
     text
+}
+
+/// Links a source from a page in `docs/checks`.
+fn link(source: &str) -> String {
+    let Some(page) = source.strip_prefix("docs/") else { return format!("<{source}>") };
+    let words = page.replace(".md#", ": ").replace(".md", "").replace('-', " ");
+    format!("[{words}](../{page})")
 }
 
 /// Lists the defects of API servers that `crdproof preflight` knows.
@@ -101,6 +104,7 @@ fn server_defects() -> String {
     let mut text = "# Known server defects\n\nDefects of API servers and controllers that matter to CRDs of several versions. \
                     `crdproof preflight` and\n`crdproof minimum` report them by these ids. Written by `scripts/generate-docs` \
                     from `src/kubernetes/rules.yaml`.\n\n\
+                    [How API servers treat CRD versions](api-server-behaviour.md) describes what works as designed.\n\n\
                     | id | guarantee | releases without it | fixed in |\n| --- | --- | --- | --- |\n"
         .to_owned();
     let affected = |rule: &ServerRule| rule.bad.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");

@@ -42,7 +42,8 @@ pub struct Check {
     pub title: &'static str,
     /// What breaks for people when it does not hold.
     pub why: &'static str,
-    /// Where the guarantee comes from: normative text first, then incidents.
+    /// Where the guarantee comes from: normative text first, then incidents. Each is an `https://` URL, or a page of
+    /// ours by its path, such as `docs/features.md#definition`.
     pub source: &'static [&'static str],
     /// How bad a breach is.
     pub severity: Severity,
@@ -65,6 +66,14 @@ impl Check {
     /// The part of the id after the slash.
     pub fn name(&self) -> &'static str {
         self.id.split_once('/').map_or(self.id, |(_, name)| name)
+    }
+
+    /// Returns the sources as URLs; pages of ours get their address in the repository.
+    pub fn source_urls(&self) -> impl Iterator<Item = String> {
+        self.source.iter().map(|source| match source.strip_prefix("docs/") {
+            Some(page) => format!("{}/blob/main/docs/{page}", env!("CARGO_PKG_REPOSITORY")),
+            None => (*source).to_owned(),
+        })
     }
 }
 

@@ -276,7 +276,7 @@ impl CheckInfo {
             id: check.id.to_owned(),
             title: check.title.to_owned(),
             why: check.why.to_owned(),
-            source: check.source.iter().map(ToString::to_string).collect(),
+            source: check.source_urls().collect(),
             severity,
             since: check.since.map(|minor| format!("1.{minor}")),
             help: check.help.to_owned(),

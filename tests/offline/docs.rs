@@ -137,6 +137,26 @@ fn links_lead_somewhere() {
     }
 }
 
+/// Says why a reader cannot open a source: it is neither an `https://` URL nor a heading of a page in `docs`.
+pub(crate) fn source_problem(source: &str) -> Option<&'static str> {
+    if source.contains(char::is_whitespace) {
+        return Some("contains white space");
+    }
+    if source.strip_prefix("https://").is_some_and(|rest| rest.contains('/')) {
+        return None;
+    }
+    if !source.starts_with("docs/") {
+        return Some("is neither an https:// URL nor a page in docs/");
+    }
+    let (file, anchor) = source.split_once('#').unwrap_or((source, ""));
+    let page = repository().join(file);
+    if !page.is_file() {
+        return Some("names a page that does not exist");
+    }
+    let known = anchor.is_empty() || anchors(&page).contains(&anchor.to_owned());
+    (!known).then_some("names a heading that does not exist")
+}
+
 /// The anchors that headings of a document give.
 fn anchors(document: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(document).unwrap();

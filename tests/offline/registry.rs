@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crdproof::checks::ALL;
 
+use crate::docs::source_problem;
 use crate::fixture::{folders, name, root};
 
 fn families() -> BTreeSet<&'static str> {
@@ -74,14 +75,34 @@ fn every_check_explains_itself() {
         assert!(check.title.chars().next().is_some_and(char::is_lowercase), "{id}: the title starts in lower case");
         assert!(check.why.ends_with('.'), "{id}: why is a sentence");
         assert!(!check.help.is_empty() && !check.help.ends_with('.'), "{id}: help is an imperative without a period");
-        assert!(
-            check.source.iter().any(|source| source.starts_with("https://")),
-            "{id}: name at least one source by URL"
-        );
         assert!(!check.needs.is_empty(), "{id}: say what it needs");
         assert!(
             id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'/'),
             "{id}: ids are kebab-case"
         );
+    }
+}
+
+#[test]
+fn every_source_can_be_opened() {
+    for check in ALL {
+        assert!(!check.source.is_empty(), "{}: name a source", check.id);
+        for (index, source) in check.source.iter().enumerate() {
+            assert_eq!(source_problem(source), None, "{}: {source}", check.id);
+            assert!(!check.source[..index].contains(source), "{}: {source} stands there twice", check.id);
+        }
+        assert!(check.source_urls().all(|url| url.starts_with("https://")), "{}", check.id);
+    }
+}
+
+#[test]
+fn what_cannot_be_opened_is_no_source() {
+    for source in ["https://kubernetes.io/docs/", "docs/features.md", "docs/server-defects.md#v01"] {
+        assert_eq!(source_problem(source), None, "{source}");
+    }
+    let wrong =
+        ["W12", "http://kubernetes.io/", "https://a b", "docs/nothing.md", "docs/features.md#nothing", "README.md"];
+    for source in wrong {
+        assert!(source_problem(source).is_some(), "{source}");
     }
 }

@@ -8,7 +8,10 @@ pub(crate) const CHECK: Check = Check {
     title: "a field that was applied at one version is owned at every other",
     why: "Without the conflict the second manager takes the field, unseen, and both apply against each other \
           for ever.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-03"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
+        "docs/api-server-behaviour.md#conflicts-cross-versions",
+    ],
     severity: Severity::Error,
     since: None,
     help: "convert in both directions, and deterministically: ownership is computed through conversions",

@@ -11,7 +11,10 @@ pub(crate) const CHECK: Check = Check {
     title: "what drifted is as it was applied after applying again",
     why: "Correction is what people have GitOps for. A converter that brings the other value back wins every round, \
           and one that loses what others own takes it from them.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-03"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
+        "docs/api-server-behaviour.md#conflicts-cross-versions",
+    ],
     severity: Severity::Error,
     since: None,
     help: "let nothing that is stashed overrule a field that the object has",

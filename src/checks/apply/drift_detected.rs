@@ -11,7 +11,12 @@ pub(crate) const CHECK: Check = Check {
     title: "a dry run shows every change behind the author's back, and no other",
     why: "Drift that a dry run does not show stays for ever; drift that is shown and is none makes tools apply in a \
           circle.",
-    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "A-04", "A-12"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/api-concepts/",
+        "docs/api-server-behaviour.md#withdrawal-crosses-versions",
+        "docs/api-server-behaviour.md#an-identical-apply-writes-nothing",
+        "docs/api-server-behaviour.md#a-dry-run-stores-nothing",
+    ],
     severity: Severity::Error,
     since: None,
     help: "convert in both directions, and the same every time: an edit at one version must show at all others",

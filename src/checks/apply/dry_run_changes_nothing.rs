@@ -7,7 +7,10 @@ pub(crate) const CHECK: Check = Check {
     id: "apply/dry-run-changes-nothing",
     title: "a dry run at any version stores nothing",
     why: "Drift detection and previews rely on it.",
-    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "A-12"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/api-concepts/",
+        "docs/api-server-behaviour.md#a-dry-run-stores-nothing",
+    ],
     severity: Severity::Error,
     since: None,
     help: "report it to the vendor of the API server, or of an admission webhook with side effects",

@@ -8,7 +8,10 @@ pub(crate) const CHECK: Check = Check {
     title: "who applies at another version keeps one entry, of that version",
     why: "Entries that stay behind at an old version own fields that nobody applies any more, and block the \
           version from being retired.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-01"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
+        "docs/api-server-behaviour.md#an-applier-has-one-entry",
+    ],
     severity: Severity::Error,
     since: None,
     help: "look at what the converter does with the object that is applied",

@@ -13,7 +13,11 @@ pub(crate) const CHECK: Check = Check {
     title: "a kind and its objects can be applied from one source",
     why: "GitOps tools apply CRDs and objects in one go: what is refused then, is not what was applied, or changes \
           with every round, never becomes ready.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-12", "H38"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
+        "docs/api-server-behaviour.md#an-identical-apply-writes-nothing",
+        "https://github.com/kubernetes/kubernetes/pull/125263",
+    ],
     severity: Severity::Error,
     since: None,
     help: "make every field that is applied survive the way to the stored version and back, the status included",

@@ -7,7 +7,10 @@ pub(crate) const CHECK: Check = Check {
     id: "apply/owned-paths-exist-in-their-version",
     title: "every owned path exists in the schema of its version",
     why: "An entry with a path that its version does not have makes the next apply fail, or ownership vanish.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-05"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
+        "docs/api-server-behaviour.md#owned-paths-exist-in-their-version",
+    ],
     severity: Severity::Error,
     since: None,
     help: "make the converter write only what the schema of the target has",

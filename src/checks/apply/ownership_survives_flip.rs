@@ -7,7 +7,10 @@ pub(crate) const CHECK: Check = Check {
     id: "apply/ownership-survives-flip",
     title: "the storage flip leaves field ownership as it is",
     why: "Owners that change without a write are conflicts that nobody caused.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-05"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
+        "docs/api-server-behaviour.md#a-flip-leaves-ownership-alone",
+    ],
     severity: Severity::Error,
     since: None,
     help: "make the converter deterministic",

@@ -8,7 +8,10 @@ pub(crate) const CHECK: Check = Check {
     title: "migration leaves field ownership as it is",
     why: "Migration writes every object. Where it takes fields from their owners, every later apply conflicts \
           or loses them.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "M-14"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
+        "docs/api-server-behaviour.md#a-migration-leaves-ownership-alone",
+    ],
     severity: Severity::Error,
     since: None,
     help: "make the converter deterministic, and the defaults of all versions alike",

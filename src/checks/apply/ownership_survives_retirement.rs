@@ -11,7 +11,11 @@ pub(crate) const CHECK: Check = Check {
     title: "after a version is retired every field has the owners that it had",
     why: "Entries of the version are rewritten before it goes. Where an owner is lost on the way, others take its fields \
           without a conflict, and it cannot withdraw them any more.",
-    source: &["https://github.com/kubernetes/kubernetes/issues/111937", "A-03", "A-06"],
+    source: &[
+        "docs/api-server-behaviour.md#conflicts-cross-versions",
+        "docs/api-server-behaviour.md#entries-of-a-removed-version-block-applies",
+        "https://github.com/kubernetes/kubernetes/issues/111937",
+    ],
     severity: Severity::Error,
     since: Some(19),
     help: "convert fields in both directions, and deterministically: owners of moved fields are found through conversions",

@@ -9,7 +9,12 @@ pub(crate) const CHECK: Check = Check {
     title: "the converter answers for parts of objects that the server sends",
     why: "To withdraw a field the server removes all others and converts what is left. A converter that \
           refuses that makes the apply fail.",
-    source: &["https://github.com/kubernetes/kubernetes/issues/117260", "H31", "H32"],
+    source: &[
+        "docs/api-server-behaviour.md#partial-objects-are-converted",
+        "https://github.com/kubernetes/kubernetes/issues/117260",
+        "https://github.com/kubernetes/kubernetes/issues/117356",
+        "https://github.com/aws/karpenter-provider-aws/issues/6867",
+    ],
     severity: Severity::Error,
     since: None,
     help: "treat every field as optional, metadata included",

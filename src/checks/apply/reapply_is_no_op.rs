@@ -8,7 +8,11 @@ pub(crate) const CHECK: Check = Check {
     title: "applying the same again changes nothing",
     why: "GitOps tools apply every few minutes. An apply that writes makes every controller work for nothing, \
           for ever.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-12", "H38"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
+        "docs/api-server-behaviour.md#an-identical-apply-writes-nothing",
+        "https://github.com/kubernetes/kubernetes/pull/125263",
+    ],
     severity: Severity::Error,
     since: Some(31),
     help: "store everything that is applied: a field that is lost on the way to the stored version moves the object every time",

@@ -7,7 +7,11 @@ pub(crate) const CHECK: Check = Check {
     id: "apply/retired-entries-cleaned",
     title: "after a version is retired no entry names it and everybody can apply",
     why: "An entry of managedFields at a version that is gone makes every apply to the object fail, whoever applies.",
-    source: &["https://github.com/kubernetes/kubernetes/issues/111937", "A-06", "A-08"],
+    source: &[
+        "docs/api-server-behaviour.md#entries-of-a-removed-version-block-applies",
+        "docs/api-server-behaviour.md#an-empty-entry-resets-managed-fields",
+        "https://github.com/kubernetes/kubernetes/issues/111937",
+    ],
     severity: Severity::Error,
     since: Some(19),
     help: "retire versions with `crdproof retire`, which rewrites the entries first; make the converter deterministic",

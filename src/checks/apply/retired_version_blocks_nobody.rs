@@ -8,7 +8,13 @@ pub(crate) const CHECK: Check = Check {
     title: "after a version is removed everybody can still apply",
     why: "API servers convert field ownership to the version of each entry. Where that version is gone, every \
           apply to the object fails until the entries are cleared.",
-    source: &["https://github.com/kubernetes/kubernetes/issues/111937", "A-06", "A-08", "H33"],
+    source: &[
+        "docs/api-server-behaviour.md#entries-of-a-removed-version-block-applies",
+        "docs/api-server-behaviour.md#an-empty-entry-resets-managed-fields",
+        "https://github.com/kubernetes/kubernetes/issues/111937",
+        "https://github.com/fluxcd/flux2/pull/5558",
+        "https://github.com/knative/operator/issues/1184",
+    ],
     severity: Severity::Error,
     since: Some(19),
     help: "before a version is removed, clear its entries: patch `metadata.managedFields` to `[{}]`, and apply again",

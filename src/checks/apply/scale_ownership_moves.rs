@@ -8,7 +8,10 @@ pub(crate) const CHECK: Check = Check {
     title: "whoever scales an object owns its replicas, at any version",
     why: "An autoscaler and a manager that applies replicas fight for ever, unless the server tells the \
           manager that the field is no longer its own.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-11"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
+        "docs/api-server-behaviour.md#scale-writes-own-the-replicas",
+    ],
     severity: Severity::Error,
     since: Some(31),
     help: "check the paths of `subresources.scale` in every version",

@@ -8,7 +8,11 @@ pub(crate) const CHECK: Check = Check {
     title: "a write of status through another version leaves the owners of the rest as they are",
     why: "Controllers write status at the version that they were built for. Where that takes fields from their \
           owners, the next apply conflicts or loses them.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-10", "H35"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
+        "docs/api-server-behaviour.md#status-writes-keep-other-owners",
+        "https://github.com/kubernetes/kubernetes/issues/133704",
+    ],
     severity: Severity::Error,
     since: Some(35),
     help: "write status without the rest of the object",

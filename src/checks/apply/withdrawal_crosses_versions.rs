@@ -8,7 +8,10 @@ pub(crate) const CHECK: Check = Check {
     title: "a field that was applied at one version can be withdrawn at another",
     why: "A field that its manager no longer applies must go. Where it stays, nobody owns it and nobody \
           removes it.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/", "A-04"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
+        "docs/api-server-behaviour.md#withdrawal-crosses-versions",
+    ],
     severity: Severity::Error,
     since: Some(20),
     help: "convert in both directions: withdrawal is computed through conversions",

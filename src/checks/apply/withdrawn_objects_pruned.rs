@@ -11,7 +11,10 @@ pub(crate) const CHECK: Check = Check {
     id: "apply/withdrawn-objects-pruned",
     title: "what is withdrawn from a source is removed, and nothing else",
     why: "An object that cannot be removed blocks its namespace and its CRD; one that goes with others is lost data.",
-    source: &["https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/", "G-03"],
+    source: &[
+        "https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/",
+        "docs/api-server-behaviour.md#deletion-hangs-while-conversion-fails",
+    ],
     severity: Severity::Error,
     since: None,
     help: "let objects be deleted at every version: converters must answer for objects with a deletion timestamp, too",

@@ -12,8 +12,8 @@ pub(crate) const CHECK: Check = Check {
           empty values changes that meaning, and makes server-side apply move fields.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "C-07",
-        "H110",
+        "docs/api-server-behaviour.md#null-is-dropped-where-it-is-not-allowed",
+        "https://github.com/kubernetes/kubernetes/pull/95423",
     ],
     severity: Severity::Error,
     since: None,

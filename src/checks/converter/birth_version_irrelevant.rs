@@ -10,7 +10,11 @@ pub(crate) const CHECK: Check = Check {
     title: "an object that was never converted before converts as well as one that was",
     why: "A stash is only there if the object was converted once. Objects that are created at the new version, \
           or lose the annotation, have none.",
-    source: &["https://github.com/kubernetes-sigs/cluster-api-provider-openstack/issues/2083", "H22"],
+    source: &[
+        "docs/api-server-behaviour.md#data-kept-in-annotations-goes-stale",
+        "https://github.com/kubernetes-sigs/cluster-api-provider-openstack/issues/2083",
+        "https://github.com/kubernetes-sigs/cluster-api/issues/9384",
+    ],
     severity: Severity::Error,
     since: None,
     help: "derive what can be derived, and use the stash only for what cannot",

@@ -13,7 +13,7 @@ pub(crate) const CHECK: Check = Check {
           untrue, and would hide a real loss of the same field later.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "G5",
+        "docs/field-maps.md#lost-only-in-one-version-given-up",
     ],
     severity: Severity::Warning,
     since: None,

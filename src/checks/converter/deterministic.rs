@@ -12,7 +12,7 @@ pub(crate) const CHECK: Check = Check {
     why: "A write that changes nothing is skipped only if it converts to the very bytes that are stored. Jitter makes resource versions move for ever and fields change owners.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiserver/pkg/storage/etcd3/store.go",
-        "C-04",
+        "docs/api-server-behaviour.md#conversion-must-be-deterministic",
     ],
     severity: Severity::Error,
     since: None,

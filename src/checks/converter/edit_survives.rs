@@ -12,7 +12,11 @@ pub(crate) const CHECK: Check = Check {
     why: "Controllers and people of the old version read, change and write back. A converter that restores a \
           stash over their change, or by position in a list, undoes their work or gives data to the wrong \
           item.",
-    source: &["https://github.com/kubernetes-sigs/cluster-api/commit/56fb8e15e1", "H07", "H08"],
+    source: &[
+        "docs/api-server-behaviour.md#data-kept-in-annotations-goes-stale",
+        "https://github.com/kubernetes-sigs/cluster-api/commit/56fb8e15e1",
+        "https://github.com/deckhouse/deckhouse/pull/21157",
+    ],
     severity: Severity::Error,
     since: None,
     help: "restore from a stash only what the other version cannot hold, and match list items by key",

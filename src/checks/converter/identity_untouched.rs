@@ -12,8 +12,7 @@ pub(crate) const CHECK: Check = Check {
           version fails.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go",
-        "W-10",
-        "H19",
+        "docs/api-server-behaviour.md#identity-must-come-back-unchanged",
     ],
     severity: Severity::Error,
     since: None,

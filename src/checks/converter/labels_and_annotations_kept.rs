@@ -11,8 +11,7 @@ pub(crate) const CHECK: Check = Check {
           stop matching, and tools lose their state.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go",
-        "W-13",
-        "H20b",
+        "docs/api-server-behaviour.md#labels-and-annotations-are-taken-from-the-response",
     ],
     severity: Severity::Error,
     since: None,

@@ -11,7 +11,7 @@ pub(crate) const CHECK: Check = Check {
     title: "items of keyed lists keep their keys, each once",
     why: "Server-side apply addresses items of a list of type map by their keys. An item without its key, or a \
           key that is there twice, makes every apply fail.",
-    source: &["https://github.com/crossplane/upjet/issues/465", "H23"],
+    source: &["docs/api-server-behaviour.md#list-keys-must-survive", "https://github.com/crossplane/upjet/issues/465"],
     severity: Severity::Error,
     since: None,
     help: "fill in the keys when a list becomes a keyed one, and keep them unique",

@@ -12,7 +12,7 @@ pub(crate) const CHECK: Check = Check {
           still lost, nobody was asked.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "G5",
+        "docs/field-maps.md#lost-only-in-one-version-given-up",
     ],
     severity: Severity::Error,
     since: None,

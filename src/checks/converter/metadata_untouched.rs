@@ -10,7 +10,11 @@ pub(crate) const CHECK: Check = Check {
     title: "metadata other than labels and annotations is answered as it came",
     why: "API servers put it back silently, so that the change has no effect today. It had one before \
           Kubernetes 1.15, and it has one in every tool that uses the converter without a server.",
-    source: &["https://github.com/kubernetes/kubernetes/pull/77743", "W-12", "H20"],
+    source: &[
+        "docs/api-server-behaviour.md#other-metadata-is-restored",
+        "https://github.com/kubernetes/kubernetes/pull/77743",
+        "https://github.com/kubernetes/kubernetes/issues/72160",
+    ],
     severity: Severity::Note,
     since: None,
     help: "copy metadata as it is",

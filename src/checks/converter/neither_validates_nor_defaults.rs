@@ -14,7 +14,7 @@ pub(crate) const CHECK: Check = Check {
           from their owners.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "C-05",
+        "docs/api-server-behaviour.md#the-server-validates-and-defaults",
     ],
     severity: Severity::Warning,
     since: None,

@@ -16,7 +16,10 @@ pub(crate) const CHECK: Check = Check {
     title: "a conversion adds nothing that was not there",
     why: "A field that appears by reading at another version is drift to every GitOps tool, gets an owner that \
           never set it, and is stored with the next write.",
-    source: &["https://github.com/netobserv/network-observability-operator/pull/467", "H11"],
+    source: &[
+        "docs/api-server-behaviour.md#nothing-may-be-invented",
+        "https://github.com/netobserv/network-observability-operator/pull/467",
+    ],
     severity: Severity::Error,
     since: None,
     help: "leave out what is absent in the source, empty structs included; leave defaults to the API server",

@@ -13,7 +13,7 @@ pub(crate) const CHECK: Check = Check {
           nanoseconds end in other digits.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiextensions-apiserver/test/integration/basic_test.go",
-        "C-08",
+        "docs/api-server-behaviour.md#integers-have-64-bits",
     ],
     severity: Severity::Error,
     since: None,

@@ -14,9 +14,10 @@ pub(crate) const CHECK: Check = Check {
     why: "API servers do not validate what a converter answers: fields that the schema does not know vanish, wrong values are stored, and the next write of anybody is refused.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "C-06",
-        "H12",
-        "H23",
+        "docs/api-server-behaviour.md#converted-objects-must-fit-the-target-schema",
+        "docs/api-server-behaviour.md#list-keys-must-survive",
+        "https://github.com/kubernetes-sigs/cluster-api/commit/b8cf724fca",
+        "https://github.com/crossplane/upjet/pull/465",
     ],
     severity: Severity::Error,
     since: None,

@@ -11,9 +11,10 @@ pub(crate) const CHECK: Check = Check {
     why: "API servers convert whatever is stored or named by managedFields to whatever is asked for. A pair that is missing makes the kind unreadable for clients of that version, for garbage collection and for migration.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "W-17",
-        "H13",
-        "H27",
+        "docs/api-server-behaviour.md#unserved-versions-are-still-asked-for",
+        "docs/api-server-behaviour.md#every-pair-of-versions-must-convert",
+        "https://github.com/dotnet/dotnet-operator-sdk/issues/1193",
+        "https://github.com/openshift-knative/serverless-operator/pull/1187",
     ],
     severity: Severity::Error,
     since: None,

@@ -10,7 +10,13 @@ pub(crate) const CHECK: Check = Check {
     title: "parts of objects convert, and come back",
     why: "Server-side apply sends what one manager owns: objects without spec, without required fields, even \
           without metadata. A converter that fails on them breaks every apply.",
-    source: &["https://github.com/kubernetes/kubernetes/issues/117260", "C-09", "W-16", "H09", "H31", "H32"],
+    source: &[
+        "docs/api-server-behaviour.md#partial-objects-are-converted",
+        "https://github.com/kubernetes/kubernetes/issues/117260",
+        "https://github.com/tektoncd/pipeline/issues/6823",
+        "https://github.com/kubernetes/kubernetes/issues/117356",
+        "https://github.com/aws/karpenter-provider-aws/issues/6867",
+    ],
     severity: Severity::Error,
     since: None,
     help: "treat every field as optional, and answer with `metadata: {}` where there is none",

@@ -12,7 +12,7 @@ pub(crate) const CHECK: Check = Check {
     why: "Which way an object takes depends on what is stored and on who reads. Field ownership is computed by way of the stored version, so a difference moves fields between owners.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apimachinery/pkg/util/managedfields/internal/versionconverter.go",
-        "C-03",
+        "docs/api-server-behaviour.md#the-route-must-not-matter",
     ],
     severity: Severity::Error,
     since: None,

@@ -10,7 +10,11 @@ pub(crate) const CHECK: Check = Check {
     title: "this release and the previous one understand each other's objects",
     why: "During an upgrade both convert, and after a rollback the old one reads what the new one wrote. What \
           they do not agree on is lost then.",
-    source: &["https://github.com/aws/karpenter-provider-aws/pull/6560", "H86", "H87"],
+    source: &[
+        "docs/api-server-behaviour.md#a-rollback-needs-the-old-converter",
+        "https://github.com/aws/karpenter-provider-aws/pull/6560",
+        "https://github.com/kube-rs/kube/issues/865",
+    ],
     severity: Severity::Error,
     since: None,
     help: "keep reading what the previous release wrote, and write what it can read, for one release",

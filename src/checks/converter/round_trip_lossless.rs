@@ -9,7 +9,12 @@ pub(crate) const CHECK: Check = Check {
     id: "converter/round-trip-lossless",
     title: "a round trip through any version loses nothing",
     why: "API servers convert on every read and write through another version. What a round trip loses is lost for everybody, without an error.",
-    source: &["https://book.kubebuilder.io/multiversion-tutorial/conversion-concepts", "C-01", "H01", "H05"],
+    source: &[
+        "https://book.kubebuilder.io/multiversion-tutorial/conversion-concepts",
+        "docs/api-server-behaviour.md#a-round-trip-returns-the-same-object",
+        "https://github.com/tektoncd/pipeline/commit/2952a154c",
+        "https://github.com/tektoncd/pipeline/commit/0e1b1a31c",
+    ],
     severity: Severity::Error,
     since: None,
     help: "carry the field through the other version: add it there, or stash it in an annotation",

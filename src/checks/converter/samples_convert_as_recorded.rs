@@ -15,7 +15,7 @@ pub(crate) const CHECK: Check = Check {
           looked at.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "H01",
+        "https://github.com/tektoncd/pipeline/commit/2952a154c",
     ],
     severity: Severity::Error,
     since: None,

@@ -11,8 +11,9 @@ pub(crate) const CHECK: Check = Check {
           the rich version goes stale there, and wins over newer data later.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "H07",
-        "W-14",
+        "docs/api-server-behaviour.md#data-kept-in-annotations-goes-stale",
+        "docs/api-server-behaviour.md#labels-and-annotations-must-be-valid",
+        "https://github.com/deckhouse/deckhouse/pull/21157",
     ],
     severity: Severity::Warning,
     since: None,

@@ -10,8 +10,8 @@ pub(crate) const CHECK: Check = Check {
           that comes back differs from the one that was applied, and every re-apply moves the object again.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "G5",
-        "O7",
+        "docs/field-maps.md#lost-only-in-one-version-given-up",
+        "docs/api-server-behaviour.md#unchanged-bytes-are-not-written",
     ],
     severity: Severity::Error,
     since: None,

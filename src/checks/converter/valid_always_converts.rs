@@ -9,7 +9,10 @@ pub(crate) const CHECK: Check = Check {
     id: "converter/valid-always-converts",
     title: "a valid object is never refused",
     why: "An object that cannot be converted makes every list of its kind fail at that version: kubectl, controllers, garbage collection and GitOps stand still.",
-    source: &["https://github.com/kubernetes-sigs/cluster-api/issues/1953", "H06"],
+    source: &[
+        "docs/api-server-behaviour.md#every-valid-object-must-convert",
+        "https://github.com/kubernetes-sigs/cluster-api/issues/1953",
+    ],
     severity: Severity::Error,
     since: None,
     help: "convert what can be represented, and stash the rest in an annotation",

@@ -12,10 +12,9 @@ pub(crate) const CHECK: Check = Check {
           conversion; an expired one does so overnight.",
     source: &[
         "https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/custom-resource-definition-v1/",
+        "docs/api-server-behaviour.md#the-ca-bundle-must-be-usable",
         "https://github.com/kubernetes/kubernetes/issues/123835",
-        "F-08",
-        "H56",
-        "H57",
+        "https://github.com/cert-manager/cert-manager/issues/3430",
     ],
     severity: Severity::Error,
     since: None,

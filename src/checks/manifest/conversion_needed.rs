@@ -8,9 +8,9 @@ pub(crate) const CHECK: Check = Check {
     why: "A stanza left by scaffolding makes installation depend on a webhook that never converts anything; when it \
           is gone, the CRD stops installing and errors pile up.",
     source: &[
+        "docs/api-server-behaviour.md#a-webhook-that-nobody-needs-is-a-risk",
         "https://github.com/kubernetes-retired/hierarchical-namespaces/pull/102",
         "https://github.com/crossplane/crossplane/issues/6914",
-        "H26",
     ],
     severity: Severity::Warning,
     since: None,

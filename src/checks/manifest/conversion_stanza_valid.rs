@@ -12,8 +12,7 @@ pub(crate) const CHECK: Check = Check {
           machine is accepted and then fails on every read and write.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#configure-customresourcedefinition-to-use-conversion-webhooks",
-        "V-12",
-        "V-13",
+        "docs/api-server-behaviour.md#the-conversion-stanza-has-fixed-rules",
     ],
     severity: Severity::Error,
     since: None,

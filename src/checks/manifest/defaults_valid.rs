@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
     why: "The API server refuses a CRD with a default that its own schema would refuse or prune.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting",
-        "D-01",
+        "docs/api-server-behaviour.md#defaults-must-be-valid",
     ],
     severity: Severity::Error,
     since: None,

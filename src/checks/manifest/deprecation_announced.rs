@@ -12,8 +12,8 @@ pub(crate) const CHECK: Check = Check {
           a successor only if a preferred version is served and not deprecated.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-deprecation",
-        "S-08",
-        "V-16",
+        "docs/api-server-behaviour.md#deprecated-versions-send-a-warning",
+        "docs/api-server-behaviour.md#deprecation-warnings-have-limits",
     ],
     severity: Severity::Error,
     since: Some(19),

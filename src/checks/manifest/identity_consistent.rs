@@ -12,7 +12,7 @@ pub(crate) const CHECK: Check = Check {
     why: "The API server refuses a CRD whose name is not <plural>.<group> or whose names are not lawful.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
-        "V-15",
+        "docs/api-server-behaviour.md#group-kind-and-scope-are-fixed",
     ],
     severity: Severity::Error,
     since: None,

@@ -8,7 +8,11 @@ pub(crate) const CHECK: Check = Check {
     title: "keys of list-maps are declared scalars, required or defaulted, and not nullable",
     why: "Server-side apply addresses items by their keys. The API server refuses a list-map whose keys can be missing; \
           a set of objects is compared by every byte of its items.",
-    source: &["https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy", "V-16", "H98"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy",
+        "docs/api-server-behaviour.md#list-map-keys-must-be-required-or-defaulted",
+        "https://github.com/kubernetes/kubernetes/pull/124553",
+    ],
     severity: Severity::Error,
     since: Some(18),
     help: "declare each key as a scalar property of the items and make it required or give it a default",

@@ -9,8 +9,8 @@ pub(crate) const CHECK: Check = Check {
     why: "Older servers refuse what they do not know, or drop it silently: a rule that is not there refuses nothing.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
+        "docs/features.md",
         "https://github.com/prometheus-operator/prometheus-operator/issues/8185",
-        "hazards 2b",
     ],
     severity: Severity::Error,
     since: None,

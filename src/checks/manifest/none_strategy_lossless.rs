@@ -14,9 +14,10 @@ pub(crate) const CHECK: Check = Check {
           that one of them does not know is gone.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#specify-multiple-versions",
-        "D-06",
-        "H25",
-        "H29",
+        "docs/api-server-behaviour.md#strategy-none-loses-what-one-schema-lacks",
+        "https://github.com/tektoncd/pipeline/commit/2d80cd66a",
+        "https://github.com/kubernetes-sigs/cluster-api/commit/918d28feb6",
+        "https://github.com/kubernetes/website/pull/37267",
     ],
     severity: Severity::Error,
     since: None,

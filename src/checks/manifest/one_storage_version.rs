@@ -8,7 +8,7 @@ pub(crate) const CHECK: Check = Check {
     why: "The API server refuses a CRD without exactly one storage version, so the upgrade stops half-way.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "V-01",
+        "docs/api-server-behaviour.md#exactly-one-version-is-stored",
     ],
     severity: Severity::Error,
     since: None,

@@ -15,10 +15,9 @@ pub(crate) const CHECK: Check = Check {
           and a selectable field that does not exist makes the API server refuse the CRD.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#additional-printer-columns",
-        "L-08",
-        "L-09",
-        "U-04",
-        "H121",
+        "docs/api-server-behaviour.md#field-selectors-belong-to-one-version",
+        "docs/api-server-behaviour.md#printer-columns-belong-to-one-version",
+        "docs/api-server-behaviour.md#scale-uses-the-paths-of-the-request-version",
     ],
     severity: Severity::Error,
     since: None,

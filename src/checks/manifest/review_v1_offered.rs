@@ -9,8 +9,7 @@ pub(crate) const CHECK: Check = Check {
           v1 is offered; a 1.16 server in turn demands v1beta1 in the list.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-07",
-        "H21",
+        "docs/api-server-behaviour.md#responses-at-v1beta1-are-barely-checked",
     ],
     severity: Severity::Warning,
     since: None,

@@ -10,8 +10,8 @@ pub(crate) const CHECK: Check = Check {
           refused or means something that its author did not mean.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "V-14",
-        "W-02",
+        "docs/api-server-behaviour.md#review-versions-must-be-known",
+        "docs/api-server-behaviour.md#the-first-known-review-version-is-used",
     ],
     severity: Severity::Error,
     since: None,

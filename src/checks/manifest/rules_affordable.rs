@@ -11,8 +11,7 @@ pub(crate) const CHECK: Check = Check {
           between releases, so a CRD can install on one and not on another.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules",
-        "H120",
-        "X-06",
+        "docs/api-server-behaviour.md#rules-have-a-cost-budget",
     ],
     severity: Severity::Error,
     since: Some(25),

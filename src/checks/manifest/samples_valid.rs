@@ -12,8 +12,8 @@ pub(crate) const CHECK: Check = Check {
     why: "A sample that is refused teaches users the wrong thing, and one whose fields are dropped teaches them silently.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation",
-        "D-05",
-        "D-08",
+        "docs/api-server-behaviour.md#unknown-fields-are-pruned-at-every-step",
+        "docs/api-server-behaviour.md#strict-writes-use-the-schema-of-the-request-version",
     ],
     severity: Severity::Error,
     since: None,

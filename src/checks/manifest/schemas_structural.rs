@@ -11,7 +11,7 @@ pub(crate) const CHECK: Check = Check {
     why: "The API server refuses a CRD whose schema is not structural, and drops schema keywords that it does not know.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema",
-        "V-15",
+        "docs/api-server-behaviour.md#every-version-needs-a-structural-schema",
     ],
     severity: Severity::Error,
     since: None,

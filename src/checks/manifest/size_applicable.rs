@@ -8,7 +8,10 @@ pub(crate) const CHECK: Check = Check {
     title: "the CRD fits client-side apply and etcd",
     why: "`kubectl apply` keeps a copy of the CRD in an annotation, and annotations end at 262,144 bytes; etcd takes \
           no request over 1.5 MiB.",
-    source: &["https://github.com/kubernetes/kubernetes/issues/110893", "H99"],
+    source: &[
+        "docs/api-server-behaviour.md#large-crds-do-not-fit-client-side-apply",
+        "https://github.com/kubernetes/kubernetes/issues/110893",
+    ],
     severity: Severity::Error,
     since: None,
     help: "install it with server-side apply, or shorten descriptions (controller-gen's maxDescLen)",

@@ -7,7 +7,12 @@ pub(crate) const CHECK: Check = Check {
     title: "a version with the status subresource describes status",
     why: "Without a status property everything that a controller writes to status is pruned, and some API servers \
           panic when status is written.",
-    source: &["https://github.com/kubernetes/kubernetes/pull/133721", "V31", "H115", "D-05"],
+    source: &[
+        "docs/server-defects.md#v31",
+        "docs/api-server-behaviour.md#a-status-subresource-needs-a-status-schema",
+        "docs/api-server-behaviour.md#unknown-fields-are-pruned-at-every-step",
+        "https://github.com/kubernetes/kubernetes/pull/133721",
+    ],
     severity: Severity::Error,
     since: None,
     help: "describe `status` in the schema, or disable the subresource",

@@ -9,8 +9,7 @@ pub(crate) const CHECK: Check = Check {
           version hash is empty and they fail or convert every object.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "S-03",
-        "G21",
+        "docs/api-server-behaviour.md#the-storage-version-may-be-unserved",
     ],
     severity: Severity::Warning,
     since: None,

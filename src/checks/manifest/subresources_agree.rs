@@ -10,8 +10,7 @@ pub(crate) const CHECK: Check = Check {
           through a version without scale, autoscalers get 404.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#subresources",
-        "U-03",
-        "H122",
+        "docs/api-server-behaviour.md#subresources-belong-to-one-version",
     ],
     severity: Severity::Warning,
     since: None,

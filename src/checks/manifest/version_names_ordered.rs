@@ -11,8 +11,7 @@ pub(crate) const CHECK: Check = Check {
           after all others, so the newest version may be the one that nobody gets.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority",
-        "V-01",
-        "O-04",
+        "docs/api-server-behaviour.md#discovery-lists-served-versions-by-priority",
     ],
     severity: Severity::Error,
     since: None,

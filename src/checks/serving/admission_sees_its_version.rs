@@ -14,9 +14,9 @@ pub(crate) const CHECK: Check = Check {
           not guarded by them.",
     source: &[
         "https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/",
-        "P-01",
-        "P-02",
-        "P-04",
+        "docs/api-server-behaviour.md#webhooks-see-the-version-that-they-name",
+        "docs/api-server-behaviour.md#webhooks-of-several-versions-take-turns",
+        "docs/api-server-behaviour.md#failed-conversion-fails-admission",
     ],
     severity: Severity::Error,
     since: None,

@@ -8,7 +8,11 @@ pub(crate) const CHECK: Check = Check {
     title: "reads from the cache and fresh ones agree",
     why: "Most reads of controllers come from the cache of the API server, which converts once and keeps the \
           result.",
-    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "L-02", "H60"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/api-concepts/",
+        "docs/api-server-behaviour.md#cached-and-fresh-reads-must-agree",
+        "https://github.com/kubernetes/kubernetes/issues/131022",
+    ],
     severity: Severity::Error,
     since: None,
     help: "make the converter deterministic",

@@ -9,8 +9,7 @@ pub(crate) const CHECK: Check = Check {
     why: "A CRD that is refused serves nobody, and an upgrade that brings it stops half way.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
-        "V-12",
-        "V-13",
+        "docs/api-server-behaviour.md#the-conversion-stanza-has-fixed-rules",
     ],
     severity: Severity::Error,
     since: None,

@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
           says it is served.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "S-01",
+        "docs/api-server-behaviour.md#every-served-version-answers-all-verbs",
     ],
     severity: Severity::Error,
     since: None,

@@ -9,7 +9,7 @@ pub(crate) const CHECK: Check = Check {
     why: "The warning is all that a user of an old version sees before it is gone.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
-        "S-08",
+        "docs/api-server-behaviour.md#deprecated-versions-send-a-warning",
     ],
     severity: Severity::Warning,
     since: Some(19),

@@ -12,7 +12,11 @@ pub(crate) const CHECK: Check = Check {
     title: "discovery lists exactly the served versions with their subresources",
     why: "Clients choose a version by discovery. A version that is missing cannot be used, and one that is \
           listed but not served fails.",
-    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "O-04", "O-07"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/api-concepts/",
+        "docs/api-server-behaviour.md#discovery-lists-served-versions-by-priority",
+        "docs/api-server-behaviour.md#every-served-version-has-an-apiservice",
+    ],
     severity: Severity::Error,
     since: None,
     help: "look at the conditions of the CRD",

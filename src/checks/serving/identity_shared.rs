@@ -8,7 +8,10 @@ pub(crate) const CHECK: Check = Check {
     title: "uid, resource version and generation of an object are the same at every version",
     why: "Owners, locks and controllers compare them across versions. Where they differ, owners lose their \
           dependents and controllers never settle.",
-    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "S-04"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/api-concepts/",
+        "docs/api-server-behaviour.md#identity-is-the-same-at-every-version",
+    ],
     severity: Severity::Error,
     since: None,
     help: "report it to the vendor of the API server: a converter cannot change them",

@@ -9,7 +9,7 @@ pub(crate) const CHECK: Check = Check {
     why: "A controller that does not see an object takes it for deleted, and cleans up after it.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "L-01",
+        "docs/api-server-behaviour.md#lists-return-every-object-at-the-request-version",
     ],
     severity: Severity::Error,
     since: None,

@@ -7,7 +7,10 @@ pub(crate) const CHECK: Check = Check {
     id: "serving/locks-cross-versions",
     title: "optimistic locks hold across versions",
     why: "Without them a client of one version overwrites, unseen, what a client of another has just written.",
-    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "S-04"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/api-concepts/",
+        "docs/api-server-behaviour.md#identity-is-the-same-at-every-version",
+    ],
     severity: Severity::Error,
     since: None,
     help: "report it to the vendor of the API server",

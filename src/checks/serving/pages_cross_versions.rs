@@ -7,7 +7,10 @@ pub(crate) const CHECK: Check = Check {
     id: "serving/pages-cross-versions",
     title: "pages of a list do not depend on the version",
     why: "Tools that follow a list while a version changes must neither lose nor repeat objects.",
-    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "L-06"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/api-concepts/",
+        "docs/api-server-behaviour.md#pages-may-change-the-version",
+    ],
     severity: Severity::Error,
     since: None,
     help: "report it to the vendor of the API server",

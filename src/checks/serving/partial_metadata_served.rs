@@ -7,7 +7,10 @@ pub(crate) const CHECK: Check = Check {
     id: "serving/partial-metadata-served",
     title: "metadata alone is served at every version",
     why: "Garbage collection, namespace deletion and storage migration read nothing else.",
-    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "L-10"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/api-concepts/",
+        "docs/api-server-behaviour.md#metadata-reads-still-convert",
+    ],
     severity: Severity::Error,
     since: None,
     help: "look at what the converter does with the missing objects",

@@ -10,8 +10,8 @@ pub(crate) const CHECK: Check = Check {
           where it converts differently each time.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
-        "X-01",
-        "X-04",
+        "docs/api-server-behaviour.md#rules-see-the-old-object-converted",
+        "docs/api-server-behaviour.md#ratcheting-compares-converted-values",
     ],
     severity: Severity::Error,
     since: Some(25),

@@ -9,7 +9,7 @@ pub(crate) const CHECK: Check = Check {
     why: "An autoscaler that cannot read or set replicas leaves a workload as it is, under any load.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
-        "U-04",
+        "docs/api-server-behaviour.md#scale-uses-the-paths-of-the-request-version",
     ],
     severity: Severity::Error,
     since: None,

@@ -10,8 +10,7 @@ pub(crate) const CHECK: Check = Check {
           nothing of the kind.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
-        "O-01",
-        "O-02",
+        "docs/api-server-behaviour.md#schemas-are-published-per-served-version",
     ],
     severity: Severity::Warning,
     since: Some(24),

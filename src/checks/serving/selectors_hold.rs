@@ -9,7 +9,11 @@ pub(crate) const CHECK: Check = Check {
     title: "label and field selectors find the same objects at every version",
     why: "A converter that changes labels makes a Service, a controller or a policy select other objects, \
           depending on who asks.",
-    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "L-07", "L-08"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/api-concepts/",
+        "docs/api-server-behaviour.md#label-selectors-see-converted-labels",
+        "docs/api-server-behaviour.md#field-selectors-belong-to-one-version",
+    ],
     severity: Severity::Error,
     since: None,
     help: "keep labels as they are",

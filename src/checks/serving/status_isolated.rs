@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
           is lost.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
-        "U-01",
+        "docs/api-server-behaviour.md#status-and-spec-are-written-apart",
     ],
     severity: Severity::Error,
     since: None,

@@ -8,7 +8,10 @@ pub(crate) const CHECK: Check = Check {
     title: "strict writes refuse unknown fields, and take all known ones, at every version",
     why: "kubectl writes strictly. A field that is refused by mistake, or dropped in silence, surprises \
           people.",
-    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "D-08"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/api-concepts/",
+        "docs/api-server-behaviour.md#strict-writes-use-the-schema-of-the-request-version",
+    ],
     severity: Severity::Error,
     since: Some(25),
     help: "check that the schema of that version has the field",

@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
           state of an object.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
-        "L-09",
+        "docs/api-server-behaviour.md#printer-columns-belong-to-one-version",
     ],
     severity: Severity::Warning,
     since: None,

@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
           not noticed until it is too late.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "S-02",
+        "docs/api-server-behaviour.md#an-unserved-version-answers-404",
     ],
     severity: Severity::Error,
     since: None,

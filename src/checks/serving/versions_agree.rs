@@ -10,8 +10,8 @@ pub(crate) const CHECK: Check = Check {
           they read. Where these differ, somebody fights somebody.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "C-02",
-        "L-02",
+        "docs/api-server-behaviour.md#the-stored-version-must-not-show",
+        "docs/api-server-behaviour.md#cached-and-fresh-reads-must-agree",
     ],
     severity: Severity::Error,
     since: None,

@@ -8,7 +8,10 @@ pub(crate) const CHECK: Check = Check {
     title: "a watch at any version tells every change, once and in order",
     why: "Controllers live by watches. A change that is missed, told twice or told in another version makes \
           them act on a world that is not there.",
-    source: &["https://kubernetes.io/docs/reference/using-api/api-concepts/", "L-03"],
+    source: &[
+        "https://kubernetes.io/docs/reference/using-api/api-concepts/",
+        "docs/api-server-behaviour.md#a-watch-delivers-each-change-once",
+    ],
     severity: Severity::Error,
     since: None,
     help: "look at what the converter does with the object while it is watched",

@@ -11,8 +11,8 @@ pub(crate) const CHECK: Check = Check {
     why: "The API server answers 201 and drops what the stored version does not know; the client is not told.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "D-05",
-        "D-06",
+        "docs/api-server-behaviour.md#unknown-fields-are-pruned-at-every-step",
+        "docs/api-server-behaviour.md#strategy-none-loses-what-one-schema-lacks",
     ],
     severity: Severity::Error,
     since: None,

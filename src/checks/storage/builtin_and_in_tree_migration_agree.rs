@@ -11,8 +11,8 @@ pub(crate) const CHECK: Check = Check {
     why: "What was proven with one of them must hold for a cluster that is migrated by the other.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "M-01",
-        "M-02",
+        "docs/api-server-behaviour.md#a-migration-moves-every-object",
+        "docs/api-server-behaviour.md#a-migration-changes-resource-versions-only",
     ],
     severity: Severity::Error,
     since: Some(37),

@@ -13,8 +13,8 @@ pub(crate) const CHECK: Check = Check {
           still stored at it cannot be read any more.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "M-08",
-        "M-09",
+        "docs/api-server-behaviour.md#a-failed-migration-trims-them-too",
+        "docs/api-server-behaviour.md#a-second-migration-trims-them-at-its-start",
     ],
     severity: Severity::Error,
     since: None,

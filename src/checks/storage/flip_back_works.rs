@@ -9,7 +9,8 @@ pub(crate) const CHECK: Check = Check {
     why: "When a release goes wrong, the old manifest is applied again, and must find its objects.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "H86",
+        "docs/api-server-behaviour.md#a-rollback-needs-the-old-converter",
+        "https://github.com/aws/karpenter-provider-aws/pull/6560",
     ],
     severity: Severity::Error,
     since: None,

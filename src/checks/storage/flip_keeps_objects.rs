@@ -9,7 +9,7 @@ pub(crate) const CHECK: Check = Check {
     why: "Objects stay where they are until they are written. Nothing may be lost by a flip alone.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "V-09",
+        "docs/api-server-behaviour.md#a-flip-rewrites-nothing",
     ],
     severity: Severity::Error,
     since: None,

@@ -9,7 +9,7 @@ pub(crate) const CHECK: Check = Check {
     why: "`storedVersions` is what keeps a version from being removed while objects are still stored at it.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "V-03",
+        "docs/api-server-behaviour.md#a-flip-is-recorded",
     ],
     severity: Severity::Error,
     since: None,

@@ -7,7 +7,10 @@ pub(crate) const CHECK: Check = Check {
     id: "storage/flip-takes-effect",
     title: "after the flip writes are stored at the new version",
     why: "A migration that begins while some writes still go to the old version misses them.",
-    source: &["https://github.com/kubernetes/kubernetes/issues/130235", "V-08"],
+    source: &[
+        "docs/api-server-behaviour.md#a-flip-takes-time",
+        "https://github.com/kubernetes/kubernetes/issues/130235",
+    ],
     severity: Severity::Error,
     since: None,
     help: "wait until writes are seen at the new version; discovery changes sooner",

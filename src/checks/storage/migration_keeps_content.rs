@@ -11,7 +11,7 @@ pub(crate) const CHECK: Check = Check {
           nobody asked for.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "M-02",
+        "docs/api-server-behaviour.md#a-migration-changes-resource-versions-only",
     ],
     severity: Severity::Error,
     since: None,

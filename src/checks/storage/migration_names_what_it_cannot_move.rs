@@ -8,7 +8,10 @@ pub(crate) const CHECK: Check = Check {
     title: "a migration that cannot write an object ends, names it, and does not claim to be done",
     why: "One object that a policy refuses keeps the old version from being removed. Whoever is not told which one \
           it is, or waits for ever, cannot do anything about it.",
-    source: &["https://github.com/kubernetes-sigs/kube-storage-version-migrator/issues/83", "H74", "H82"],
+    source: &[
+        "docs/api-server-behaviour.md#some-errors-end-a-migration-others-repeat-it",
+        "https://github.com/kubernetes-sigs/kube-storage-version-migrator/issues/83",
+    ],
     severity: Severity::Error,
     since: None,
     help: "end after a bounded number of tries, with the names of the objects that are left and an exit code that \

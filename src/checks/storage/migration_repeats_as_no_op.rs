@@ -11,8 +11,9 @@ pub(crate) const CHECK: Check = Check {
           and a migration is never done.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "M-02",
-        "C-04",
+        "docs/api-server-behaviour.md#a-migration-changes-resource-versions-only",
+        "docs/api-server-behaviour.md#conversion-must-be-deterministic",
+        "docs/api-server-behaviour.md#unchanged-bytes-are-not-written",
     ],
     severity: Severity::Error,
     since: None,

@@ -9,7 +9,8 @@ pub(crate) const CHECK: Check = Check {
     why: "Migrations of many objects take long, and are cut by restarts and deadlines. Both versions are stored then.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "H74",
+        "docs/api-server-behaviour.md#a-migration-moves-every-object",
+        "docs/api-server-behaviour.md#some-errors-end-a-migration-others-repeat-it",
     ],
     severity: Severity::Error,
     since: None,

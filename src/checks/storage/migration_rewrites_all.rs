@@ -9,7 +9,7 @@ pub(crate) const CHECK: Check = Check {
     why: "An object that is left behind keeps the old version from being removed, or is lost with it.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "M-01",
+        "docs/api-server-behaviour.md#a-migration-moves-every-object",
     ],
     severity: Severity::Error,
     since: None,

@@ -10,8 +10,8 @@ pub(crate) const CHECK: Check = Check {
           somebody wrote, cannot be run.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "M-04",
-        "H73",
+        "docs/api-server-behaviour.md#writers-do-not-fail-a-migration",
+        "https://github.com/stacklok/toolhive/pull/5362",
     ],
     severity: Severity::Error,
     since: None,

@@ -9,8 +9,8 @@ pub(crate) const CHECK: Check = Check {
     why: "Between flip and migration both versions are stored. Clients must not notice.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "C-02",
-        "L-01",
+        "docs/api-server-behaviour.md#the-stored-version-must-not-show",
+        "docs/api-server-behaviour.md#lists-return-every-object-at-the-request-version",
     ],
     severity: Severity::Error,
     since: None,

@@ -9,7 +9,7 @@ pub(crate) const CHECK: Check = Check {
     why: "This is what migration is for.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "M-03",
+        "docs/api-server-behaviour.md#the-old-version-can-go-after-a-migration",
     ],
     severity: Severity::Error,
     since: None,

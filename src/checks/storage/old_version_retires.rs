@@ -10,9 +10,9 @@ pub(crate) const CHECK: Check = Check {
           is not met leaves objects that nobody can read.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "V-04",
-        "V-11",
-        "M-03",
+        "docs/api-server-behaviour.md#a-stored-version-cannot-be-removed",
+        "docs/api-server-behaviour.md#objects-of-a-removed-version-cannot-be-read",
+        "docs/api-server-behaviour.md#the-old-version-can-go-after-a-migration",
     ],
     severity: Severity::Error,
     since: None,

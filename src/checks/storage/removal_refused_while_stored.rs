@@ -9,7 +9,7 @@ pub(crate) const CHECK: Check = Check {
     why: "Objects that are stored at a version that is gone can be read by nobody.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "V-04",
+        "docs/api-server-behaviour.md#a-stored-version-cannot-be-removed",
     ],
     severity: Severity::Error,
     since: None,

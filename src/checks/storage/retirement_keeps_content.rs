@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
           nobody asked for.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "V-10",
+        "docs/api-server-behaviour.md#any-write-stores-at-the-storage-version",
     ],
     severity: Severity::Error,
     since: None,

@@ -9,8 +9,9 @@ pub(crate) const CHECK: Check = Check {
     why: "The old version cannot be removed before it is gone from `storedVersions`.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
-        "H70",
-        "V-05",
+        "docs/api-server-behaviour.md#stored-versions-are-not-validated",
+        "docs/api-server-behaviour.md#the-main-endpoint-ignores-status",
+        "https://github.com/kubernetes-sigs/cluster-api/issues/6691",
     ],
     severity: Severity::Error,
     since: None,

@@ -9,12 +9,10 @@ pub(crate) const CHECK: Check = Check {
     title: "a removed conversion webhook is replaced by strategy None in words",
     why: "Where a CA injector owns the caBundle, applying a CRD that merely omits `conversion` fails with \"spec.conversion.strategy: Required value\", and the upgrade stops half-way.",
     source: &[
+        "docs/api-server-behaviour.md#dropping-the-conversion-stanza-by-apply-fails",
         "https://github.com/kubernetes/kubernetes/issues/108081",
         "https://github.com/cert-manager/cert-manager/issues/4831",
         "https://github.com/knative/operator/issues/1131",
-        "V-17",
-        "H90",
-        "H91",
     ],
     severity: Severity::Error,
     since: None,

@@ -11,8 +11,8 @@ pub(crate) const CHECK: Check = Check {
     why: "An applier that prunes deletes a CRD that left the bundle, and with it every object of that kind in the cluster.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition",
+        "docs/api-server-behaviour.md#deleting-a-crd-deletes-its-objects",
         "https://github.com/ricoberger/vault-secrets-operator/issues/115",
-        "H94",
     ],
     severity: Severity::Error,
     since: None,

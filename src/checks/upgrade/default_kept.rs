@@ -12,7 +12,7 @@ pub(crate) const CHECK: Check = Check {
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting",
         "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#defaults",
-        "X-03",
+        "docs/api-server-behaviour.md#unchanged-invalid-values-are-tolerated",
     ],
     severity: Severity::Error,
     since: None,

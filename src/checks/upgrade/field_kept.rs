@@ -11,10 +11,10 @@ pub(crate) const CHECK: Check = Check {
     why: "The values are dropped at the next write of each object, clients that set the field are ignored in silence, and server-side apply fails where managedFields still names it.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/deprecation-policy/#fields-of-rest-resources",
+        "docs/api-server-behaviour.md#owned-paths-exist-in-their-version",
         "https://github.com/prometheus-operator/prometheus-operator/issues/7114",
         "https://github.com/fluxcd/kustomize-controller/pull/1635",
-        "H30",
-        "H41",
+        "https://github.com/argoproj/argo-cd/issues/26619",
     ],
     severity: Severity::Error,
     since: None,

@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
     why: "The API server refuses to change them on a CRD in use; deleting the CRD to get around that deletes every object.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go",
-        "V-15",
+        "docs/api-server-behaviour.md#group-kind-and-scope-are-fixed",
     ],
     severity: Severity::Error,
     since: None,

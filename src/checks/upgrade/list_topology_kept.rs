@@ -11,9 +11,9 @@ pub(crate) const CHECK: Check = Check {
     why: "Appliers that shared a list or map start to overwrite each other, or leave items behind that nobody removes; fields that were kept without a schema are dropped.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy",
+        "docs/api-server-behaviour.md#changing-the-list-type-moves-ownership",
+        "docs/api-server-behaviour.md#unchanged-invalid-values-are-tolerated",
         "https://github.com/kubernetes-sigs/crdify/issues/50",
-        "A-13",
-        "X-03",
     ],
     severity: Severity::Error,
     since: None,

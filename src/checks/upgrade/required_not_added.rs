@@ -12,8 +12,8 @@ pub(crate) const CHECK: Check = Check {
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting",
         "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#on-compatibility",
-        "X-03",
-        "X-05",
+        "docs/api-server-behaviour.md#unchanged-invalid-values-are-tolerated",
+        "docs/api-server-behaviour.md#migration-writes-are-validated-and-admitted",
     ],
     severity: Severity::Error,
     since: None,

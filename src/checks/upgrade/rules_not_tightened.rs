@@ -12,8 +12,8 @@ pub(crate) const CHECK: Check = Check {
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules",
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting",
+        "docs/api-server-behaviour.md#unchanged-invalid-values-are-tolerated",
         "https://github.com/kubernetes-sigs/crdify/issues/50",
-        "X-03",
     ],
     severity: Severity::Error,
     since: None,

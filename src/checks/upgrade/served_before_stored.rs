@@ -10,8 +10,8 @@ pub(crate) const CHECK: Check = Check {
     why: "A rollback meets objects stored at a version that the previous release does not know: reads fail and the API server refuses the old CRD.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version",
+        "docs/api-server-behaviour.md#a-rollback-needs-the-old-converter",
         "https://github.com/aws/karpenter-provider-aws/pull/6560",
-        "H86",
     ],
     severity: Severity::Warning,
     since: None,

@@ -12,10 +12,9 @@ pub(crate) const CHECK: Check = Check {
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-deprecation",
         "https://kubernetes.io/docs/reference/using-api/deprecation-policy/",
+        "docs/api-server-behaviour.md#clients-of-a-version-break-when-it-is-unserved",
         "https://github.com/external-secrets/external-secrets/issues/5141",
         "https://github.com/linkerd/linkerd2/pull/15584",
-        "H67",
-        "H93",
     ],
     severity: Severity::Error,
     since: None,

@@ -14,11 +14,9 @@ pub(crate) const CHECK: Check = Check {
     why: "The API server refuses the new CRD as long as status.storedVersions names the version; where that was trimmed by hand without a migration, objects can no longer be read.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version",
+        "docs/api-server-behaviour.md#a-stored-version-cannot-be-removed",
         "https://github.com/kubernetes-sigs/cluster-api/issues/6691",
         "https://github.com/operator-framework/operator-lifecycle-manager/pull/1535",
-        "V-04",
-        "H70",
-        "H96",
     ],
     severity: Severity::Error,
     since: None,

@@ -11,7 +11,7 @@ pub(crate) const CHECK: Check = Check {
     source: &[
         "https://kubernetes.io/docs/reference/using-api/deprecation-policy/#fields-of-rest-resources",
         "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#on-compatibility",
-        "X-03",
+        "docs/api-server-behaviour.md#unchanged-invalid-values-are-tolerated",
     ],
     severity: Severity::Error,
     since: None,

@@ -14,9 +14,8 @@ pub(crate) const CHECK: Check = Check {
           and write that needs a conversion fails with an x509 error.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#configure-customresourcedefinition-to-use-conversion-webhooks",
+        "docs/api-server-behaviour.md#the-certificate-must-name-the-service",
         "https://github.com/dash0hq/dash0-operator/issues/1232",
-        "W-15",
-        "H57",
     ],
     severity: Severity::Error,
     since: None,

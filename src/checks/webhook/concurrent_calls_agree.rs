@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
     why: "API servers send many requests at once; state that leaks between them gives one object the content of another.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "C-04",
+        "docs/api-server-behaviour.md#conversion-must-be-deterministic",
     ],
     severity: Severity::Error,
     since: None,

@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
     why: "Proxies and meshes between API server and endpoint treat unstated content by guessing.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-07",
+        "docs/api-server-behaviour.md#the-request-is-a-json-post",
     ],
     severity: Severity::Warning,
     since: None,

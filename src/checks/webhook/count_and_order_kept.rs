@@ -9,8 +9,8 @@ pub(crate) const CHECK: Check = Check {
     why: "API servers match converted objects with the originals by position: another order gives clients the content of other objects.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-09",
-        "H19",
+        "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go",
+        "docs/api-server-behaviour.md#every-object-must-come-back-in-its-place",
     ],
     severity: Severity::Error,
     since: None,

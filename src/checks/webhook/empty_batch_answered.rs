@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
     why: "An endpoint that reads the first object without looking whether there is one crashes, and takes other requests with it.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-05",
+        "docs/api-server-behaviour.md#one-request-may-hold-many-objects",
     ],
     severity: Severity::Warning,
     since: None,

@@ -9,8 +9,8 @@ pub(crate) const CHECK: Check = Check {
     why: "API servers refuse an answer of another kind or version, whatever it holds.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-06",
-        "H21",
+        "docs/api-server-behaviour.md#response-envelope-must-match",
+        "docs/api-server-behaviour.md#responses-at-v1beta1-are-barely-checked",
     ],
     severity: Severity::Error,
     since: None,

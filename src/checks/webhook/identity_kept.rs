@@ -9,7 +9,7 @@ pub(crate) const CHECK: Check = Check {
     why: "API servers refuse an object that comes back as another one, or at another version than the desired.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-10",
+        "docs/api-server-behaviour.md#identity-must-come-back-unchanged",
     ],
     severity: Severity::Error,
     since: None,

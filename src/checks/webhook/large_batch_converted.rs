@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
     why: "Clients list in pages of 500, and the API server sends a page as one request.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-05",
+        "docs/api-server-behaviour.md#one-request-may-hold-many-objects",
     ],
     severity: Severity::Error,
     since: None,

@@ -10,8 +10,10 @@ pub(crate) const CHECK: Check = Check {
     why: "An endpoint that crashes on one bad request takes every version but the stored one away from all clients.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "H10",
-        "H17",
+        "docs/api-server-behaviour.md#errors-belong-in-the-result",
+        "docs/api-server-behaviour.md#malformed-requests-need-an-answer",
+        "https://github.com/kubernetes-sigs/controller-runtime/pull/3278",
+        "https://github.com/kubernetes-sigs/controller-runtime/pull/1970",
     ],
     severity: Severity::Error,
     since: None,

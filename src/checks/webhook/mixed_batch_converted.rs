@@ -12,8 +12,8 @@ pub(crate) const CHECK: Check = Check {
     why: "Lists of objects that were stored at different versions come in one request; while storage migration runs that is the rule.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-05",
-        "H18",
+        "docs/api-server-behaviour.md#one-request-may-hold-many-objects",
+        "https://github.com/stackabletech/operator-rs/commit/7d83ffe7",
     ],
     severity: Severity::Error,
     since: None,

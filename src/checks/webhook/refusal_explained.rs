@@ -10,8 +10,9 @@ pub(crate) const CHECK: Check = Check {
     why: "The message is all that the client sees; an HTTP error or an empty message leaves people with 'conversion webhook failed'.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "H14",
-        "H16",
+        "docs/api-server-behaviour.md#errors-belong-in-the-result",
+        "https://github.com/Kuadrant/authorino/issues/429",
+        "https://github.com/grafana/grafana-app-sdk/pull/116",
     ],
     severity: Severity::Error,
     since: None,

@@ -9,7 +9,8 @@ pub(crate) const CHECK: Check = Check {
     why: "API servers take everything but Success for a failure, and a missing result for one without a message.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-08",
+        "docs/api-server-behaviour.md#the-result-must-be-success",
+        "https://github.com/kubernetes-sigs/controller-runtime/pull/443",
     ],
     severity: Severity::Error,
     since: None,

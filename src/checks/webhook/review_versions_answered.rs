@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
     why: "The API server takes the first version of conversionReviewVersions that it knows, so another release may take another one.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-02",
+        "docs/api-server-behaviour.md#the-first-known-review-version-is-used",
     ],
     severity: Severity::Error,
     since: None,

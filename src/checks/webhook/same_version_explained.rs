@@ -10,8 +10,8 @@ pub(crate) const CHECK: Check = Check {
     why: "API servers do not ask for this, but tools that replay reviews do, and a silent failure costs them hours.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-04",
-        "H18",
+        "docs/api-server-behaviour.md#objects-at-the-desired-version-are-not-sent",
+        "https://github.com/stackabletech/operator-rs/commit/7d83ffe7",
     ],
     severity: Severity::Note,
     since: None,

@@ -9,8 +9,7 @@ pub(crate) const CHECK: Check = Check {
     why: "API servers compare the two and treat an answer with another uid, or without one, as a failed conversion: every read and write of the version fails.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-06",
-        "H15",
+        "docs/api-server-behaviour.md#response-uid-must-match",
     ],
     severity: Severity::Error,
     since: None,

@@ -10,7 +10,7 @@ pub(crate) const CHECK: Check = Check {
     why: "An endpoint that decodes strictly fails on the day the cluster is upgraded.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "W-03",
+        "docs/api-server-behaviour.md#the-request-carries-a-fresh-uid-and-an-empty-response",
     ],
     severity: Severity::Error,
     since: None,

@@ -14,7 +14,9 @@ pub(crate) const CHECK: Check = Check {
     why: "Every read and write at another version than the stored one waits for the endpoint; API servers give up after 30 s.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
-        "G17",
+        "docs/api-server-behaviour.md#the-webhook-has-thirty-seconds",
+        "docs/api-server-behaviour.md#slow-conversion-delays-every-client",
+        "https://github.com/kubernetes-sigs/kueue/pull/11207",
     ],
     severity: Severity::Warning,
     since: None,
