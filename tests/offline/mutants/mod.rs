@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use self::endpoint::Faulty;
 use self::model::{Fault, Mutant};
+use crate::docs::source_problem;
 use crate::fixture::{TODAY, load, name, root};
 
 /// How many objects of each version a mutant gets to see: more, where it was not found among fewer.
@@ -104,10 +105,13 @@ fn mutants_are_well_described() {
     assert!(mutants.len() >= 44, "only {} mutants", mutants.len());
     let subjects = subjects();
     for mutant in &mutants {
-        let Mutant { name, hazard, what, killed_by, subject, faults, baseline, today } = mutant;
+        let Mutant { name, source, what, killed_by, subject, faults, baseline, today } = mutant;
         assert!(crdproof::checks::find(killed_by).is_some(), "{name}: there is no check {killed_by}");
         assert!(subjects.contains_key(subject), "{name}: there is no subject {subject}");
-        assert!(what.ends_with('.') && !hazard.is_empty(), "{name} says too little");
+        assert!(what.ends_with('.') && !source.is_empty(), "{name} says too little");
+        for source in source {
+            assert_eq!(source_problem(source), None, "{name}: {source}");
+        }
         assert!(!faults.is_empty() || !baseline.is_empty() || today.is_some(), "{name} has no faults");
     }
     let named: Vec<&str> = mutants.iter().map(|mutant| mutant.killed_by.as_str()).collect();
@@ -153,7 +157,7 @@ fn right_converters_are_accused_by_no_check() {
     // At first with the same converter as its own predecessor: releases agree, too.
     let right = |subject: &str, seed: u64| -> Mutant {
         let baseline = if seed == 1 { json!([{"do": {"slow": 0}}]) } else { json!([]) };
-        let mutant = json!({"name": "right", "hazard": [], "what": "", "killedBy": "", "subject": subject,
+        let mutant = json!({"name": "right", "source": [], "what": "", "killedBy": "", "subject": subject,
             "faults": [], "baseline": baseline});
         serde_json::from_value(mutant).unwrap()
     };

@@ -12,8 +12,8 @@ use super::place::Place;
 pub(super) struct Mutant {
     /// The name of the file.
     pub(super) name: String,
-    /// Where such a defect is known from.
-    pub(super) hazard: Vec<String>,
+    /// Where such a defect is known from: URLs, or pages in `docs`.
+    pub(super) source: Vec<String>,
     /// The defect in one sentence.
     pub(super) what: String,
     /// The check that names the defect.
