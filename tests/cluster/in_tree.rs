@@ -90,7 +90,7 @@ pub(crate) fn the_control_plane_migrates(binaries: &Binaries) -> Result<Completi
     })
 }
 
-/// M-08: whether a migration that failed leaves `storedVersions` as it is.
+/// Shows that a migration that failed trims `storedVersions` all the same.
 #[expect(clippy::print_stdout, reason = "a fact about a server that may change")]
 pub(crate) fn a_failed_migration_and_stored_versions(binaries: &Binaries) -> Result<Completion, Failed> {
     let version = Local::builder(binaries.clone()).version().map_err(|error| describe(&error))?;
@@ -117,7 +117,7 @@ pub(crate) fn a_failed_migration_and_stored_versions(binaries: &Binaries) -> Res
     })
 }
 
-/// M-09: what the start of a second migration does to `storedVersions`, while nothing can be migrated yet.
+/// Shows what the start of a second migration does to `storedVersions`, while nothing can be migrated yet.
 #[expect(clippy::print_stdout, reason = "a fact about a server that may change")]
 pub(crate) fn a_second_migration_and_stored_versions(binaries: &Binaries) -> Result<Completion, Failed> {
     let version = Local::builder(binaries.clone()).version().map_err(|error| describe(&error))?;
