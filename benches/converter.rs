@@ -27,7 +27,7 @@ use crdproof::converter::endpoint::{Endpoint, Request, Stand};
 use crdproof::converter::webhook::Webhook;
 use crdproof::evidence::Outcome;
 use crdproof::report::Outcome as Judged;
-use crdproof::run::{Options, SUITES, Selection, Settings, load_suite, plan};
+use crdproof::run::{Observations, Options, SUITES, Selection, ServerMatrix, Settings, load_suite, plan};
 use crdproof::subject::Subject;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
@@ -206,9 +206,10 @@ fn laws(subject: &Subject, endpoint: Arc<dyn Endpoint>, objects: usize) -> Falli
         endpoint: Some(Stand(endpoint)),
         ..Settings::default()
     };
-    let options = Options { jobs: Options::jobs(), today: jiff::civil::date(2026, 1, 1) };
+    let options = Options::on(jiff::civil::date(2026, 1, 1));
     let started = Instant::now();
-    let report = crdproof::run::judge(&plan(subject, &settings), &options);
+    let plan = plan(subject, &settings, &ServerMatrix::default());
+    let report = crdproof::run::judge(&plan, &Observations::default(), &options).report;
     let took = started.elapsed();
     let broken = report.results.iter().find(|result| result.outcome == Judged::Broken);
     broken.map_or(Ok(took), |result| Err(format!("{} is broken", result.check).into()))

@@ -186,8 +186,8 @@ fn needed(need: Need) -> &'static str {
         Need::Recorded => "recorded conversions of samples",
         Need::BaselineConverter => "the converter of the previous release",
         Need::Exchanges => "a webhook that runs, and samples",
-        Need::Trace => "an API server",
-        Need::InTree => "a control plane that migrates (`--in-tree-migration`)",
+        Need::Scenario(_) => "an API server",
+        Need::InTreeMigration => "a control plane that migrates (`--in-tree-migration`)",
     }
 }
 

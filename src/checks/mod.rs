@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::evidence::{Exchange, Trace, Trial};
+use crate::evidence::{Exchange, Scenario, Trace, Trial};
 use crate::subject::{Crd, Subject};
 use crdproof_schema::document::Span;
 use crdproof_schema::kubernetes::KubeVersion;
@@ -61,6 +61,11 @@ impl Check {
     /// The part of the id before the slash.
     pub fn family(&self) -> &'static str {
         self.id.split_once('/').map_or(self.id, |(family, _)| family)
+    }
+
+    /// The scenario that it reads, if any.
+    pub fn scenario(&self) -> Option<Scenario> {
+        self.needs.iter().find_map(|need| if let Need::Scenario(scenario) = need { Some(*scenario) } else { None })
     }
 
     /// The part of the id after the slash.
@@ -122,10 +127,10 @@ pub enum Need {
     BaselineConverter,
     /// Requests to the converter's endpoint.
     Exchanges,
-    /// A journey on an API server.
-    Trace,
-    /// A journey in which the control plane migrated by itself.
-    InTree,
+    /// A scenario on an API server.
+    Scenario(Scenario),
+    /// A storage scenario in which the control plane migrated by itself.
+    InTreeMigration,
 }
 
 /// What a judge is shown.

@@ -2,50 +2,50 @@
 
 use super::shared_trace::{Found, judged};
 use super::{Breach, Evidence, Verdict};
-use crate::evidence::Trace;
+use crate::evidence::{StorageStep, Trace};
 
 /// Somebody who migrates, and the steps in which that was seen.
 pub(super) struct Driver {
     /// How it is named in messages; nothing for the built-in migration.
     pub(super) by: &'static str,
     /// Before the migration.
-    pub(super) ready: &'static str,
+    pub(super) ready: StorageStep,
     /// After it.
-    pub(super) done: &'static str,
+    pub(super) done: StorageStep,
     /// A pass of the built-in migration after that.
-    pub(super) again: &'static str,
+    pub(super) again: StorageStep,
     /// While one object cannot be written.
-    pub(super) unmovable: &'static str,
+    pub(super) unmovable: StorageStep,
     /// A migration that was begun and got nowhere.
-    pub(super) stuck: &'static str,
+    pub(super) stuck: StorageStep,
 }
 
 const OWN: [Driver; 2] = [
     Driver {
         by: "",
-        ready: "storage/ready",
-        done: "storage/migrate",
-        again: "storage/migrate-again",
-        unmovable: "storage/unmovable",
-        stuck: "storage/cut",
+        ready: StorageStep::Ready,
+        done: StorageStep::Migrate,
+        again: StorageStep::MigrateAgain,
+        unmovable: StorageStep::Unmovable,
+        stuck: StorageStep::Cut,
     },
     Driver {
         by: " by the subject's own command",
-        ready: "storage/migrate-command/ready",
-        done: "storage/migrate-command/done",
-        again: "storage/migrate-command/again",
-        unmovable: "storage/migrate-command/unmovable",
-        stuck: "storage/migrate-command/second",
+        ready: StorageStep::CommandReady,
+        done: StorageStep::CommandDone,
+        again: StorageStep::CommandAgain,
+        unmovable: StorageStep::CommandUnmovable,
+        stuck: StorageStep::CommandSecond,
     },
 ];
 
 pub(super) const IN_TREE: Driver = Driver {
     by: " by the control plane",
-    ready: "storage/migrate-in-tree/ready",
-    done: "storage/migrate-in-tree/done",
-    again: "storage/migrate-in-tree/again",
-    unmovable: "storage/migrate-in-tree/unmovable",
-    stuck: "storage/migrate-in-tree/second",
+    ready: StorageStep::InTreeReady,
+    done: StorageStep::InTreeDone,
+    again: StorageStep::InTreeAgain,
+    unmovable: StorageStep::InTreeUnmovable,
+    stuck: StorageStep::InTreeSecond,
 };
 
 /// Judges every driver that took part.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::shared_difference::{Kind, differences, field};
 use super::{Breach, Evidence, Verdict};
-use crate::evidence::{Seen, Snapshot, Trace};
+use crate::evidence::{RetirementStep, ScenarioStep, Snapshot, Trace};
 use crate::subject::field_map::declares_lost;
 
 /// Collects what a judge finds.
@@ -78,9 +78,16 @@ pub(super) fn content(object: &Value) -> Value {
 }
 
 /// Compares all objects as they were seen in two steps, at each version.
-pub(super) fn alike(evidence: &Evidence<'_>, trace: &Trace, steps: (&str, &str), when: &str, found: &mut Found) {
-    for before in trace.snapshots(steps.0) {
-        let Some(after) = trace.snapshots(steps.1).find(|after| after.version == before.version) else { continue };
+pub(super) fn alike(
+    evidence: &Evidence<'_>,
+    trace: &Trace,
+    steps: (impl Into<ScenarioStep>, impl Into<ScenarioStep>),
+    when: &str,
+    found: &mut Found,
+) {
+    let (first, second) = (steps.0.into(), steps.1.into());
+    for before in trace.snapshots(first) {
+        let Some(after) = trace.snapshots(second).find(|after| after.version == before.version) else { continue };
         for (name, was) in &before.objects {
             match after.objects.get(name) {
                 Some(now) => found.compare(evidence, &before.version, was, now, when),
@@ -115,18 +122,7 @@ pub(super) fn retired_versions(trace: &Trace) -> BTreeSet<String> {
         let names = versions.into_iter().flatten().filter_map(|version| version["name"].as_str().map(str::to_owned));
         names.collect::<BTreeSet<String>>()
     };
-    versions("retire/install").difference(&versions("retire/after")).cloned().collect()
-}
-
-/// What was counted in a step, first.
-pub(super) fn counted(trace: &Trace, step: &str, what: &str) -> Option<u64> {
-    counts(trace, step, what).next()
-}
-
-/// What was counted in a step, each time.
-pub(super) fn counts<'t>(trace: &'t Trace, step: &'t str, what: &'t str) -> impl Iterator<Item = u64> + 't {
-    let counts = trace.of(step).filter_map(|seen| if let Seen::Count(count) = seen { Some(count) } else { None });
-    counts.filter(move |count| count.what == what).map(|count| count.count)
+    versions(RetirementStep::Install).difference(&versions(RetirementStep::After)).cloned().collect()
 }
 
 /// Who owns what, and at which version: manager, version, path. Items of lists are `[*]`, whatever their key.
@@ -161,9 +157,15 @@ fn collect(fields: &Value, path: &mut Vec<String>, paths: &mut Vec<Vec<String>>)
 }
 
 /// Compares who owns what in two steps, at each version.
-pub(super) fn same_owners(trace: &Trace, steps: (&str, &str), how: &str, found: &mut Found) {
-    for before in trace.snapshots(steps.0) {
-        let Some(after) = trace.snapshots(steps.1).find(|after| after.version == before.version) else { continue };
+pub(super) fn same_owners(
+    trace: &Trace,
+    steps: (impl Into<ScenarioStep>, impl Into<ScenarioStep>),
+    how: &str,
+    found: &mut Found,
+) {
+    let (first, second) = (steps.0.into(), steps.1.into());
+    for before in trace.snapshots(first) {
+        let Some(after) = trace.snapshots(second).find(|after| after.version == before.version) else { continue };
         for (name, was) in &before.objects {
             let Some(now) = after.objects.get(name) else { continue };
             found.examined += 1;

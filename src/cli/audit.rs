@@ -17,10 +17,11 @@ use super::args::TextFormat;
 use super::args::audit::AuditArgs;
 use super::args::env::ClusterArgs;
 use super::console::Console;
-use super::env::run::{access, told};
+use super::env::run::access;
 use super::exit::Exit;
-use super::run::quoted;
 use super::samples::samples;
+use super::servers::cluster_error;
+use crate::run::quoted;
 
 /// How long nothing is said while kinds are looked at.
 const QUIET: Duration = Duration::from_secs(2);
@@ -109,7 +110,7 @@ fn looked(args: &AuditArgs, access: &Access, console: Console) -> Result<Option<
         };
         runtime::unless_interrupted(looking).await.transpose()
     });
-    let seen: Option<Seen> = seen.and_then(|seen: Result<_, ClusterError>| seen).map_err(told)?;
+    let seen: Option<Seen> = seen.and_then(|seen: Result<_, ClusterError>| seen).map_err(cluster_error)?;
     if seen.is_none() {
         console.say("○ interrupted; nothing was changed");
     }

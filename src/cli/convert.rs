@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::act::wire;
 use crate::converter::{self, Converter, Declared};
 use crate::report::{Outcome, Report};
-use crate::run::{self as engine, SUITES, Selection, Settings, load_suite};
+use crate::run::{self as engine, Observations, SUITES, Selection, Settings, load_suite};
 use crate::subject::load::{InputError, Texts, Trouble};
 use crate::subject::{Crd, Subject};
 use anyhow::Result;
@@ -17,7 +17,8 @@ use super::args::convert::ConvertArgs;
 use super::console::Console;
 use super::env;
 use super::exit::Exit;
-use super::run::{load, options, remedy, unreachable};
+use super::servers::{remedy, unreachable};
+use super::subject::{load, options};
 
 /// Converts one object.
 pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
@@ -31,7 +32,7 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
         return Err(error.help(format!("its versions: {}", known.join(", "))).into());
     }
     let declared = converter::declared(&subject, crd).map_err(wrong)?;
-    let means = env::means(&subject, console)?;
+    let means = env::means(&subject, true, console)?;
     let endpoint = converter::open(&subject, &means).map_err(|why| unreachable(&why, remedy(&subject)))?;
     let converter = Converter::of(&subject, crd, endpoint.as_deref()).map_err(wrong)?;
     let exit = match converter.convert(&object, &from, &args.to) {
@@ -54,11 +55,12 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
     let suites = suites.map_err(|error| wrong(error.to_string()))?;
     let settings = Settings {
         selection: Selection { suites, ..Selection::default() },
-        exchanges,
         show_secrets: args.secrets.show_secrets,
         ..Settings::default()
     };
-    let report = engine::judge(&engine::plan(&subject, &settings), &options(None));
+    let observations = Observations { exchanges, ..Observations::default() };
+    let plan = engine::plan_recorded(&subject, &settings, &observations);
+    let report = engine::judge(&plan, &observations, &options(None)).report;
     Ok(if tell(&report, &crd.name, console) { exit } else { Exit::Findings })
 }
 

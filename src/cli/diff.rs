@@ -1,7 +1,7 @@
 //! `diff`.
 
 use crate::report::{Between, Report, guide};
-use crate::run as engine;
+use crate::run::{self as engine, ServerMatrix, Settings, quoted};
 use crate::subject::Subject;
 use crate::subject::load::{self, InputError, Trouble};
 use anyhow::Result;
@@ -9,7 +9,8 @@ use anyhow::Result;
 use super::args::{DiffArgs, DiffFormat, SelectionArgs};
 use super::console::Console;
 use super::exit::Exit;
-use super::{output, run};
+use super::output;
+use super::subject::{options, settings};
 
 /// Judges a change and reports what it brings.
 pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
@@ -19,15 +20,15 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
     }
     let mut subject = load::compare(&args.old, &args.new)?;
     subject.file.kubernetes.minimum = args.minimum;
-    let settings = run::settings(&selection(args), &subject)?;
-    let plan = engine::plan(&subject, &settings);
-    if plan.cases.is_empty() {
+    let command = format!("crdproof diff {} {}", quoted(&args.old), quoted(&args.new));
+    let settings = Settings { command: Some(command), ..settings(&selection(args), &subject)? };
+    let plan = engine::plan(&subject, &settings, &ServerMatrix::default());
+    if plan.planned.is_empty() {
         let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to compare");
         return Err(error.help("`crdproof list` shows all checks").into());
     }
-    let options = run::options(args.report.jobs);
-    let engine::Comparison { mut report, known } = engine::compare(&plan, &settings, &options);
-    run::add_reproduction(&mut report, &format!("crdproof diff {} {}", run::quoted(&args.old), run::quoted(&args.new)));
+    let options = options(args.report.jobs);
+    let engine::Comparison { report, known } = engine::compare(&plan, &settings, &options);
     console_output(args, &subject, &report, console)?;
     let exit = output::finish(&report, &args.report, console)?;
     if known > 0 && !args.report.quiet {

@@ -15,7 +15,7 @@ use super::preflight;
 
 /// Lists checks and suites.
 pub(crate) fn list(args: &ListArgs, console: Console) -> Result<Exit> {
-    let everything = Selection { suites: Vec::new(), only: args.only.iter().cloned().collect(), except: Vec::new() };
+    let everything = Selection { only: args.only.iter().cloned().collect(), ..Selection::default() };
     if let Some(unknown) = everything.unknown().first() {
         let families = crate::checks::families();
         let near = names::closest(unknown, families.iter().copied());

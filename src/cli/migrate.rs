@@ -12,8 +12,9 @@ use crdproof_envtest::{ClusterError, runtime};
 use super::args::env::ClusterArgs;
 use super::args::migrate::MigrateArgs;
 use super::console::Console;
-use super::env::run::{access, told};
+use super::env::run::access;
 use super::exit::Exit;
+use super::servers::cluster_error;
 
 /// Migrates, or says what would be migrated.
 pub(crate) fn migrate(args: &MigrateArgs, console: Console) -> Result<Exit> {
@@ -79,7 +80,7 @@ pub(super) fn guarded(
             Ok(Exit::Incomplete)
         })
     });
-    Ok(done.map_err(told)?.map_err(told)?)
+    Ok(done.map_err(cluster_error)?.map_err(cluster_error)?)
 }
 
 /// Says how far a pass is, every two seconds.

@@ -2,7 +2,6 @@
 
 mod args;
 mod audit;
-mod budget;
 mod cases;
 mod console;
 mod convert;
@@ -11,11 +10,11 @@ mod env;
 mod exit;
 mod files;
 mod init;
-mod journeys;
 mod list;
 mod migrate;
 mod minimum;
 mod output;
+mod plan;
 mod preflight;
 mod record;
 mod replay;
@@ -25,7 +24,8 @@ mod run;
 mod samples;
 mod schema;
 mod serve;
-mod stops;
+mod servers;
+mod subject;
 
 use std::process::ExitCode;
 
@@ -58,7 +58,7 @@ pub fn main() -> ExitCode {
         Command::Audit(args) => audit::audit(&args, console),
         Command::Retire(args) => retire::retire(&args, console),
         Command::Diff(args) => diff::diff(&args, console),
-        Command::Plan(args) => run::plan(&args, console),
+        Command::Plan(args) => plan::plan(&args, console),
         Command::List(args) => list::list(&args, console),
         Command::Explain(args) => list::explain(&args, console),
         Command::Init(args) => init::init(&args, console),

@@ -17,8 +17,9 @@ use super::args::env::{Provider, ServerArgs};
 use super::args::preflight::PreflightArgs;
 use super::console::Console;
 use super::env;
-use super::env::run::{Wanted, interrupted, shown, told};
+use super::env::run::{interrupted, spec};
 use super::exit::Exit;
+use super::servers::{cluster_error, describe};
 
 /// The subject file that is taken where none is named.
 const SUBJECT: &str = "crdproof.yaml";
@@ -34,11 +35,11 @@ pub(crate) fn preflight(args: &PreflightArgs, console: Console) -> Result<Exit> 
     let server = ServerArgs { provider: args.server.provider.or(Some(natural)), ..args.server.clone() };
     let may_change = server.cluster.allow_changes;
     let release = args.release.as_deref().unwrap_or(super::args::env::DEFAULT_RELEASE);
-    let wanted = Wanted::of(&env::store()?, release, &server, !may_change, console)?;
+    let wanted = spec(&env::store()?, release, &server, !may_change, console)?;
     let seen = runtime::block_on(async {
         let Some(server) = runtime::unless_interrupted(wanted.start()).await else { return Ok(None) };
         let server: Server = server?;
-        console.say(&format!("► {}", shown(&server)));
+        console.say(&format!("► {}", describe(&server)));
         let mut progress = |probe: &str| console.say(&format!("  probe {probe}"));
         let looking = preflight::look(&server, subject.as_ref(), !args.no_probes, may_change, &mut progress);
         let seen = runtime::unless_interrupted(looking).await;
@@ -47,7 +48,7 @@ pub(crate) fn preflight(args: &PreflightArgs, console: Console) -> Result<Exit> 
         stopped?;
         Ok(seen)
     });
-    let Some(seen) = seen.map_err(told)?.map_err(told)? else { return Ok(interrupted(console)) };
+    let Some(seen) = seen.map_err(cluster_error)?.map_err(cluster_error)? else { return Ok(interrupted(console)) };
     match args.format {
         TextFormat::Json => console.print(&format!("{}\n", serde_json::to_string_pretty(&seen)?))?,
         TextFormat::Text => console.print(&text(&seen, args.all))?,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::report::{Conduct, Wire, har};
-use crate::run::{self as engine, Asking, HEADER, Header, Options, Plan, Ran, Recording, Settings};
+use crate::run::{self as engine, HEADER, Header, Options, Plan, Ran, Recording, Settings, quoted};
 use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
 
@@ -14,7 +14,8 @@ use super::console::Console;
 use super::exit::Exit;
 use super::files::{self, For};
 use super::output;
-use super::run::{add_reproduction, load, minimum, nothing, options, quoted, settings};
+use super::servers::nothing;
+use super::subject::{load, options, settings};
 
 /// Refuses a folder that holds something else than a recording, before anything runs.
 pub(crate) fn check(folder: &Path) -> Result<()> {
@@ -65,7 +66,16 @@ fn write_files(folder: &Path, recording: &Recording) -> Result<()> {
 }
 
 /// Writes what went over the wire as an HTTP archive.
-pub(crate) fn write_har(path: &Path, plan: &Plan<'_>, ran: &Ran, started: jiff::Timestamp) -> Result<()> {
+pub(crate) fn write_har(
+    path: &Path,
+    plan: &Plan<'_>,
+    ran: &Ran,
+    started: jiff::Timestamp,
+    console: Console,
+) -> Result<()> {
+    if ran.exchanges.is_empty() {
+        console.say(&format!("○ nothing went over the wire, so {} has no entries", path.display()));
+    }
     let crds = plan.subject.crds.iter();
     let wires = crds.filter_map(|crd| ran.exchanges.get(&crd.name).map(|exchanges| Wire { crd, exchanges }));
     let wires: Vec<_> = wires.collect();
@@ -98,30 +108,26 @@ pub(crate) fn judge(args: &JudgeArgs, console: Console) -> Result<Exit> {
         let suites = if args.suites.is_empty() { selection.suites } else { chosen.suites };
         selection = engine::Selection { suites, ..chosen };
     }
-    let settings = Settings {
-        selection,
-        seed: recording.header.seed,
-        trials: recording.trials,
-        exchanges: recording.exchanges,
-        traces: recording.traces,
-        absent: recording.header.absent,
-        asking: Asking::Never,
-        show_secrets: args.secrets.show_secrets,
-        ..Settings::default()
-    };
-    let plan = engine::plan(&subject, &settings);
-    if plan.cases.is_empty() {
-        return Err(nothing().into());
-    }
-    let options = Options { today: recording.header.day, ..options(args.report.jobs) };
-    let mut report = engine::judge(&plan, &options);
     let folder = quoted(&args.recording.display().to_string());
     let named = args.subject.subject();
     let named = named.sources.iter().map(|source| format!(" --crd {}", quoted(source))).collect::<String>()
         + &named.file.map_or(String::new(), |file| format!(" -f {}", quoted(&file.display().to_string())));
     let command = format!("crdproof judge{named} {folder}");
-    add_reproduction(&mut report, &command);
-    let minimum = minimum(&subject);
+    let settings = Settings {
+        selection,
+        seed: recording.header.seed,
+        show_secrets: args.secrets.show_secrets,
+        command: Some(command.clone()),
+        ..Settings::default()
+    };
+    let observations = recording.observations();
+    let plan = engine::plan_recorded(&subject, &settings, &observations);
+    if plan.planned.is_empty() {
+        return Err(nothing().into());
+    }
+    let options = Options { today: recording.header.day, ..options(args.report.jobs) };
+    let report = engine::judge(&plan, &observations, &options).report;
+    let minimum = subject.file.kubernetes.lowest().map(|version| version.to_string());
     let conduct = implementation.map(|implementation| Conduct {
         implementation,
         minimum: minimum.as_deref(),

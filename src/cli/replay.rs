@@ -9,7 +9,7 @@ use crate::converter::endpoint::{Endpoint as _, Request, Stand};
 use crate::converter::webhook::Webhook;
 use crate::evidence;
 use crate::report::{Finding, Outcome, Report};
-use crate::run::{self as engine, Plan, Settings, Suite, SuiteFile};
+use crate::run::{self as engine, Observations, Options, ServerMatrix, Settings, Suite, SuiteFile};
 use crate::subject::load::{InputError, Trouble};
 use crate::subject::{API_VERSION, Subject};
 use anyhow::Result;
@@ -21,7 +21,8 @@ use super::console::Console;
 use super::env;
 use super::exit::Exit;
 use super::files;
-use super::run::{load, options, remedy, settings, unreachable};
+use super::servers::{remedy, unreachable};
+use super::subject::{load, options, settings};
 
 /// What became of a case.
 enum Verdict {
@@ -50,7 +51,7 @@ pub(crate) fn replay(args: &ReplayArgs, console: Console) -> Result<Exit> {
     }
     let endpoint = args.target.as_deref().map(|url| target(url, args.ca.as_deref())).transpose()?;
     // A process of the subject is started once for all cases.
-    let opened = Opened::with(env::means(&subject, console)?);
+    let opened = Opened::with(env::means(&subject, true, console)?);
     let (mut broken, mut unreachable) = (false, false);
     for kept in &kept {
         let verdict = judge(kept, &subject, endpoint.clone(), &opened, args)?;
@@ -112,15 +113,16 @@ fn judge(
     };
     // The check is asked whatever suite it was found by; severities are still those of the subject's suites.
     settings.selection.suites.insert(0, alone(&case.check));
-    let plan = Plan { endpoint: opened.clone(), ..engine::plan(subject, &settings) };
-    if !plan.cases.iter().any(|planned| planned.crd.name == crd.name) {
+    let plan = engine::plan(subject, &settings, &ServerMatrix::default());
+    if !plan.planned.iter().any(|planned| planned.crd.name == crd.name) {
         let skipped = plan.skipped.iter().find(|skipped| skipped.crd == crd.name);
         return Ok(Verdict::Untried(skipped.map_or_else(|| "it is skipped".into(), |skipped| skipped.reason.clone())));
     }
-    if let Err(why) = engine::reach(&plan) {
+    if let Err(why) = engine::reach(&plan, opened) {
         return Err(unreachable(&why, remedy(subject)).into());
     }
-    Ok(verdict(engine::judge(&plan, &options(None)), kept))
+    let options = Options { endpoint: opened.clone(), ..options(None) };
+    Ok(verdict(engine::judge(&plan, &Observations::default(), &options).report, kept))
 }
 
 fn alone(check: &str) -> Suite {

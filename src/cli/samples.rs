@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use super::args::TextFormat;
 use super::args::audit::AuditArgs;
 use super::console::Console;
-use super::env::run::told;
 use super::exit::Exit;
 use super::files;
+use super::servers::cluster_error;
 
 /// Takes samples of a cluster, or of a dump where there is no access.
 pub(super) fn samples(args: &AuditArgs, folder: &Path, access: Option<&Access>, console: Console) -> Result<Exit> {
@@ -31,7 +31,7 @@ pub(super) fn samples(args: &AuditArgs, folder: &Path, access: Option<&Access>, 
                 let taking = async { take(Existing::connect(access).await?.api(), name, count).await };
                 runtime::unless_interrupted(taking).await.transpose()
             });
-            let taken = taking.and_then(|taken: Result<_, ClusterError>| taken).map_err(told)?;
+            let taken = taking.and_then(|taken: Result<_, ClusterError>| taken).map_err(cluster_error)?;
             let Some(found) = taken else {
                 console.say("○ interrupted; nothing was written");
                 return Ok(Exit::Incomplete);

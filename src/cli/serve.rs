@@ -12,7 +12,7 @@ use crdproof_envtest::runtime;
 use super::args::convert::ServeArgs;
 use super::console::Console;
 use super::exit::Exit;
-use super::run::load;
+use super::subject::load;
 
 /// Serves until it is interrupted.
 pub(crate) fn serve(args: &ServeArgs, console: Console) -> Result<Exit> {

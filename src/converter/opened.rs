@@ -34,6 +34,11 @@ impl Opened {
         Self { means, ..Self::default() }
     }
 
+    /// Opens another one, for whoever keeps it.
+    pub(crate) fn open(&self, subject: &Subject) -> Result<Option<Box<dyn Endpoint>>, String> {
+        super::open(subject, &self.means)
+    }
+
     /// What answers, where something does. `Err` says why it cannot be asked, also the next time.
     pub fn endpoint(&self, subject: &Subject) -> Result<Option<&dyn Endpoint>, String> {
         kept(self.endpoint.get_or_init(|| super::open(subject, &self.means)))

@@ -136,6 +136,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::evidence::ServingStep;
 
     fn trace() -> Trace {
         let object = json!({"kind": "Widget", "spec": {"text": "a text that is long enough to be worth it"}});
@@ -146,12 +147,12 @@ mod tests {
         let review =
             json!({"from": ["v1"], "to": "v2", "uids": ["u"], "metadata": true, "spec": true, "answered": true});
         let records = [
-            record("serve/create", call),
-            record("serve/list", snapshot("v1")),
-            record("serve/list", snapshot("v2")),
-            record("serve/install", json!({"definition": {"spec": {}}})),
-            record("serve/reviews", json!({"reviews": [review, review]})),
-            record("serve/count", json!({"count": {"what": "objects", "count": 2}})),
+            record("serving/create", call),
+            record("serving/read", snapshot("v1")),
+            record("serving/read", snapshot("v2")),
+            record("serving/install", json!({"definition": {"spec": {}}})),
+            record("apply/reviews", json!({"reviews": [review, review]})),
+            record("storage/busy", json!({"refusedWrites": 2})),
         ];
         let trace = json!({"kubernetes": "1.36.4", "recorded": "2026-11-16T00:00:00Z", "crd": "widgets.example.com",
             "requests": 3, "records": records});
@@ -170,7 +171,8 @@ mod tests {
         assert_eq!(packed.to_string().matches("worth it").count(), 1);
         let back = Trace::unpacked(packed).unwrap();
         assert_eq!(back, trace);
-        let bodies: Vec<&Body> = back.snapshots("serve").flat_map(|snapshot| snapshot.objects.values()).collect();
+        let bodies: Vec<&Body> =
+            back.snapshots(ServingStep::Read).flat_map(|snapshot| snapshot.objects.values()).collect();
         assert!(bodies.iter().all(|body| Arc::ptr_eq(&body.0, &bodies[0].0)));
     }
 

@@ -1,26 +1,32 @@
 //! What acting recorded: plain data that can be saved, judged again and compared.
 
+mod action;
 mod body;
 mod case;
 mod delivered;
 mod exchange;
 pub mod inventory;
+mod named;
 mod object;
+mod step;
 mod taken;
 mod text;
 mod trace;
 mod transport;
 mod trial;
 
+pub use action::{Action, Listing};
 pub use body::{Bodies, Body};
 pub use case::{CaseError, SavedCase};
 pub use delivered::{Became, Delivered, Differs, Health, State};
 pub use exchange::{Ask, Exchange, Outcome, masked_review};
 pub use object::Object;
+pub use step::{ApplyStep, RetirementStep, Scenario, ServingStep, Step as ScenarioStep, StorageStep};
 pub use taken::Taken;
 pub use text::Decoration;
 pub use trace::{
-    AdmissionSeen, Call, Count, Driven, Names, Record, ReviewSeen, Seen, Snapshot, Trace, WatchEvent, WatchLog,
+    AdmissionSeen, Call, Cleaned, Driven, MigrationPass, Names, PassName, Record, ReviewSeen, Seen, Settled, Snapshot,
+    Trace, WatchEvent, WatchLog,
 };
 pub use transport::{Certificate, Transport};
 pub use trial::{Act, Answer, Edit, Fit, Leg, Origin, Reply, Step, Trial};

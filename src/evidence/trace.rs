@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Body, Delivered, Health};
+use super::{Action, Body, Delivered, Health, Listing, Scenario, ScenarioStep as Step};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// The journeys of one CRD on one API server: what was done, step by step, and what was seen.
+/// The record of the scenarios of one CRD on one API server: what was done, step by step, and what was seen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Trace {
@@ -29,8 +29,8 @@ pub struct Trace {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Record {
-    /// The step that it belongs to, such as `serve/create`.
-    pub step: String,
+    /// The step that it belongs to, such as `serving/create`.
+    pub step: Step,
     /// What was seen.
     pub seen: Seen,
 }
@@ -53,8 +53,16 @@ pub enum Seen {
     Watch(WatchLog),
     /// Reviews that reached the converter.
     Reviews(Vec<ReviewSeen>),
-    /// A number of something.
-    Count(Count),
+    /// Where writes landed after the storage version changed.
+    Settled(Settled),
+    /// What one pass of the built-in migration did.
+    Pass(MigrationPass),
+    /// How many writes were refused.
+    RefusedWrites(u64),
+    /// Whether the server keeps transition rules.
+    RulesKept(bool),
+    /// What a retirement did to managedFields.
+    Cleaned(Cleaned),
     /// What an admission webhook was shown.
     Admission(AdmissionSeen),
     /// How a migration ended.
@@ -69,8 +77,9 @@ pub enum Seen {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Call {
-    /// What it was for, such as `create`.
-    pub what: String,
+    /// What it was for.
+    #[serde(rename = "what")]
+    pub action: Action,
     /// The version that was asked.
     pub version: String,
     /// The object's name, or nothing.
@@ -116,8 +125,8 @@ pub struct Snapshot {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Names {
-    /// The question, such as `label selector`.
-    pub what: String,
+    /// What they are about.
+    pub what: Listing,
     /// The versions that were asked, one after the other.
     pub versions: Vec<String>,
     /// The names.
@@ -166,14 +175,65 @@ pub struct ReviewSeen {
     pub answered: bool,
 }
 
-/// A number of something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Where writes landed after the storage version changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Count {
-    /// What was counted.
-    pub what: String,
-    /// How many there were.
-    pub count: u64,
+pub struct Settled {
+    /// Writes that were still stored at the previous version.
+    pub late: u64,
+    /// Writes in a row that were stored at the wanted version, at the server that had the fewest.
+    pub in_a_row: u64,
+}
+
+impl Settled {
+    /// How many writes in a row show that the change has taken effect.
+    pub const ENOUGH: usize = 5;
+
+    /// Returns whether the change has taken effect at every server.
+    pub fn has_taken_effect(self) -> bool {
+        self.in_a_row >= Self::ENOUGH as u64
+    }
+}
+
+/// What one pass of the built-in migration did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct MigrationPass {
+    /// Which pass it was.
+    #[serde(rename = "what")]
+    pub pass: PassName,
+    /// Objects that were listed.
+    pub seen: u64,
+    /// Objects that were stored anew.
+    pub rewritten: u64,
+    /// Objects that somebody else wrote in the meantime.
+    pub overtaken: u64,
+    /// Objects that could not be written.
+    pub failed: u64,
+}
+
+/// Which pass of the built-in migration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PassName {
+    /// The first one.
+    First,
+    /// One after a whole migration.
+    Second,
+    /// One while others write.
+    Busy,
+    /// One after that, when nobody writes.
+    Last,
+}
+
+/// What a retirement did to managedFields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Cleaned {
+    /// Objects whose entries were rewritten.
+    pub rewritten: u64,
+    /// Fields that have no owner afterwards.
+    pub losses: u64,
 }
 
 /// A request that reached an admission webhook.
@@ -222,61 +282,85 @@ pub struct Driven {
 }
 
 impl Trace {
-    /// What was seen in a step, and in those below it.
-    pub fn of<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Seen> {
-        let within = move |record: &&Record| {
-            record.step == step || record.step.strip_prefix(step).is_some_and(|rest| rest.starts_with('/'))
-        };
-        self.records.iter().filter(within).map(|record| &record.seen)
+    /// Returns what was seen in a step.
+    pub fn of(&self, step: impl Into<Step>) -> impl Iterator<Item = &Seen> {
+        let step = step.into();
+        self.records.iter().filter(move |record| record.step == step).map(|record| &record.seen)
     }
 
-    /// The requests of a step.
-    pub fn calls<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Call> {
-        self.of(step).filter_map(|seen| if let Seen::Call(call) = seen { Some(call) } else { None })
+    /// Returns whether the scenario ran, as far as to its first observation.
+    pub fn has(&self, scenario: Scenario) -> bool {
+        self.records.iter().any(|record| record.step.scenario() == scenario)
     }
 
-    /// All objects as they were seen in a step, by version.
-    pub fn snapshots<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Snapshot> {
-        self.of(step).filter_map(|seen| if let Seen::Snapshot(snapshot) = seen { Some(snapshot) } else { None })
+    /// Returns whether the control plane itself migrated.
+    pub fn has_in_tree_migration(&self) -> bool {
+        self.records.iter().any(|record| matches!(record.step, Step::Storage(step) if step.is_in_tree()))
     }
 
-    /// The answers to questions for names in a step.
-    pub fn names<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Names> {
-        self.of(step).filter_map(|seen| if let Seen::Names(names) = seen { Some(names) } else { None })
+    /// Returns the requests of a step.
+    pub fn calls(&self, step: impl Into<Step>) -> impl Iterator<Item = &Call> {
+        self.of(step).filter_map(|seen| if let Seen::Call(seen) = seen { Some(seen) } else { None })
     }
 
-    /// What watches told in a step.
-    pub fn watches<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t WatchLog> {
-        self.of(step).filter_map(|seen| if let Seen::Watch(log) = seen { Some(log) } else { None })
+    /// Returns all objects as they were seen in a step, by version.
+    pub fn snapshots(&self, step: impl Into<Step>) -> impl Iterator<Item = &Snapshot> {
+        self.of(step).filter_map(|seen| if let Seen::Snapshot(seen) = seen { Some(seen) } else { None })
     }
 
-    /// What became of objects in a step.
-    pub fn delivered<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Delivered> {
-        self.of(step).filter_map(|seen| if let Seen::Delivered(delivered) = seen { Some(delivered) } else { None })
+    /// Returns the lists of names in a step.
+    pub fn names(&self, step: impl Into<Step>) -> impl Iterator<Item = &Names> {
+        self.of(step).filter_map(|seen| if let Seen::Names(seen) = seen { Some(seen) } else { None })
     }
 
-    /// How the health of objects changed in a step.
-    pub fn health<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Health> {
-        self.of(step).filter_map(|seen| if let Seen::Health(health) = seen { Some(health) } else { None })
+    /// Returns what watches reported in a step.
+    pub fn watches(&self, step: impl Into<Step>) -> impl Iterator<Item = &WatchLog> {
+        self.of(step).filter_map(|seen| if let Seen::Watch(seen) = seen { Some(seen) } else { None })
     }
 
-    /// The definition as it was at the end of a step.
-    pub fn definition<'t>(&'t self, step: &'t str) -> Option<&'t Value> {
-        self.of(step).filter_map(|seen| if let Seen::Definition(crd) = seen { Some(crd) } else { None }).last()
+    /// Returns what became of delivered objects in a step.
+    pub fn delivered(&self, step: impl Into<Step>) -> impl Iterator<Item = &Delivered> {
+        self.of(step).filter_map(|seen| if let Seen::Delivered(seen) = seen { Some(seen) } else { None })
     }
 
-    /// The versions that objects were stored at in a step, as they were seen one after the other.
-    pub fn stored<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t BTreeMap<String, String>> {
-        self.of(step).filter_map(|seen| if let Seen::Stored(stored) = seen { Some(stored) } else { None })
+    /// Returns how the health of objects changed in a step.
+    pub fn health(&self, step: impl Into<Step>) -> impl Iterator<Item = &Health> {
+        self.of(step).filter_map(|seen| if let Seen::Health(seen) = seen { Some(seen) } else { None })
     }
 
-    /// What admission webhooks were shown in a step.
-    pub fn admissions<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t AdmissionSeen> {
+    /// Returns the versions that objects were stored at in a step, one observation after the other.
+    pub fn stored(&self, step: impl Into<Step>) -> impl Iterator<Item = &BTreeMap<String, String>> {
+        self.of(step).filter_map(|seen| if let Seen::Stored(seen) = seen { Some(seen) } else { None })
+    }
+
+    /// Returns what admission webhooks were shown in a step.
+    pub fn admissions(&self, step: impl Into<Step>) -> impl Iterator<Item = &AdmissionSeen> {
         self.of(step).filter_map(|seen| if let Seen::Admission(seen) = seen { Some(seen) } else { None })
     }
 
-    /// How migrations ended in a step.
-    pub fn driven<'t>(&'t self, step: &'t str) -> impl Iterator<Item = &'t Driven> {
-        self.of(step).filter_map(|seen| if let Seen::Driven(driven) = seen { Some(driven) } else { None })
+    /// Returns how migrations ended in a step.
+    pub fn driven(&self, step: impl Into<Step>) -> impl Iterator<Item = &Driven> {
+        self.of(step).filter_map(|seen| if let Seen::Driven(seen) = seen { Some(seen) } else { None })
+    }
+
+    /// Returns where writes landed in a step.
+    pub fn settled(&self, step: impl Into<Step>) -> impl Iterator<Item = &Settled> {
+        self.of(step).filter_map(|seen| if let Seen::Settled(seen) = seen { Some(seen) } else { None })
+    }
+
+    /// Returns how many writes were refused in a step.
+    pub fn refused_writes(&self, step: impl Into<Step>) -> impl Iterator<Item = &u64> {
+        self.of(step).filter_map(|seen| if let Seen::RefusedWrites(seen) = seen { Some(seen) } else { None })
+    }
+
+    /// Returns what a pass of the built-in migration did in a step.
+    pub fn pass(&self, step: impl Into<Step>, name: PassName) -> Option<&MigrationPass> {
+        let mut passes = self.of(step).filter_map(|seen| if let Seen::Pass(pass) = seen { Some(pass) } else { None });
+        passes.find(|pass| pass.pass == name)
+    }
+
+    /// Returns the definition as it was at the end of a step.
+    pub fn definition(&self, step: impl Into<Step>) -> Option<&Value> {
+        self.of(step).filter_map(|seen| if let Seen::Definition(crd) = seen { Some(crd) } else { None }).last()
     }
 }

@@ -17,7 +17,7 @@ use crdproof_envtest::retry;
 use crdproof_envtest::{ClusterError, Server};
 
 /// How many writes in a row must land at the new version, at each server, until the flip counts as done.
-pub const SETTLED: usize = 5;
+const ENOUGH: usize = crate::evidence::Settled::ENOUGH;
 
 /// A request of ours that is under way.
 pub type Flight = JoinHandle<Result<Answer, ClusterError>>;
@@ -47,7 +47,7 @@ pub struct Settled {
 impl Settled {
     /// Whether all writes are stored at the new version from now on.
     pub fn is_settled(&self) -> bool {
-        !self.stuck && !self.servers.is_empty() && self.servers.iter().all(|server| server.row >= SETTLED)
+        !self.stuck && !self.servers.is_empty() && self.servers.iter().all(|server| server.row >= ENOUGH)
     }
 }
 
@@ -130,7 +130,7 @@ async fn landed_at(
 ) -> Result<Landed, ClusterError> {
     let kind = watched.kind.at(&version_of(watched.object));
     let (mut landed, mut number) = (Landed::default(), 0);
-    while landed.row < SETTLED && Instant::now() < end {
+    while landed.row < ENOUGH && Instant::now() < end {
         number += 1;
         let name = format!("probe-{server}-{number}");
         let mut object = watched.object.clone();

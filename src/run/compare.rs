@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Options, Plan, Settings, judge};
+use super::{Observations, Options, Plan, ServerMatrix, Settings, judge};
 use crate::checks::{self, Need};
 use crate::report::{Report, Skipped};
 use crate::subject::Subject;
@@ -19,13 +19,14 @@ pub struct Comparison {
 /// Judges the plan of a subject that has an old state. Findings that the old state, judged alone,
 /// has too are left out: a change answers for what it brings.
 pub fn compare(plan: &Plan<'_>, settings: &Settings, options: &Options) -> Comparison {
-    let mut report = judge(plan, options);
+    let mut report = judge(plan, &Observations::default(), options).report;
     let suspects = found_without_baseline(&report);
     if suspects.is_empty() {
         return Comparison { report, known: 0 };
     }
     let old = old_alone(plan.subject, &suspects);
-    let before = judge(&super::plan(&old, settings), options);
+    let before =
+        judge(&super::plan(&old, settings, &ServerMatrix::default()), &Observations::default(), options).report;
     let known: BTreeSet<_> = before.findings.into_iter().map(|finding| finding.fingerprint).collect();
     let known = leave_out(&mut report, &known);
     Comparison { report, known }
@@ -43,6 +44,7 @@ fn old_alone(subject: &Subject, names: &BTreeSet<String>) -> Subject {
     let old = subject.baseline.iter().flatten();
     Subject {
         name: subject.name.clone(),
+        arguments: subject.arguments.clone(),
         sources: subject.sources.clone(),
         crds: old.filter(|crd| names.contains(&crd.name)).cloned().collect(),
         baseline: None,

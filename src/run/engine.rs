@@ -9,53 +9,31 @@ use std::time::Instant;
 use jiff::civil::Date;
 use serde_json::Value;
 
-use super::{Case, Plan, Recorded};
+use super::plan::{NO_IN_TREE, skip};
+use super::{Event, Observations, Plan};
 use crate::act::conversions::{Found, Saved, Search, judge_recorded};
 use crate::act::wire;
-use crate::checks::{Change, Check, Evidence, Need, Verdict};
+use crate::checks::{Change, Check, Evidence, Need, Severity, Verdict};
 use crate::converter::endpoint::Request;
-use crate::converter::{self, Converter, Declared};
+use crate::converter::{self, Converter, Declared, Opened};
 use crate::evidence::{Exchange, Outcome, Trial};
-use crate::report::Conversions;
+use crate::report::Skipped;
 use crate::subject::Crd;
+use crdproof_schema::kubernetes::KubeVersion;
 use crdproof_schema::structural::Secrets;
 use crdproof_schema::structural::compare::{Delta, compare};
 
-/// What happens during a run, in the order in which it happens.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// The run begins.
-    Started {
-        /// How many cases there are.
-        cases: usize,
-    },
-    /// Objects of a CRD were tried on its converter.
-    Searched {
-        /// What was done.
-        conversions: Conversions,
-        /// Why the converter could not be asked to the end.
-        stopped: Option<String>,
-        /// Every trial, where the settings ask to record.
-        recorded: Option<Box<Recorded>>,
-    },
-    /// An endpoint was asked about a CRD; only where the settings ask to record.
-    Asked {
-        /// The CRD.
-        crd: &'a Crd,
-        /// Requests and answers.
-        exchanges: Vec<Exchange>,
-    },
-    /// A case was judged.
-    Judged {
-        /// Its index in the plan.
-        index: usize,
-        /// The case.
-        case: Case<'a>,
-        /// What the judge said.
-        verdict: Verdict,
-        /// The trials that breaches point to.
-        shown: Arc<Vec<Trial>>,
-    },
+/// One check on one CRD, with the trace that it reads where one takes part.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The check.
+    pub check: &'static Check,
+    /// The severity in force.
+    pub severity: Severity,
+    /// The CRD; from the baseline where the CRD is gone.
+    pub crd: &'a Crd,
+    /// The API server whose scenarios are judged, where one takes part.
+    pub server: Option<KubeVersion>,
 }
 
 /// How to run.
@@ -65,9 +43,16 @@ pub struct Options {
     pub jobs: NonZeroUsize,
     /// The day, for expiries.
     pub today: Date,
+    /// What answers the subject's reviews, opened when it is first needed.
+    pub endpoint: Opened,
 }
 
 impl Options {
+    /// Judges with as many threads as serve most, as of this day.
+    pub fn on(today: Date) -> Self {
+        Self { jobs: Self::jobs(), today, endpoint: Opened::default() }
+    }
+
     /// As many threads as serve most: four for each core, since those that wait for a converter leave the core to others,
     /// and the converter must not wait for them.
     pub fn jobs() -> NonZeroUsize {
@@ -76,23 +61,51 @@ impl Options {
     }
 }
 
-/// Whether the plan asks a webhook.
+/// The checks of a plan with the traces that they read, and those that have nothing to read.
+pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Case<'a>>, Vec<Skipped>) {
+    let (mut cases, mut skipped): (Vec<Case<'a>>, Vec<Skipped>) = (Vec::new(), Vec::new());
+    for planned in &plan.planned {
+        let (check, severity, crd) = (planned.check, planned.severity, planned.crd);
+        let Some(server) = &planned.server else {
+            cases.push(Case { check, severity, crd, server: None });
+            continue;
+        };
+        // Several names may stand for one release, so that traces are counted and not names.
+        if plan.matrix.servers.first() != Some(server) {
+            continue;
+        }
+        for trace in observations.traces.iter().filter(|trace| trace.crd == crd.name) {
+            if check.needs.contains(&Need::InTreeMigration) && !trace.has_in_tree_migration() {
+                let kubernetes = Some(trace.kubernetes.to_string());
+                skipped.push(Skipped { kubernetes, ..skip(check, &crd.name, NO_IN_TREE) });
+            } else {
+                cases.push(Case { check, severity, crd, server: Some(trace.kubernetes) });
+            }
+        }
+        skipped.extend(observations.absent.iter().map(|absent| Skipped {
+            kubernetes: Some(absent.kubernetes.clone()),
+            ..skip(check, &crd.name, &absent.reason)
+        }));
+    }
+    (cases, skipped)
+}
+
+/// Returns whether the plan sends requests to a webhook.
 pub fn asks(plan: &Plan<'_>) -> bool {
-    plan.cases.iter().any(|case| {
-        let over_the_wire = matches!(converter::declared(plan.subject, case.crd), Ok(Declared::Webhook(_)));
-        let needs = |need| case.check.needs.contains(&need);
-        let trials = (needs(Need::Trials) || needs(Need::Survey)) && !plan.settings.trials.contains_key(&case.crd.name);
-        over_the_wire && (trials || needs(Need::Exchanges) && !plan.settings.exchanges.contains_key(&case.crd.name))
+    plan.planned.iter().any(|planned| {
+        let over_the_wire = matches!(converter::declared(plan.subject, planned.crd), Ok(Declared::Webhook(_)));
+        let reads = |need: &Need| matches!(need, Need::Trials | Need::Survey | Need::Exchanges);
+        over_the_wire && planned.check.needs.iter().any(reads)
     })
 }
 
-/// Whether what answers the subject's reviews can be reached, where the plan needs it. `Err` says why not:
-/// nothing is judged then, since everything would fail for that one reason.
-pub fn reach(plan: &Plan<'_>) -> Result<(), String> {
+/// Checks that what answers the subject's reviews can be reached, where the plan needs it. `Err` says why not: nothing
+/// is judged then, since everything would fail for that one reason.
+pub fn reach(plan: &Plan<'_>, endpoint: &Opened) -> Result<(), String> {
     if plan.settings.endpoint.is_some() || !asks(plan) {
         return Ok(());
     }
-    let endpoint = plan.endpoint.endpoint(plan.subject)?;
+    let endpoint = endpoint.endpoint(plan.subject)?;
     let hello = Request::get();
     match endpoint.map(|endpoint| endpoint.send(&hello).0) {
         Some(Outcome::Failed(why)) => Err(why),
@@ -103,86 +116,157 @@ pub fn reach(plan: &Plan<'_>) -> Result<(), String> {
 /// Tells what happens.
 type Emit<'e, 'a> = &'e (dyn Fn(Event<'a>) + Sync);
 
-/// Runs a plan. `emit` is called from several threads, once for each event.
-pub fn run<'a>(plan: &Plan<'a>, options: &Options, emit: Emit<'_, 'a>) {
-    emit(Event::Started { cases: plan.cases.len() });
-    let once = Once::default();
+/// What all checks of a run share.
+struct Engine<'r, 'a> {
+    plan: &'r Plan<'a>,
+    observations: &'r Observations,
+    options: &'r Options,
+    cases: &'r [Case<'a>],
+    once: Once,
+    emit: Emit<'r, 'a>,
+}
+
+/// Judges cases by what was observed, and asks the converter where nothing was. `emit` is called from several threads,
+/// once for each event.
+pub(super) fn run<'a>(
+    plan: &Plan<'a>,
+    observations: &Observations,
+    cases: &[Case<'a>],
+    options: &Options,
+    emit: Emit<'_, 'a>,
+) {
+    emit(Event::Started { checks: cases.len() });
+    let engine = Engine { plan, observations, options, cases, once: Once::default(), emit };
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        for _ in 0..options.jobs.get().min(plan.cases.len().max(1)) {
+        for _ in 0..options.jobs.get().min(cases.len().max(1)) {
             scope.spawn(|| {
-                loop {
+                while let Some((index, case)) = {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(case) = plan.cases.get(index) else {
-                        break;
-                    };
-                    let (verdict, shown) = judge(plan, *case, &once, options, emit);
-                    emit(Event::Judged { index, case: *case, verdict, shown });
+                    cases.get(index).map(|case| (index, *case))
+                } {
+                    let (verdict, shown) = engine.judge(case);
+                    emit(Event::Judged { index, case, verdict, shown });
                 }
             });
         }
     });
 }
 
-fn judge<'a>(
-    plan: &Plan<'a>,
-    case: Case<'a>,
-    once: &Once,
-    options: &Options,
-    emit: Emit<'_, 'a>,
-) -> (Verdict, Arc<Vec<Trial>>) {
-    let (subject, settings) = (plan.subject, plan.settings);
-    let name = case.crd.name.as_str();
-    let change = match (&subject.baseline, subject.crd(name), subject.baseline_of(name)) {
-        (None, ..) => Change::Unknown,
-        (Some(_), Some(_), None) => Change::Added,
-        (Some(_), Some(_), Some(old)) => Change::Kept(old),
-        (Some(_), None, _) => Change::Removed,
-    };
-    let needs = |need| case.check.needs.contains(&need);
-    let recorded = settings.exchanges.get(name);
-    let exchanges = if needs(Need::Exchanges) && recorded.is_none() {
-        once.exchanges.of(name, || exchange(plan, case.crd, emit))
-    } else {
-        Arc::default()
-    };
-    let deltas = match change {
-        Change::Kept(old) if needs(Need::Baseline) => once.deltas.of(name, || compare_versions(old, case.crd)),
-        _ => Arc::default(),
-    };
-    let trials = settings.trials.get(name);
-    let evidence = Evidence {
-        subject,
-        crd: case.crd,
-        change,
-        deltas: &deltas,
-        trials: &[],
-        exchanges: recorded.unwrap_or(&exchanges),
-        trace: settings.traces.iter().find(|trace| trace.crd == name && Some(trace.kubernetes) == case.server),
-        today: options.today,
-        secrets: &once.secrets.of(name, || case.crd.secrets()),
-        show_secrets: settings.show_secrets,
-        tools: None,
-    };
-    if !(needs(Need::Trials) || needs(Need::Survey)) {
-        return (expected_of(case, (case.check.judge)(&evidence)), Arc::default());
-    }
-    let searched = once.searches.of(name, || match trials {
-        Some(recorded) => {
-            let (verdicts, shown) = judge_recorded(&judges(plan, case.crd), &evidence, recorded);
-            if let Some(conversions) = recorded.conversions.clone() {
-                emit(Event::Searched { conversions, stopped: recorded.stopped.clone(), recorded: None });
+impl<'a> Engine<'_, 'a> {
+    fn judge(&self, case: Case<'a>) -> (Verdict, Arc<Vec<Trial>>) {
+        let (subject, settings) = (self.plan.subject, self.plan.settings);
+        let name = case.crd.name.as_str();
+        let change = match (&subject.baseline, subject.crd(name), subject.baseline_of(name)) {
+            (None, ..) => Change::Unknown,
+            (Some(_), Some(_), None) => Change::Added,
+            (Some(_), Some(_), Some(old)) => Change::Kept(old),
+            (Some(_), None, _) => Change::Removed,
+        };
+        let needs = |need| case.check.needs.contains(&need);
+        let recorded = self.observations.exchanges.get(name);
+        let exchanges = if needs(Need::Exchanges) && recorded.is_none() {
+            self.once.exchanges.of(name, || self.exchange(case.crd))
+        } else {
+            Arc::default()
+        };
+        let deltas = match change {
+            Change::Kept(old) if needs(Need::Baseline) => self.once.deltas.of(name, || compare_versions(old, case.crd)),
+            _ => Arc::default(),
+        };
+        let mut traces = self.observations.traces.iter();
+        let evidence = Evidence {
+            subject,
+            crd: case.crd,
+            change,
+            deltas: &deltas,
+            trials: &[],
+            exchanges: recorded.unwrap_or(&exchanges),
+            trace: traces.find(|trace| trace.crd == name && Some(trace.kubernetes) == case.server),
+            today: self.options.today,
+            secrets: &self.once.secrets.of(name, || case.crd.secrets()),
+            show_secrets: settings.show_secrets,
+            tools: None,
+        };
+        if !(needs(Need::Trials) || needs(Need::Survey)) {
+            return (expected_of(case, (case.check.judge)(&evidence)), Arc::default());
+        }
+        let searched = self.once.searches.of(name, || match self.observations.conversions.get(name) {
+            Some(recorded) => {
+                let (verdicts, shown) = judge_recorded(&self.conversion_checks(case.crd), &evidence, recorded);
+                if let Some(conversions) = recorded.conversions.clone() {
+                    let stopped = recorded.stopped.clone();
+                    (self.emit)(Event::Searched { conversions, stopped, recorded: None });
+                }
+                Ok((verdicts, Arc::new(shown)))
             }
-            Ok((verdicts, Arc::new(shown)))
+            None => self.search(case.crd, &evidence),
+        });
+        match &*searched {
+            Ok((verdicts, shown)) => {
+                let verdict = verdicts.get(case.check.id).cloned();
+                (verdict.unwrap_or_else(|| (case.check.judge)(&evidence)), Arc::clone(shown))
+            }
+            Err(why) => (Verdict::Undecided(why.clone()), Arc::default()),
         }
-        None => search(plan, case.crd, &evidence, options, emit),
-    });
-    match &*searched {
-        Ok((verdicts, shown)) => {
-            let verdict = verdicts.get(case.check.id).cloned();
-            (verdict.unwrap_or_else(|| (case.check.judge)(&evidence)), Arc::clone(shown))
+    }
+
+    /// Tries objects of a CRD on its converter, for all checks that read conversions.
+    fn search(&self, crd: &'a Crd, evidence: &Evidence<'_>) -> Result<Searched, String> {
+        let (subject, settings) = (self.plan.subject, self.plan.settings);
+        let converter = match &settings.endpoint {
+            Some(stand) => Converter::asking(crd, &*stand.0),
+            None => Converter::of(subject, crd, self.options.endpoint.endpoint(subject)?)?,
+        };
+        let earlier = match &settings.baseline {
+            Some(stand) => Some(&*stand.0),
+            None => self.options.endpoint.baseline(subject)?,
+        };
+        let baseline = earlier.map(|endpoint| Converter::asking(crd, endpoint));
+        let cases = settings.cases.iter().filter(|case| case.crd == crd.name).map(|case| Saved {
+            name: case.file_name(),
+            version: case.version.clone(),
+            fit: case.fit.clone(),
+            object: case.object.clone(),
+        });
+        let search = Search {
+            subject,
+            crd,
+            converter: &converter,
+            baseline: baseline.as_ref(),
+            checks: self.conversion_checks(crd),
+            cases: cases.collect(),
+            samples: !settings.only_cases,
+            objects: settings.generated(),
+            seed: settings.seed,
+            deadline: settings.time.map(|time| Instant::now() + time),
+            jobs: self.options.jobs,
+        };
+        let Found { verdicts, shown, conversions, stopped, recorded } = search.run(evidence, settings.record);
+        (self.emit)(Event::Searched { conversions, stopped, recorded: recorded.map(Box::new) });
+        Ok((verdicts, Arc::new(shown)))
+    }
+
+    /// The planned checks of a CRD that read conversions.
+    fn conversion_checks(&self, crd: &Crd) -> Vec<&'static Check> {
+        let planned = self.cases.iter().filter(|case| case.crd.name == crd.name).map(|case| case.check);
+        planned.filter(|check| check.needs.iter().any(|need| matches!(need, Need::Trials | Need::Survey))).collect()
+    }
+
+    /// Everything that the wire checks read, with the CRD's samples as objects.
+    fn exchange(&self, crd: &'a Crd) -> Vec<Exchange> {
+        let subject = self.plan.subject;
+        let objects: Vec<Value> = subject.samples_of(crd).map(|sample| sample.object.clone()).collect();
+        let endpoint = match &self.plan.settings.endpoint {
+            Some(stand) => Some(&*stand.0),
+            // That it can be opened is known before a run begins.
+            None => self.options.endpoint.endpoint(subject).ok().flatten(),
+        };
+        let exchanges = endpoint.map(|endpoint| wire::probe(endpoint, crd, &objects)).unwrap_or_default();
+        if self.plan.settings.record {
+            (self.emit)(Event::Asked { crd, exchanges: exchanges.clone() });
         }
-        Err(why) => (Verdict::Undecided(why.clone()), Arc::default()),
+        exchanges
     }
 }
 
@@ -237,67 +321,4 @@ fn compare_versions(old: &Crd, new: &Crd) -> Vec<(String, Vec<Delta>)> {
         Some((version.name.clone(), compare(before, version.schema.as_ref()?)))
     });
     pairs.collect()
-}
-
-/// Tries objects of a CRD on its converter, for all checks that look at conversions.
-fn search<'a>(
-    plan: &Plan<'a>,
-    crd: &'a Crd,
-    evidence: &Evidence<'_>,
-    options: &Options,
-    emit: Emit<'_, 'a>,
-) -> Result<Searched, String> {
-    let (subject, settings) = (plan.subject, plan.settings);
-    let converter = match &settings.endpoint {
-        Some(stand) => Converter::asking(crd, &*stand.0),
-        None => Converter::of(subject, crd, plan.endpoint.endpoint(subject)?)?,
-    };
-    let earlier = match &settings.baseline {
-        Some(stand) => Some(&*stand.0),
-        None => plan.endpoint.baseline(subject)?,
-    };
-    let baseline = earlier.map(|endpoint| Converter::asking(crd, endpoint));
-    let cases = settings.cases.iter().filter(|case| case.crd == crd.name).map(|case| Saved {
-        name: case.file_name(),
-        version: case.version.clone(),
-        fit: case.fit.clone(),
-        object: case.object.clone(),
-    });
-    let search = Search {
-        subject,
-        crd,
-        converter: &converter,
-        baseline: baseline.as_ref(),
-        checks: judges(plan, crd),
-        cases: cases.collect(),
-        samples: !settings.only_cases,
-        objects: settings.generated(),
-        seed: settings.seed,
-        deadline: settings.time.map(|time| Instant::now() + time),
-        jobs: options.jobs,
-    };
-    let Found { verdicts, shown, conversions, stopped, recorded } = search.run(evidence, settings.record);
-    emit(Event::Searched { conversions, stopped, recorded: recorded.map(Box::new) });
-    Ok((verdicts, Arc::new(shown)))
-}
-
-/// The planned checks of a CRD that look at conversions.
-fn judges(plan: &Plan<'_>, crd: &Crd) -> Vec<&'static Check> {
-    let planned = plan.cases.iter().filter(|case| case.crd.name == crd.name).map(|case| case.check);
-    planned.filter(|check| check.needs.iter().any(|need| matches!(need, Need::Trials | Need::Survey))).collect()
-}
-
-/// Everything that the wire checks look at, with the CRD's samples as objects.
-fn exchange<'a>(plan: &Plan<'a>, crd: &'a Crd, emit: Emit<'_, 'a>) -> Vec<Exchange> {
-    let objects: Vec<Value> = plan.subject.samples_of(crd).map(|sample| sample.object.clone()).collect();
-    let endpoint = match &plan.settings.endpoint {
-        Some(stand) => Some(&*stand.0),
-        // That it can be opened is known before a run begins.
-        None => plan.endpoint.endpoint(plan.subject).ok().flatten(),
-    };
-    let exchanges = endpoint.map(|endpoint| wire::probe(endpoint, crd, &objects)).unwrap_or_default();
-    if plan.settings.record {
-        emit(Event::Asked { crd, exchanges: exchanges.clone() });
-    }
-    exchanges
 }

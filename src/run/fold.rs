@@ -5,13 +5,14 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
+use super::engine::{Case, cases, run};
 use super::veil::{Veil, veil, veiled};
-use super::{Case, Event, Options, Plan, Recorded, run, waive};
+use super::{Event, Observations, Options, Plan, Recorded, reproduce, waive};
 use crate::checks::{Breach, Need, Verdict};
 use crate::evidence::{Exchange, SavedCase, Trace};
 use crate::report::{
-    CheckInfo, CrdInfo, Finding, Hide, JourneyInfo, Location, Outcome, Problem, Related, Report, Result, Summary,
-    VersionInfo,
+    CheckInfo, CrdInfo, Finding, Hide, JourneyInfo, Location, Outcome, Problem, Related, Report, Result, Skipped,
+    Summary, VersionInfo,
 };
 use crate::subject::{API_VERSION, Crd, Subject};
 
@@ -28,20 +29,36 @@ pub struct Ran {
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
 }
 
-/// Runs a plan to its report.
-pub fn judge(plan: &Plan<'_>, options: &Options) -> Report {
-    conduct(plan, options).report
+/// Judges a plan by what was observed, and asks the subject's converter where nothing was observed and the observations
+/// are not complete. The same function ends every run and judges every recording.
+pub fn judge(plan: &Plan<'_>, observations: &Observations, options: &Options) -> Ran {
+    judge_observed(plan, observations, options, &|_| ())
 }
 
-/// Runs a plan, and gives what it leaves behind.
-pub fn conduct(plan: &Plan<'_>, options: &Options) -> Ran {
-    let events: Mutex<Vec<Event<'_>>> = Mutex::default();
-    run(plan, options, &|event| events.lock().unwrap_or_else(PoisonError::into_inner).push(event));
-    fold(plan, events.into_inner().unwrap_or_else(PoisonError::into_inner), options.today)
+pub(super) fn judge_observed<'a>(
+    plan: &Plan<'a>,
+    observations: &Observations,
+    options: &Options,
+    observer: &(dyn Fn(&Event<'_>) + Sync),
+) -> Ran {
+    let events: Mutex<Vec<Event<'a>>> = Mutex::default();
+    let (cases, skipped) = cases(plan, observations);
+    run(plan, observations, &cases, options, &|event| {
+        observer(&event);
+        events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+    });
+    let events = events.into_inner().unwrap_or_else(PoisonError::into_inner);
+    fold(plan, observations, skipped, events, options.today)
 }
 
 /// Folds the events of a run into its report. The order of the events does not matter.
-pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, today: jiff::civil::Date) -> Ran {
+fn fold<'a>(
+    plan: &Plan<'a>,
+    observations: &Observations,
+    skipped: Vec<Skipped>,
+    events: Vec<Event<'a>>,
+    today: jiff::civil::Date,
+) -> Ran {
     let subject = plan.subject;
     let mut results: Vec<(usize, Result)> = Vec::new();
     let mut findings = Vec::new();
@@ -50,9 +67,16 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
     let mut conversions = Vec::new();
     let (mut trials, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
     let hidden = Veil::new(plan);
+    let skipped = plan.skipped.iter().cloned().chain(skipped).collect();
     for event in events {
         let (index, case, verdict, shown) = match event {
-            Event::Started { .. } => continue,
+            Event::Installing(_)
+            | Event::Installed
+            | Event::Servers { .. }
+            | Event::ServerSkipped { .. }
+            | Event::ServerStarted { .. }
+            | Event::ScenariosFinished { .. }
+            | Event::Started { .. } => continue,
             Event::Searched { conversions: done, stopped, recorded } => {
                 let hide = hidden.of(&done.crd, None);
                 problems.extend(stopped.map(|why| Problem {
@@ -118,13 +142,14 @@ pub fn fold<'a>(plan: &Plan<'a>, events: impl IntoIterator<Item = Event<'a>>, to
         checks: plan.checks.iter().map(|(check, severity)| CheckInfo::new(check, *severity)).collect(),
         results: results.into_iter().map(|(_, result)| result).collect(),
         findings,
-        skipped: plan.skipped.clone(),
+        skipped,
         waivers: Vec::new(),
         problems,
         conversions,
-        journeys: plan.settings.traces.iter().map(journey_info).collect(),
+        journeys: observations.traces.iter().map(journey_info).collect(),
         summary: Summary::default(),
     };
+    reproduce::add(plan, &mut report);
     waive::apply(subject, &mut report, today);
     report.findings.sort_by_cached_key(Finding::order);
     report.summarise();

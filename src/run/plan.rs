@@ -1,18 +1,17 @@
 //! What a run will do. Pure: nothing is read, started or changed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Recorded, Selection};
+use super::{Observations, Selection};
 use crate::checks::{Check, Need, Severity};
 use crate::converter::endpoint::Stand;
-use crate::converter::{Declared, Opened, declared};
-use crate::evidence::{Exchange, SavedCase, Trace};
+use crate::converter::{Declared, declared};
+use crate::evidence::{SavedCase, Scenario};
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
-use crdproof_schema::kubernetes::KubeVersion;
 
 /// Settings of a run that do not belong to the subject.
 #[derive(Debug, Clone, Default)]
@@ -21,14 +20,6 @@ pub struct Settings {
     pub selection: Selection,
     /// The seed of everything that is generated.
     pub seed: u64,
-    /// Journeys that were recorded earlier, to be judged again.
-    pub traces: Vec<Trace>,
-    /// Releases that journeys were wanted on and that could not be had.
-    pub absent: Vec<Absent>,
-    /// Requests to endpoints that were recorded earlier, by CRD.
-    pub exchanges: BTreeMap<String, Vec<Exchange>>,
-    /// Conversions that were recorded earlier, by CRD.
-    pub trials: BTreeMap<String, Recorded>,
     /// Objects to be generated for every version; else what the suites say.
     pub objects: Option<usize>,
     /// How long objects of one CRD are tried.
@@ -45,28 +36,8 @@ pub struct Settings {
     pub show_secrets: bool,
     /// Whether every observation is kept.
     pub record: bool,
-    /// Whether converters may be asked.
-    pub asking: Asking,
-}
-
-/// A release of a range that could not be had. What would have been judged on it is skipped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Absent {
-    /// What was wanted, such as `1.29`.
-    pub kubernetes: String,
-    /// Why there is none.
-    pub reason: String,
-}
-
-/// Whether converters may be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Asking {
-    /// Where nothing was recorded.
-    #[default]
-    Allowed,
-    /// Never: what was recorded is judged, and nothing else.
-    Never,
+    /// The command that repeats this run, for `reproduce` lines; by default it is derived from subject and selection.
+    pub command: Option<String>,
 }
 
 impl Settings {
@@ -75,22 +46,45 @@ impl Settings {
         let suites = self.selection.suites.iter().filter_map(|suite| suite.file.objects).max();
         if self.only_cases { 0 } else { self.objects.or(suites).unwrap_or_default() }
     }
+
+    /// The scenarios that the selected checks read, in the order in which they run.
+    pub fn scenarios(&self) -> Vec<Scenario> {
+        let selected = self.selection.checks();
+        let needed: BTreeSet<Scenario> = selected.iter().filter_map(|(check, _)| check.scenario()).collect();
+        needed.into_iter().collect()
+    }
 }
 
-/// The steps in which the control plane migrates by itself.
-const IN_TREE: &str = "storage/migrate-in-tree";
+/// The API servers that a run uses, by the names under which they were asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerMatrix {
+    /// Releases such as `1.36`, or the context of an existing cluster.
+    pub servers: Vec<String>,
+    /// Whether the control plane is asked to migrate, too.
+    pub in_tree_migration: bool,
+}
 
-/// One check on one CRD.
-#[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
+/// A release that was asked for and could not be installed or started. What would have been judged on it is skipped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Absent {
+    /// What was asked for, such as `1.29`.
+    pub kubernetes: String,
+    /// Why there is none.
+    pub reason: String,
+}
+
+/// One check on one CRD, on one server where it reads a scenario.
+#[derive(Debug, Clone)]
+pub struct PlannedCheck<'a> {
     /// The check.
     pub check: &'static Check,
     /// The severity in force.
     pub severity: Severity,
-    /// The CRD on trial; from the baseline where the CRD is gone.
+    /// The CRD; from the baseline where the CRD is gone.
     pub crd: &'a Crd,
-    /// The API server whose journey is judged, where one takes part.
-    pub server: Option<KubeVersion>,
+    /// The server, by the name under which it was asked for.
+    pub server: Option<String>,
 }
 
 /// What a run will do and what it leaves out.
@@ -100,52 +94,72 @@ pub struct Plan<'a> {
     pub subject: &'a Subject,
     /// The settings.
     pub settings: &'a Settings,
+    /// The API servers.
+    pub matrix: ServerMatrix,
+    /// The scenarios that run on each of them, for each CRD.
+    pub scenarios: Vec<Scenario>,
     /// The checks, with the severity in force.
     pub checks: Vec<(&'static Check, Severity)>,
-    /// What will be judged, by CRD and check.
-    pub cases: Vec<Case<'a>>,
+    /// What will be judged, by CRD, check and server.
+    pub planned: Vec<PlannedCheck<'a>>,
     /// What will not, and why.
     pub skipped: Vec<Skipped>,
-    /// What answers reviews, once somebody asks.
-    pub endpoint: Opened,
 }
 
-/// Derives the plan from subject and selection.
-pub fn plan<'a>(subject: &'a Subject, settings: &'a Settings) -> Plan<'a> {
+/// Derives the plan from subject, settings and servers. Starts and reads nothing.
+pub fn plan<'a>(subject: &'a Subject, settings: &'a Settings, matrix: &ServerMatrix) -> Plan<'a> {
+    derive(subject, settings, matrix, &Observations::default())
+}
+
+/// Derives the plan for observations that exist already.
+pub fn plan_recorded<'a>(subject: &'a Subject, settings: &'a Settings, recorded: &Observations) -> Plan<'a> {
+    derive(subject, settings, &recorded.matrix(), recorded)
+}
+
+fn derive<'a>(
+    subject: &'a Subject,
+    settings: &'a Settings,
+    matrix: &ServerMatrix,
+    recorded: &Observations,
+) -> Plan<'a> {
     let checks = settings.selection.checks();
-    let mut cases = Vec::new();
-    let mut skipped = Vec::new();
+    let (mut planned, mut skipped) = (Vec::new(), Vec::new());
     let names: BTreeSet<&str> =
         subject.crds.iter().chain(subject.baseline.iter().flatten()).map(|crd| crd.name.as_str()).collect();
     for name in names {
         for (check, severity) in &checks {
-            match target(subject, settings, name, check) {
-                Ok(crd) if check.needs.contains(&Need::Trace) => {
-                    // Not every server offers to migrate by itself.
-                    let in_tree = check.needs.contains(&Need::InTree);
-                    let shows = |trace: &&Trace| !in_tree || trace.of(IN_TREE).next().is_some();
-                    let traces = settings.traces.iter().filter(|trace| trace.crd == name).filter(shows);
-                    let servers = traces.map(|trace| trace.kubernetes);
-                    cases.extend(servers.map(|server| Case { check, severity: *severity, crd, server: Some(server) }));
-                    skipped.extend(settings.absent.iter().map(|absent| Skipped {
-                        kubernetes: Some(absent.kubernetes.clone()),
-                        ..skip(check, name, &absent.reason)
-                    }));
+            let (check, severity) = (*check, *severity);
+            match target(subject, settings, matrix, recorded, name, check) {
+                Ok(crd) if check.scenario().is_some() => {
+                    let on = |server: &String| PlannedCheck { check, severity, crd, server: Some(server.clone()) };
+                    planned.extend(matrix.servers.iter().map(on));
                 }
-                Ok(crd) => cases.push(Case { check, severity: *severity, crd, server: None }),
+                Ok(crd) => planned.push(PlannedCheck { check, severity, crd, server: None }),
                 Err(reason) => skipped.push(skip(check, name, &reason)),
             }
         }
     }
-    Plan { subject, settings, checks, cases, skipped, endpoint: Opened::default() }
+    let scenarios = if matrix.servers.is_empty() { Vec::new() } else { settings.scenarios() };
+    Plan { subject, settings, matrix: matrix.clone(), scenarios, checks, planned, skipped }
 }
 
-fn skip(check: &Check, crd: &str, reason: &str) -> Skipped {
+pub(super) fn skip(check: &Check, crd: &str, reason: &str) -> Skipped {
     Skipped { check: check.id.into(), crd: crd.to_owned(), kubernetes: None, reason: reason.to_owned() }
 }
 
+/// Why checks of in-tree migration are skipped.
+pub(super) const NO_IN_TREE: &str =
+    "the control plane migrated nothing; it is asked to by --in-tree-migration, where it offers that";
+
 /// The CRD that a check is judged on, or why it is not.
-fn target<'a>(subject: &'a Subject, settings: &Settings, name: &str, check: &Check) -> Result<&'a Crd, String> {
+fn target<'a>(
+    subject: &'a Subject,
+    settings: &Settings,
+    matrix: &ServerMatrix,
+    recorded: &Observations,
+    name: &str,
+    check: &Check,
+) -> Result<&'a Crd, String> {
     let needs = |need| check.needs.contains(&need);
     let Some(crd) = subject.crd(name) else {
         return match subject.baseline_of(name) {
@@ -159,20 +173,17 @@ fn target<'a>(subject: &'a Subject, settings: &Settings, name: &str, check: &Che
     if needs(Need::Samples) && subject.samples_of(crd).next().is_none() {
         return Err("no sample of this CRD".into());
     }
-    if needs(Need::Trace) && !settings.traces.iter().any(|trace| trace.crd == name) {
+    if check.scenario().is_some() && matrix.servers.is_empty() {
         return Err("needs an API server".into());
     }
-    let in_tree = |trace: &&Trace| trace.crd == name && trace.of(IN_TREE).next().is_some();
-    if needs(Need::InTree) && !settings.traces.iter().any(|trace| in_tree(&trace)) {
-        return Err(
-            "the control plane migrated nothing; it is asked to by --in-tree-migration, where it offers that".into()
-        );
+    if needs(Need::InTreeMigration) && !matrix.in_tree_migration {
+        return Err(NO_IN_TREE.into());
     }
     let stands_in = settings.endpoint.is_some();
-    // Judged again, a case is skipped for the reasons for which it was skipped at first.
-    let given = |recorded: bool| recorded && settings.asking == Asking::Allowed;
-    let trials = settings.trials.contains_key(name);
-    if (needs(Need::Trials) || needs(Need::Survey)) && !given(trials) {
+    // In a whole recording, a check is skipped for the reasons for which it was skipped at first.
+    let given = |recorded_of: bool| recorded_of && !recorded.is_complete;
+    let conversions = recorded.conversions.contains_key(name);
+    if (needs(Need::Trials) || needs(Need::Survey)) && !given(conversions) {
         match declared(subject, crd) {
             Err(why) if !stands_in || crd.versions.len() < 2 => return Err(why),
             Ok(Declared::FieldMap) if needs(Need::FieldMap) && !stands_in => {
@@ -180,7 +191,7 @@ fn target<'a>(subject: &'a Subject, settings: &Settings, name: &str, check: &Che
             }
             Ok(_) | Err(_) => {}
         }
-        recorded(settings, trials)?;
+        is_recorded(recorded, conversions)?;
     }
     if needs(Need::FieldMap) && subject.field_maps_of(crd).next().is_none() {
         return Err("no field map declares how the versions relate".into());
@@ -188,27 +199,23 @@ fn target<'a>(subject: &'a Subject, settings: &Settings, name: &str, check: &Che
     if needs(Need::Recorded) && !subject.recorded.iter().any(|recorded| recorded.is_of(crd)) {
         return Err("no converted sample is recorded".into());
     }
-    if needs(Need::BaselineConverter) && !given(trials) && settings.baseline.is_none() {
+    if needs(Need::BaselineConverter) && !given(conversions) && settings.baseline.is_none() {
         let earlier = subject.file.converter.as_ref().and_then(|converter| converter.baseline.as_ref());
         earlier.ok_or("the subject names no converter of the previous release")?;
     }
-    let exchanges = settings.exchanges.contains_key(name);
+    let exchanges = recorded.exchanges.contains_key(name);
     if needs(Need::Exchanges) && !given(exchanges) && !stands_in {
         match declared(subject, crd)? {
             Declared::Webhook(_) => {}
             Declared::Exec(_) => return Err("a command has no wire".into()),
             Declared::None | Declared::FieldMap => return Err("nothing is asked over the wire".into()),
         }
-        recorded(settings, exchanges)?;
+        is_recorded(recorded, exchanges)?;
     }
     Ok(crd)
 }
 
-/// Where nobody is asked, what a check looks at must be recorded.
-fn recorded(settings: &Settings, is_there: bool) -> Result<(), String> {
-    if is_there || settings.asking == Asking::Allowed {
-        Ok(())
-    } else {
-        Err("what it looks at was not recorded".into())
-    }
+/// Where nothing acts, what a check reads must be recorded.
+fn is_recorded(recorded: &Observations, is_there: bool) -> Result<(), String> {
+    if is_there || !recorded.is_complete { Ok(()) } else { Err("what it looks at was not recorded".into()) }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::{Absent, Plan, Ran, Selection};
+use super::{Absent, Observations, Plan, Ran, Selection};
 use crate::act::conversions::{Recorded, ShownTrial};
 use crate::evidence::{Exchange, Trace, Trial};
 use crate::report::Conversions;
@@ -105,7 +105,7 @@ pub struct RecordingError {
 
 impl Recording {
     /// What a run left behind, where it was asked to record.
-    pub fn new(plan: &Plan<'_>, ran: &Ran, day: Date) -> Self {
+    pub fn new(plan: &Plan<'_>, observations: &Observations, ran: &Ran, day: Date) -> Self {
         let crds = plan.subject.crds.iter().filter_map(|crd| {
             let (trials, exchanges) = (ran.trials.get(&crd.name), ran.exchanges.get(&crd.name));
             (trials.is_some() || exchanges.is_some()).then(|| RecordedCrd {
@@ -127,10 +127,10 @@ impl Recording {
             day,
             selection: plan.settings.selection.clone(),
             crds: crds.collect(),
-            traces: Some(plan.settings.traces.len()).filter(|count| *count > 0),
-            absent: plan.settings.absent.clone(),
+            traces: Some(observations.traces.len()).filter(|count| *count > 0),
+            absent: observations.absent.clone(),
         };
-        let traces = plan.settings.traces.clone();
+        let traces = observations.traces.clone();
         Self { header, trials: ran.trials.clone(), exchanges: ran.exchanges.clone(), traces }
     }
 
@@ -176,6 +176,17 @@ impl Recording {
             None => Vec::new(),
         };
         Ok(Self { header, trials, exchanges, traces })
+    }
+
+    /// Returns what was recorded, as observations to judge again.
+    pub fn observations(&self) -> Observations {
+        Observations {
+            traces: self.traces.clone(),
+            absent: self.header.absent.clone(),
+            conversions: self.trials.clone(),
+            exchanges: self.exchanges.clone(),
+            is_complete: true,
+        }
     }
 
     /// What has changed in the subject since, in words.

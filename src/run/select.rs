@@ -5,8 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Suite;
+use super::load_suite;
+use super::suite::SUITES;
 use super::suite::matches;
 use crate::checks::{self, Check, Severity};
+use crate::subject::Subject;
+use crate::subject::load::{InputError, Texts, Trouble};
+use crdproof_schema::names;
 
 /// Suites, further restricted by globs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -18,9 +23,32 @@ pub struct Selection {
     pub only: Vec<String>,
     /// Globs of ids to leave out.
     pub except: Vec<String>,
+    /// Whether nobody chose the suites: they are those of the subject file, or `quick`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_default: bool,
 }
 
 impl Selection {
+    /// Reads a selection from names: suites by name or file, else those of the subject file, else `quick`.
+    pub fn named(suites: &[String], only: &[String], except: &[String], subject: &Subject) -> Result<Self, InputError> {
+        let default = [DEFAULT_SUITE.to_owned()];
+        let chosen = [suites, &subject.file.suites, &default].into_iter().find(|names| !names.is_empty());
+        let suites_of = |names: &[String]| names.iter().map(|name| named_suite(name)).collect::<Result<Vec<_>, _>>();
+        let selection = Self {
+            suites: suites_of(chosen.unwrap_or_default())?,
+            only: only.to_vec(),
+            except: except.to_vec(),
+            by_default: suites.is_empty(),
+        };
+        if let Some(unknown) = selection.unknown().first() {
+            let near = names::closest(unknown, checks::ALL.iter().map(|check| check.id));
+            let help = near
+                .map_or_else(|| "`crdproof list` shows all checks".into(), |near| format!("did you mean `{near}`?"));
+            return Err(InputError::new(Trouble::Wrong, format!("no check is named {unknown:?}")).help(help));
+        }
+        Ok(selection)
+    }
+
     /// The selected checks with the severity in force, sorted by id. A later suite's severity wins.
     pub fn checks(&self) -> Vec<(&'static Check, Severity)> {
         let mut selected: BTreeMap<&'static str, (&'static Check, Severity)> = BTreeMap::new();
@@ -55,4 +83,32 @@ impl Selection {
         };
         self.only.iter().chain(&self.except).filter(names_nothing).map(String::as_str).collect()
     }
+}
+
+/// The suite that runs where nobody chooses one.
+const DEFAULT_SUITE: &str = "quick";
+
+/// Loads a suite by name or by file.
+fn named_suite(name: &str) -> Result<Suite, InputError> {
+    let built_in = SUITES.iter().find(|(built_in, _)| *built_in == name);
+    let loaded = match built_in {
+        Some((_, text)) => load_suite(name, name, text),
+        None if std::path::Path::new(name).is_file() => {
+            let text = Texts::relative_to("").read(name)?.remove(0);
+            load_suite(name, &text.name, &text.text)
+        }
+        None => {
+            let names: Vec<_> = SUITES.iter().map(|(name, _)| *name).collect();
+            let help = names::closest(name, names.iter().copied()).map_or_else(
+                || format!("suites: {}; or name a file", names.join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(InputError::new(Trouble::Wrong, format!("there is no suite {name:?}")).help(help));
+        }
+    };
+    loaded.map_err(|error| InputError {
+        place: Some(error.place),
+        help: error.help,
+        ..InputError::new(Trouble::Wrong, error.message)
+    })
 }

@@ -44,6 +44,8 @@ pub const API_VERSION: &str = "crdproof/v1alpha1";
 pub struct Subject {
     /// Its name in reports.
     pub name: String,
+    /// The arguments that name it on a command line: `-f FILE`, or its paths. `None` where it is in no file.
+    pub arguments: Option<Vec<String>>,
     /// All texts; spans point into them.
     pub sources: Sources,
     /// The CRDs, sorted by name.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crdproof::act::scenarios::Journey;
 use crdproof::converter::proxy::{Call, Listener, Reply};
 use crdproof::converter::review;
+use crdproof::evidence::Scenario;
 use crdproof_envtest::api::{PatchKind, Query, Resource, definitions};
 use crdproof_envtest::k3s::{Datastore, K3s};
 use crdproof_envtest::kind::Kind;
@@ -82,7 +82,7 @@ fn kind_converts() -> Result<Completion, Failed> {
         check(migrates, format!("no storage migration: {:?}", identity.groups))?;
         let server = Server::Kind(Box::new(kind));
         converts(&server).await?;
-        hold_on(&server, &[Journey::Storage, Journey::Apply], 20).await?;
+        hold_on(&server, &[Scenario::Storage, Scenario::Apply], 20).await?;
         server.stop().await.map_err(|error| describe(&error))?;
         Ok::<_, Failed>(name)
     })?;
@@ -101,7 +101,7 @@ fn k3s_converts() -> Result<Completion, Failed> {
         let server = Server::K3s(Box::new(builder.start().await.map_err(|error| describe(&error))?));
         check(server.version() == release(), format!("it says {}", server.version()))?;
         converts(&server).await?;
-        hold_on(&server, &[Journey::Serve], 18).await?;
+        hold_on(&server, &[Scenario::Serving], 18).await?;
         server.stop().await.map_err(|error| describe(&error))
     })?;
     Ok(Completion::Completed)

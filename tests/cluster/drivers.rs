@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crdproof::act::scenarios::{Journey, Migrators, travel};
+use crdproof::act::scenarios::{Setup, run as run_scenarios};
+use crdproof::evidence::{Scenario, StorageStep};
 use crdproof::operate::in_tree::{CONTROLLERS, switches};
 use crdproof::report::{Outcome, Report};
 use crdproof::subject::{MigrationConfig, Period};
@@ -13,12 +14,12 @@ use crdproof_envtest::local::{Binaries, Local};
 use libtest_mimic::{Completion, Failed};
 use serde_json::json;
 
-use crate::journeys::{among, condemned, held, judged, maps, subject};
+use crate::journeys::{among, condemned, held, judged, maps, setup, subject};
 use crate::support::{block, check, describe};
 
 /// Objects that are not stored yet have no resource version; whoever takes them for something else loses a field.
 pub(crate) fn broken_admission_is_condemned(binaries: &Binaries) -> Result<(), Failed> {
-    let found = condemned(binaries, &[Journey::Serve], |object, to| {
+    let found = condemned(binaries, &[Scenario::Serving], |object, to| {
         let born = object["metadata"]["resourceVersion"].is_null();
         if let Some(spec) = object["spec"].as_object_mut().filter(|_| born && to == "v1") {
             spec.remove("owner");
@@ -30,7 +31,7 @@ pub(crate) fn broken_admission_is_condemned(binaries: &Binaries) -> Result<(), F
 /// A field that is never the same is always a change.
 pub(crate) fn broken_rules_are_condemned(binaries: &Binaries) -> Result<(), Failed> {
     let calls = AtomicU64::new(0);
-    let found = condemned(binaries, &[Journey::Serve], move |object, to| {
+    let found = condemned(binaries, &[Scenario::Serving], move |object, to| {
         if to == "v1" && object["spec"]["size"].is_number() {
             object["spec"]["size"] = json!(calls.fetch_add(1, Ordering::Relaxed) % 9);
         }
@@ -53,16 +54,14 @@ pub(crate) fn commands_that_migrate_are_judged(binaries: &Binaries) -> Result<()
             let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
             let server = Server::Local(Box::new(local));
             let converter = Some(Arc::new(maps()) as _);
-            let trace =
-                travel(&server, &subject, &subject.crds[0], converter, &[Journey::Storage], 1, Migrators::default())
-                    .await;
+            let trace = run_scenarios(&server, setup(&subject, converter), &[Scenario::Storage]).await;
             server.stop().await.map_err(|error| describe(&error))?;
             trace.map_err(|error| describe(&error))
         })
     };
     let ours = [env!("CARGO_BIN_EXE_crdproof"), "migrate", "widgets.example.com", "--allow-changes", "--trim"];
     let trace = with(&ours, 60)?;
-    check(trace.of("storage/migrate-command/unmovable").count() > 3, "the command was not tried")?;
+    check(trace.of(StorageStep::CommandUnmovable).count() > 3, "the command was not tried")?;
     held(trace, 14)?;
 
     let checks = |report: Report| report.findings.into_iter().map(|finding| finding.check).collect::<BTreeSet<_>>();
@@ -87,8 +86,8 @@ pub(crate) fn the_control_plane_is_judged(binaries: &Binaries) -> Result<Complet
         let builder = gates.iter().fold(builder, |builder, gate| builder.feature_gate(gate, true));
         let builder = api.iter().fold(builder, |builder, api| builder.runtime_config(api, true));
         let server = Server::Local(Box::new(builder.start().await.map_err(|error| describe(&error))?));
-        let (crd, converter, migrators) = (&subject.crds[0], Some(Arc::new(maps()) as _), Migrators { in_tree: true });
-        let trace = travel(&server, &subject, crd, converter, &[Journey::Storage], 1, migrators).await;
+        let setup = Setup { in_tree_migration: true, ..setup(&subject, Some(Arc::new(maps()))) };
+        let trace = run_scenarios(&server, setup, &[Scenario::Storage]).await;
         server.stop().await.map_err(|error| describe(&error))?;
         trace.map_err(|error| describe(&error))
     })?;

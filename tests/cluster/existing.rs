@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crdproof::act::scenarios::{Journey, Migrators, travel};
+use crdproof::act::scenarios::{Setup, run as run_scenarios};
+use crdproof::evidence::Scenario;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::LABEL;
 use crdproof_envtest::Server;
@@ -124,9 +125,8 @@ pub(crate) fn journeys_are_guests(binaries: &Binaries) -> Result<Completion, Fai
         let ours = access(local.kubeconfig().to_owned());
         let guest = || async { Ok::<_, ClusterError>(Server::Existing(Box::new(Existing::connect(&ours).await?))) };
         let travel = |server| async move {
-            let seen =
-                travel(&server, subject, on_trial, None, &[Journey::Serve, Journey::Apply], 1, Migrators::default())
-                    .await;
+            let setup = Setup { subject, crd: on_trial, converter: None, seed: 1, in_tree_migration: false };
+            let seen = run_scenarios(&server, setup, &[Scenario::Serving, Scenario::Apply]).await;
             (seen, server.stop().await)
         };
         let left = || async {
@@ -143,7 +143,7 @@ pub(crate) fn journeys_are_guests(binaries: &Binaries) -> Result<Completion, Fai
         let (seen, stopped) = travel(server).await;
         stopped.map_err(|error| describe(&error))?;
         let seen = seen.map_err(|error| describe(&error))?;
-        check(seen.requests > 50 && seen.calls("serve").count() > 5, format!("{} requests", seen.requests))?;
+        check(seen.requests > 50 && seen.records.len() > 5, format!("{} requests", seen.requests))?;
         check(left().await?.is_empty(), format!("left: {:?}", left().await?))?;
 
         // Somebody has a CRD of that name.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crdproof::act::scenarios::Journey;
 use crdproof::converter::proxy::{Fault, Tap};
+use crdproof::evidence::Scenario;
 use crdproof::operate::migrate::Pace;
 use crdproof::operate::retire::{Wish, retire};
 use crdproof::operate::settle::{Flight, Store, Watched, settle};
@@ -176,7 +176,7 @@ async fn retired_alike(local: &Local, apis: &[Api], kind: &Resource) -> Result<(
 pub(crate) fn journeys_hold_on_two_servers(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let server = Server::Local(Box::new(two(binaries).await?));
-        hold_on(&server, &[Journey::Storage, Journey::Retire], 17).await?;
+        hold_on(&server, &[Scenario::Storage, Scenario::Retirement], 17).await?;
         server.stop().await.map_err(|error: ClusterError| describe(&error))
     })
 }

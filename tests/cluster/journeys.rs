@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crdproof::act::scenarios::{Journey, Migrators, travel};
+use crdproof::act::scenarios::{Setup, run as run_scenarios};
 use crdproof::converter::Maps;
 use crdproof::converter::endpoint::{Endpoint, Request};
-use crdproof::evidence::{Outcome, Seen, Trace};
+use crdproof::evidence::Scenario;
+use crdproof::evidence::{Outcome, StorageStep, Trace};
 use crdproof::report::Report;
-use crdproof::run::{Options, Selection, Settings, judge, load_suite, plan};
+use crdproof::run::{Observations, Options, Selection, Settings, judge, load_suite, plan_recorded};
 use crdproof::subject::Subject;
 use crdproof_envtest::Server;
 use crdproof_envtest::local::{Binaries, Local};
@@ -27,23 +28,21 @@ pub(crate) fn subject() -> Subject {
     crdproof::subject::load::from_file(&folder.join("crdproof.yaml")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn travelled(binaries: &Binaries, converter: Arc<dyn Endpoint>, journeys: &[Journey]) -> Result<Trace, Failed> {
+fn travelled(binaries: &Binaries, converter: Arc<dyn Endpoint>, journeys: &[Scenario]) -> Result<Trace, Failed> {
     let subject = subject();
     block(async {
         let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         let server = Server::Local(Box::new(local));
-        let trace =
-            travel(&server, &subject, &subject.crds[0], Some(converter), journeys, 1, Migrators::default()).await;
+        let trace = run_scenarios(&server, setup(&subject, Some(converter)), journeys).await;
         server.stop().await.map_err(|error| describe(&error))?;
         trace.map_err(|error| describe(&error))
     })
 }
 
 /// The right subject on a server, wherever that runs: nothing is broken, and so many checks hold.
-pub(crate) async fn hold_on(server: &Server, journeys: &[Journey], least: usize) -> Result<(), Failed> {
+pub(crate) async fn hold_on(server: &Server, journeys: &[Scenario], least: usize) -> Result<(), Failed> {
     let subject = subject();
-    let trace =
-        travel(server, &subject, &subject.crds[0], Some(Arc::new(maps())), journeys, 1, Migrators::default()).await;
+    let trace = run_scenarios(server, setup(&subject, Some(Arc::new(maps()))), journeys).await;
     held(trace.map_err(|error| describe(&error))?, least)
 }
 
@@ -63,10 +62,16 @@ pub(crate) fn judged(trace: Trace) -> Report {
         suites: vec![load_suite("all", "all", all).unwrap_or_else(|error| panic!("{error}"))],
         ..Selection::default()
     };
-    let settings = Settings { selection, seed: 1, traces: vec![trace], ..Settings::default() };
+    let settings = Settings { selection, seed: 1, ..Settings::default() };
+    let observations = Observations { traces: vec![trace], ..Observations::default() };
     let subject = subject();
-    let options = Options { jobs: std::num::NonZeroUsize::MIN, today: jiff::civil::date(2026, 11, 16) };
-    judge(&plan(&subject, &settings), &options)
+    let options = Options::on(jiff::civil::date(2026, 11, 16));
+    judge(&plan_recorded(&subject, &settings, &observations), &observations, &options).report
+}
+
+/// What scenarios of the first CRD need.
+pub(crate) fn setup(subject: &Subject, converter: Option<Arc<dyn Endpoint>>) -> Setup<'_> {
+    Setup { subject, crd: &subject.crds[0], converter, seed: 1, in_tree_migration: false }
 }
 
 pub(crate) fn maps() -> Maps {
@@ -75,13 +80,9 @@ pub(crate) fn maps() -> Maps {
 
 #[expect(clippy::print_stdout, reason = "how late a flip is, is worth knowing on every release")]
 pub(crate) fn a_right_subject_holds_on_every_journey(binaries: &Binaries) -> Result<(), Failed> {
-    let trace = travelled(binaries, Arc::new(maps()), &Journey::ALL)?;
-    let count = |what: &str| {
-        let counts =
-            trace.of("storage/flip").filter_map(|seen| if let Seen::Count(count) = seen { Some(count) } else { None });
-        counts.filter(|count| count.what == what).map(|count| count.count).sum::<u64>()
-    };
-    let (late, row) = (count("writes at the old version after the flip"), count("writes at the new version in a row"));
+    let trace = travelled(binaries, Arc::new(maps()), &Scenario::ALL)?;
+    let settled = trace.settled(StorageStep::Flip).next().ok_or("the flip was not watched")?;
+    let (late, row) = (settled.late, settled.in_a_row);
     println!(
         "{}: {late} writes landed at the old version after the flip, then {row} in a row at the new one",
         trace.kubernetes
@@ -142,7 +143,7 @@ pub(crate) fn a_range_goes_on_without_what_cannot_be_had(binaries: &Binaries) ->
 /// The checks that a mistake breaks, on the default release.
 pub(crate) fn condemned(
     binaries: &Binaries,
-    journeys: &[Journey],
+    journeys: &[Scenario],
     mistake: impl Fn(&mut Value, &str) + Send + Sync + 'static,
 ) -> Result<BTreeSet<String>, Failed> {
     let report = judged(travelled(binaries, Arc::new(Broken(maps(), mistake)), journeys)?);
@@ -171,7 +172,7 @@ pub(crate) fn a_restless_converter_costs_ownership(binaries: &Binaries) -> Resul
             *owner = json!(format!("owner-{}", calls.fetch_add(1, Ordering::Relaxed)));
         }
     });
-    let report = judged(travelled(binaries, Arc::new(broken), &[Journey::Storage])?);
+    let report = judged(travelled(binaries, Arc::new(broken), &[Scenario::Storage])?);
     let told: Vec<_> =
         report.findings.iter().filter(|finding| finding.check.starts_with("apply/ownership-survives")).collect();
     let words: Vec<_> = told.iter().map(|finding| format!("{}: {}", finding.check, finding.message)).collect();
@@ -180,7 +181,7 @@ pub(crate) fn a_restless_converter_costs_ownership(binaries: &Binaries) -> Resul
 }
 
 pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(), Failed> {
-    let lossy = condemned(binaries, &Journey::ALL, |object, to| {
+    let lossy = condemned(binaries, &Scenario::ALL, |object, to| {
         if to == "v2" {
             drop_field(object, "owner");
         }
@@ -192,7 +193,7 @@ pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(),
     )?;
 
     let calls = AtomicU64::new(0);
-    let restless = condemned(binaries, &[Journey::Apply], move |object, _| {
+    let restless = condemned(binaries, &[Scenario::Apply], move |object, _| {
         let call = calls.fetch_add(1, Ordering::Relaxed);
         object["metadata"]["annotations"]["example.com/jitter"] = json!(call.to_string());
     })?;
@@ -203,7 +204,7 @@ pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(),
     )?;
 
     let calls = AtomicU64::new(0);
-    let jitter = condemned(binaries, &[Journey::Storage, Journey::Retire], move |object, _| {
+    let jitter = condemned(binaries, &[Scenario::Storage, Scenario::Retirement], move |object, _| {
         let call = calls.fetch_add(1, Ordering::Relaxed);
         object["metadata"]["annotations"]["example.com/jitter"] = json!(call.to_string());
     })?;
@@ -214,7 +215,7 @@ pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(),
     )?;
 
     // v1 has size, v2 has replicas; the way back forgets it.
-    let one_way = condemned(binaries, &[Journey::Apply], |object, to| {
+    let one_way = condemned(binaries, &[Scenario::Apply], |object, to| {
         if to == "v1" {
             drop_field(object, "size");
         }
@@ -226,7 +227,7 @@ pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(),
     )?;
 
     // What v2 once had is kept aside, and put back wherever it is missing.
-    let stale = condemned(binaries, &[Journey::Apply], |object, to| {
+    let stale = condemned(binaries, &[Scenario::Apply], |object, to| {
         let stash = "example.com/owner";
         if to != "v2" || !object["spec"].is_object() {
             return;
@@ -239,7 +240,7 @@ pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(),
     })?;
     among("a stash that brings back what was withdrawn", &stale, &["apply/withdrawal-crosses-versions"])?;
 
-    let labels = condemned(binaries, &[Journey::Serve], |object, to| {
+    let labels = condemned(binaries, &[Scenario::Serving], |object, to| {
         if to == "v1" {
             object["metadata"]["labels"] = json!({});
         }

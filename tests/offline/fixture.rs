@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crdproof::evidence::{Exchange, Trace, Trial};
 use crdproof::report::Report;
-use crdproof::run::{Options, Selection, Settings, load_suite, plan};
+use crdproof::run::{Observations, Options, Selection, Settings, load_suite, plan_recorded};
 use crdproof::subject::Subject;
 use crdproof::subject::load::{self, Texts};
 use crdproof_schema::document::{Sources, decode, parse};
@@ -213,11 +213,12 @@ fn judge_by(
 ) -> Report {
     let all = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: all\nchecks: ['*']\n";
     let selection = Selection { suites: vec![load_suite("all", "all", all).unwrap()], ..Selection::default() };
-    let trials = trials.into_iter().map(|(crd, trials)| (crd, trials.into())).collect();
-    let settings = Settings { selection, seed: 1, traces, exchanges, trials, ..Settings::default() };
-    let plan = plan(subject, &settings);
-    let options = Options { jobs: std::num::NonZeroUsize::MIN, today: TODAY };
-    crdproof::run::judge(&plan, &options)
+    let conversions = trials.into_iter().map(|(crd, trials)| (crd, trials.into())).collect();
+    let settings = Settings { selection, seed: 1, ..Settings::default() };
+    let observations = Observations { traces, exchanges, conversions, ..Observations::default() };
+    let plan = plan_recorded(subject, &settings, &observations);
+    let options = Options { jobs: std::num::NonZeroUsize::MIN, ..Options::on(TODAY) };
+    crdproof::run::judge(&plan, &observations, &options).report
 }
 
 pub(crate) fn expectation(folder: &Path) -> Expectation {

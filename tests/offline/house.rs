@@ -92,7 +92,9 @@ fn every_module_of_the_library_has_a_place() {
 #[test]
 fn only_the_command_line_prints_and_reads_the_environment() {
     let mut library = files(&["src", "crates"]);
-    library.retain(|file| !file.path.starts_with("src/cli/") && file.path != "src/main.rs");
+    // Tests of others that start a server find the cache without a command line.
+    let may = ["src/main.rs", "crates/envtest/src/binaries/store.rs", "crates/envtest/src/binaries/mod.rs"];
+    library.retain(|file| !file.path.starts_with("src/cli/") && !may.contains(&file.path.as_str()));
     // Unit tests may print; they stand at the end of a file.
     for file in &mut library {
         file.text.truncate(file.text.find("#[cfg(test)]").unwrap_or(file.text.len()));

@@ -104,7 +104,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         rows.insert(release.clone(), row);
         write(&data, &(serde_json::to_string_pretty(&rows)? + "\n"))?;
     }
-    write(&root.join("docs/control-planes.md"), &page::render(&rows, &locked_releases(&root.join("crates/envtest/releases"))?)?)?;
+    write(
+        &root.join("docs/control-planes.md"),
+        &page::render(&rows, &locked_releases(&root.join("crates/envtest/releases"))?)?,
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

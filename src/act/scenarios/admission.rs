@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::stage::{Ask, Stage};
+use super::session::{Request, Session};
 use crate::converter::proxy::{Fault, WITNESSED, Witness};
-use crate::evidence::Seen;
+use crate::evidence::{Action, Seen, ServingStep};
 use crate::subject::objects::Planned;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Api, PatchKind, Query, Resource};
@@ -25,21 +25,21 @@ impl Registered {
     /// Registers a witness for each of these versions, and waits until the server asks it. `None` where the server
     /// cannot reach us, or does not ask.
     pub(super) async fn new(
-        stage: &Stage<'_>,
+        session: &Session<'_>,
         versions: &[&str],
         planned: &Planned,
     ) -> Result<Option<Self>, ClusterError> {
-        let Some(access) = stage.server.host_access() else { return Ok(None) };
+        let Some(access) = session.server.host_access() else { return Ok(None) };
         let witness = Witness::start(&access).await?;
         let hooks = Resource::cluster_wide("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations");
         let name = "crdproof-witness";
-        let registered = Self { witness, path: hooks.path_of(name), api: stage.api.clone() };
-        let crd = stage.crd;
+        let registered = Self { witness, path: hooks.path_of(name), api: session.api.clone() };
+        let crd = session.crd;
         let wish = registered.witness.configuration(name, &crd.group, &crd.names.plural, versions);
         // What an earlier journey could not take away would ask a listener that is gone.
         registered.api.delete(&registered.path).await?;
         registered.api.post(&hooks.path(), &wish).await?.ok()?;
-        let heeded = registered.heeded(stage, planned, versions.len()).await;
+        let heeded = registered.heeded(session, planned, versions.len()).await;
         match heeded {
             Ok(true) => Ok(Some(registered)),
             Ok(false) => registered.withdraw().await.map(|()| None),
@@ -48,13 +48,13 @@ impl Registered {
     }
 
     /// Whether writes that only pretend come to be shown to all webhooks.
-    async fn heeded(&self, stage: &Stage<'_>, planned: &Planned, webhooks: usize) -> Result<bool, ClusterError> {
-        let path = Query::new().dry_run().on(stage.kind.at(&planned.version).path());
+    async fn heeded(&self, session: &Session<'_>, planned: &Planned, webhooks: usize) -> Result<bool, ClusterError> {
+        let path = Query::new().dry_run().on(session.kind.at(&planned.version).path());
         let object = labelled(planned, "witness-probe");
         let end = Instant::now() + HEEDED;
         while Instant::now() < end {
             let before = self.witness.count();
-            stage.api.post(&path, &object).await?;
+            session.api.post(&path, &object).await?;
             if self.witness.count() >= before + webhooks {
                 return Ok(true);
             }
@@ -80,66 +80,69 @@ fn labelled(planned: &Planned, name: &str) -> Value {
 }
 
 /// Objects are created and changed through every version, while a webhook is registered for each.
-pub(super) async fn travel(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
-    stage.step("admission");
-    let served = stage.served();
+pub(super) async fn run(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
+    session.step(ServingStep::Admission);
+    let served = session.served();
     let Some(first) = objects.first() else { return Ok(()) };
-    let Some(registered) = Registered::new(stage, &served, first).await? else { return Ok(()) };
-    let shown = show(stage, objects, &registered.witness).await;
+    let Some(registered) = Registered::new(session, &served, first).await? else { return Ok(()) };
+    let shown = show(session, objects, &registered.witness).await;
     let broken = match shown {
-        Ok(()) => blind(stage, objects, &registered.witness).await,
+        Ok(()) => blind(session, objects, &registered.witness).await,
         Err(error) => Err(error),
     };
-    if let Some(tap) = &stage.tap {
+    if let Some(tap) = &session.tap {
         tap.fail(None);
     }
     // However it went, nobody's writes may depend on us afterwards.
     registered.withdraw().await.and(broken)
 }
 
-async fn show(stage: &mut Stage<'_>, objects: &[Planned], witness: &Witness) -> Result<(), ClusterError> {
-    let served = stage.served();
+async fn show(session: &mut Session<'_>, objects: &[Planned], witness: &Witness) -> Result<(), ClusterError> {
+    let served = session.served();
     for version in &served {
         let Some(planned) = objects.iter().find(|planned| planned.version == *version) else { continue };
         let name = format!("witnessed-{version}");
         let before = witness.count();
-        let made = stage.create(Ask::new("create", version, &name), &Query::new(), &labelled(planned, &name)).await?;
+        let made = session
+            .create(Request::new(Action::Create, version, &name), &Query::new(), &labelled(planned, &name))
+            .await?;
         if !made.is_success() {
             continue;
         }
         for other in &served {
-            stage.get(Ask::new("created", other, &name)).await?;
+            session.get(Request::new(Action::Created, other, &name)).await?;
         }
         let change = json!({"metadata": {"labels": {"crdproof.dev/changed": "yes"}}});
-        stage.patch(Ask::new("change", version, &name), PatchKind::Merge, &Query::new(), &change).await?;
+        session.patch(Request::new(Action::Change, version, &name), PatchKind::Merge, &Query::new(), &change).await?;
         for other in &served {
-            stage.get(Ask::new("changed", other, &name)).await?;
+            session.get(Request::new(Action::Changed, other, &name)).await?;
         }
-        witness.since(before).into_iter().for_each(|seen| stage.see(Seen::Admission(seen)));
-        stage.delete(Ask::new("delete", version, &name)).await?;
+        witness.since(before).into_iter().for_each(|seen| session.see(Seen::Admission(seen)));
+        session.delete(Request::new(Action::Delete, version, &name)).await?;
     }
     Ok(())
 }
 
 /// What cannot be converted cannot be shown, so it must not be written either.
-async fn blind(stage: &mut Stage<'_>, objects: &[Planned], witness: &Witness) -> Result<(), ClusterError> {
-    stage.step("admission-blind");
-    let served = stage.served();
-    let Some(storage) = stage.crd.storage().filter(|version| version.served) else { return Ok(()) };
+async fn blind(session: &mut Session<'_>, objects: &[Planned], witness: &Witness) -> Result<(), ClusterError> {
+    session.step(ServingStep::AdmissionBlind);
+    let served = session.served();
+    let Some(storage) = session.crd.storage().filter(|version| version.served) else { return Ok(()) };
     let Some(other) = served.iter().find(|version| **version != storage.name) else { return Ok(()) };
     let Some(planned) = objects.iter().find(|planned| planned.version == storage.name) else { return Ok(()) };
-    let Some(tap) = &stage.tap else { return Ok(()) };
+    let Some(tap) = &session.tap else { return Ok(()) };
     let before = witness.count();
     tap.fail(Some(Fault::Towards((*other).to_owned())));
     let object = labelled(planned, "unshown");
     // Storing it needs no conversion; only showing it does.
-    let made = stage.create(Ask::new("create unshown", &storage.name, "unshown"), &Query::new(), &object).await?;
-    if let Some(tap) = &stage.tap {
+    let made =
+        session.create(Request::new(Action::CreateUnshown, &storage.name, "unshown"), &Query::new(), &object).await?;
+    if let Some(tap) = &session.tap {
         tap.fail(None);
     }
-    witness.since(before).into_iter().for_each(|seen| stage.see(Seen::Admission(seen)));
+    witness.since(before).into_iter().for_each(|seen| session.see(Seen::Admission(seen)));
     if made.is_success() {
-        stage.delete(Ask::new("delete", &storage.name, "unshown")).await?;
+        session.delete(Request::new(Action::Delete, &storage.name, "unshown")).await?;
     }
     Ok(())
 }

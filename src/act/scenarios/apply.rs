@@ -2,99 +2,101 @@
 
 use serde_json::{Value, json};
 
-use super::stage::{Ask, Stage};
-use crate::evidence::Seen;
+use super::session::{Request, Session};
+use crate::evidence::{Action, ApplyStep, Seen};
 use crate::subject::objects::Planned;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{PatchKind, Query};
 use crdproof_schema::structural::Schema;
 
 /// The journey.
-pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
-    stage.step("install");
-    let definition = stage.definition(|_| {});
-    stage.install(&definition).await?;
-    let served = stage.served();
-    let objects = stage.planned();
+pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
+    session.step(ApplyStep::Install);
+    let definition = session.definition(|_| {});
+    session.install(&definition).await?;
+    let served = session.served();
+    let objects = session.planned();
     for planned in &objects {
         let name = planned.name.as_str();
         let apply = |manager: &str| Query::new().manager(manager);
-        let ask = |what| Ask::new(what, &planned.version, name);
-        stage.step("apply");
-        let applied = stage.patch(ask("apply"), PatchKind::Apply, &apply("alice"), &planned.object).await?;
+        let request = |action| Request::new(action, &planned.version, name);
+        session.step(ApplyStep::Apply);
+        let applied = session.patch(request(Action::Apply), PatchKind::Apply, &apply("alice"), &planned.object).await?;
         if !applied.is_success() {
             continue;
         }
-        stage.step("reapply");
-        stage.patch(ask("reapply"), PatchKind::Apply, &apply("alice"), &planned.object).await?;
+        session.step(ApplyStep::Reapply);
+        session.patch(request(Action::Reapply), PatchKind::Apply, &apply("alice"), &planned.object).await?;
         // The same content, as each other version shows it, applied by the same manager.
         for version in served.iter().filter(|version| **version != planned.version) {
-            let read = stage.api.get(&stage.path(version, name)).await?.json();
+            let read = session.api.get(&session.path(version, name)).await?.json();
             let content = bare(&read);
             // Before alice is known at this version, so that only conversion can tell that the field is hers.
-            stage.step("conflict");
-            let schema = stage.crd.version(version).and_then(|version| version.schema.as_ref());
+            session.step(ApplyStep::Conflict);
+            let schema = session.crd.version(version).and_then(|version| version.schema.as_ref());
             let hers = |pointer: &[String]| !is_filled_in(schema, &content, &planned.object, pointer);
             let fields = scalars(&content).into_iter().filter(|(pointer, _)| hers(pointer));
             for (pointer, other) in fields.take(FIELDS) {
                 let mut theirs = skeleton(&content);
                 set(&mut theirs, &pointer, other);
-                let what = format!("conflict over {}", shown(&pointer));
-                stage.patch(Ask::new(&what, version, name), PatchKind::Apply, &apply("bob"), &theirs).await?;
+                let action = Action::ConflictOver(shown(&pointer));
+                session.patch(Request::new(action, version, name), PatchKind::Apply, &apply("bob"), &theirs).await?;
             }
-            stage.step("follow");
-            stage.patch(Ask::new("same content", version, name), PatchKind::Apply, &apply("alice"), &content).await?;
+            session.step(ApplyStep::Follow);
+            session
+                .patch(Request::new(Action::SameContent, version, name), PatchKind::Apply, &apply("alice"), &content)
+                .await?;
         }
-        stage.step("back");
-        stage.patch(ask("back"), PatchKind::Apply, &apply("alice"), &planned.object).await?;
+        session.step(ApplyStep::Back);
+        session.patch(request(Action::Back), PatchKind::Apply, &apply("alice"), &planned.object).await?;
     }
-    stage.step("owners");
-    stage.snapshot(&served, &Query::new()).await?;
-    subresources(stage, &objects).await?;
-    withdraw(stage, &objects).await?;
+    session.step(ApplyStep::Owners);
+    session.snapshot(&served, &Query::new()).await?;
+    subresources(session, &objects).await?;
+    withdraw(session, &objects).await?;
     // Withdrawing makes the server convert parts of objects, which is when converters see what is no object of anybody.
-    stage.step("reviews");
-    if let Some(tap) = &stage.tap {
+    session.step(ApplyStep::Reviews);
+    if let Some(tap) = &session.tap {
         let seen = tap.since(0);
-        stage.see(Seen::Reviews(seen));
+        session.see(Seen::Reviews(seen));
     }
-    super::deliveries::travel(stage).await
+    super::deliveries::run(session).await
 }
 
 /// Status and scale are written through another version than the one that alice applied at.
-async fn subresources(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
-    let served = stage.served();
+async fn subresources(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
+    let served = session.served();
     for planned in objects {
         let name = planned.name.as_str();
-        let path = stage.path(&planned.version, name);
+        let path = session.path(&planned.version, name);
         let writer = |manager: &str| Query::new().manager(manager);
-        for version in stage.crd.versions.iter().filter(|version| served.contains(&version.name.as_str())) {
-            let ask = |what| Ask::new(what, &version.name, name);
+        for version in session.crd.versions.iter().filter(|version| served.contains(&version.name.as_str())) {
+            let request = |action| Request::new(action, &version.name, name);
             if let (Some(status), true) = (&planned.status, version.status.is_some() && version.name != planned.version)
             {
-                stage.step("status-owners");
-                stage.get(Ask::new("before", &planned.version, name)).await?;
+                session.step(ApplyStep::StatusOwners);
+                session.get(Request::new(Action::Before, &planned.version, name)).await?;
                 // As a client writes that sends back all that it read.
-                let mut whole = bare(&stage.api.get(&stage.path(&version.name, name)).await?.json());
+                let mut whole = bare(&session.api.get(&session.path(&version.name, name)).await?.json());
                 whole["status"] = status.clone();
-                let part = writer("controller").on(stage.kind.at(&version.name).part_of(name, "status"));
-                let answer = stage.api.patch(&part, PatchKind::Merge, &whole).await?;
-                stage.note(&ask("status"), Value::Null, &answer, Value::Null);
-                stage.get(Ask::new("after", &planned.version, name)).await?;
+                let part = writer("controller").on(session.kind.at(&version.name).part_of(name, "status"));
+                let answer = session.api.patch(&part, PatchKind::Merge, &whole).await?;
+                session.note(&request(Action::Status), Value::Null, &answer, Value::Null);
+                session.get(Request::new(Action::After, &planned.version, name)).await?;
             }
             if version.scale.is_some() {
-                stage.step("scale-owners");
-                let part = stage.kind.at(&version.name).part_of(name, "scale");
-                let read = stage.api.get(&part).await?;
+                session.step(ApplyStep::ScaleOwners);
+                let part = session.kind.at(&version.name).part_of(name, "scale");
+                let read = session.api.get(&part).await?;
                 if !read.is_success() {
                     continue;
                 }
                 let mut scale = read.json();
                 scale["spec"]["replicas"] = json!(if scale["spec"]["replicas"] == 4 { 5 } else { 4 });
-                let answer = stage.api.put(&writer("scaler").on(&part), &scale).await?;
-                stage.note(&ask("scale"), scale, &answer, Value::Null);
-                let answer = stage.api.get(&path).await?;
-                stage.note(&ask("scaled"), Value::Null, &answer, answer.json());
+                let answer = session.api.put(&writer("scaler").on(&part), &scale).await?;
+                session.note(&request(Action::Scale), scale, &answer, Value::Null);
+                let answer = session.api.get(&path).await?;
+                session.note(&request(Action::Scaled), Value::Null, &answer, answer.json());
             }
         }
     }
@@ -102,23 +104,23 @@ async fn subresources(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), 
 }
 
 /// What was applied at one version is withdrawn at another, field by field.
-async fn withdraw(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
-    stage.step("withdraw");
-    let served = stage.served();
+async fn withdraw(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
+    session.step(ApplyStep::Withdraw);
+    let served = session.served();
     for (number, planned) in objects.iter().enumerate() {
         let others: Vec<&str> = served.iter().copied().filter(|version| *version != planned.version).collect();
         let Some(version) = others.get(number % others.len().max(1)) else { continue };
-        let read = stage.api.get(&stage.path(version, &planned.name)).await?.json();
+        let read = session.api.get(&session.path(version, &planned.name)).await?.json();
         let content = bare(&read);
-        let schema = stage.crd.version(version).and_then(|version| version.schema.as_ref());
+        let schema = session.crd.version(version).and_then(|version| version.schema.as_ref());
         let can_go = |pointer: &[String]| is_free(schema, pointer) && has_company(&content, pointer);
         let free = scalars(&content).into_iter().find(|(pointer, _)| can_go(pointer));
         let Some((pointer, _)) = free else { continue };
         let mut without = content.clone();
         unset(&mut without, &pointer);
-        let what = format!("withdraw {}", shown(&pointer));
+        let action = Action::Withdraw(shown(&pointer));
         let alice = Query::new().manager("alice");
-        stage.patch(Ask::new(&what, version, &planned.name), PatchKind::Apply, &alice, &without).await?;
+        session.patch(Request::new(action, version, &planned.name), PatchKind::Apply, &alice, &without).await?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::stage::Stage;
+use super::session::Session;
 use crate::evidence::Driven;
 use crate::operate::subprocess::{self, Ended};
 use crdproof_envtest::ClusterError;
@@ -15,8 +15,8 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 const KEPT: usize = 4000;
 
 /// Runs the command of the subject beside the server, and waits for its end.
-pub(super) async fn migrate(stage: &Stage<'_>, storage: &str) -> Result<Driven, ClusterError> {
-    let config = stage.subject.file.migration.as_ref();
+pub(super) async fn migrate(session: &Session<'_>, storage: &str) -> Result<Driven, ClusterError> {
+    let config = session.subject.file.migration.as_ref();
     let words = config.map(|config| config.command.as_slice()).unwrap_or_default();
     let [program, arguments @ ..] = words else {
         return Err(ClusterError::Missing {
@@ -26,17 +26,17 @@ pub(super) async fn migrate(stage: &Stage<'_>, storage: &str) -> Result<Driven, 
         });
     };
     let mut spec = Spec::new(program).args(arguments);
-    let folder = stage.subject.folder();
+    let folder = session.subject.folder();
     if !folder.as_os_str().is_empty() {
         spec = spec.folder(folder);
     }
-    if let Some(kubeconfig) = stage.server.kubeconfig() {
+    if let Some(kubeconfig) = session.server.kubeconfig() {
         // It is told by an absolute path, since it runs elsewhere.
         spec = spec.env("KUBECONFIG", std::path::absolute(kubeconfig).unwrap_or_else(|_| kubeconfig.to_owned()));
     }
-    spec = spec.env("CRDPROOF_CRD", &stage.crd.name).env("CRDPROOF_STORAGE_VERSION", storage);
+    spec = spec.env("CRDPROOF_CRD", &session.crd.name).env("CRDPROOF_STORAGE_VERSION", storage);
     let patience = config.and_then(|config| config.timeout).map_or(TIMEOUT, |period| period.0);
-    let Ended { status, said } = subprocess::run(spec, patience, KEPT, &stage.subject.secret_values()).await?;
+    let Ended { status, said } = subprocess::run(spec, patience, KEPT, &session.subject.secret_values()).await?;
     let Some(status) = status else {
         let said = format!("{program} did not end within {} s: {said}", patience.as_secs_f32());
         return Ok(Driven { done: false, ended: false, said });

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::source::{Document, Promised, Rank, Source, Unfit, health};
 use crate::checks::differences;
-use crate::evidence::{Became, Call, Delivered, Differs, Health, Seen, State};
+use crate::evidence::{Action, Became, Call, Delivered, Differs, Health, Seen, State};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, Api, PatchKind, Query, Resource};
 use crdproof_envtest::retry;
@@ -282,7 +282,7 @@ fn delivered(document: &Document, became: Became) -> Delivered {
 /// The call as it is recorded. Definitions are in the subject, and what objects have become is seen as a whole.
 fn call(document: &Document, answer: &Answer) -> Call {
     Call {
-        what: "apply".into(),
+        action: Action::Apply,
         version: document.group_version().1,
         name: document.name.clone(),
         sent: if document.rank() == Rank::Object { document.object.clone() } else { Value::Null },

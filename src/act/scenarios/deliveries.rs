@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::apply::{bare, scalars, set, shown};
 use super::deliver::Deliverer;
+use super::session::{Request, Session};
 use super::source::{Promised, Source};
-use super::stage::{Ask, Stage};
-use crate::evidence::{Became, Names, Seen};
+use crate::evidence::{Action, ApplyStep, Became, Listing, Names, Seen};
 use crate::subject::objects::Planned;
 use crdproof_envtest::api::{PatchKind, Query};
 use crdproof_envtest::retry;
@@ -20,68 +20,68 @@ const TRIES: usize = 8;
 const STRANGER: &str = "crdproof.dev/stranger";
 
 /// The deliveries: the kind, its namespace and its objects at every version, from one source.
-pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
-    if matches!(stage.server, Server::Existing(_)) {
+pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
+    if matches!(session.server, Server::Existing(_)) {
         // Applying takes over what is there, and whose it is cannot be asked in the same breath.
         return Ok(());
     }
     // The kind must come with its objects.
-    stage.clear().await?;
-    let objects = chosen(stage);
-    let definition = stage.definition(|_| {});
-    let mut ground = vec![namespace(stage), definition.clone()];
-    let mut source = source(stage, &ground, &objects)?;
-    let mut deliverer = Deliverer::new(stage.api.clone(), "deliverer");
-    stage.step("deliver/first");
+    session.clear().await?;
+    let objects = chosen(session);
+    let definition = session.definition(|_| {});
+    let mut ground = vec![namespace(session), definition.clone()];
+    let mut source = source(session, &ground, &objects)?;
+    let mut deliverer = Deliverer::new(session.api.clone(), "deliverer");
+    session.step(ApplyStep::DeliverFirst);
     let seen = deliverer.deliver(&source, retry::TIMEOUT).await?;
     let is_refused = |seen: &Seen| matches!(seen, Seen::Delivered(line) if line.became == Became::Refused && line.name.starts_with("CustomResource"));
     let refused = seen.iter().any(is_refused);
-    stage.see_all(seen);
+    session.see_all(seen);
     if refused {
         // Old servers refuse to apply fields that they do not know, and drop them where they are told to create: the
         // objects can be delivered all the same.
-        stage.install(&definition).await?;
+        session.install(&definition).await?;
         ground.pop();
-        source = self::source(stage, &ground, &objects)?;
+        source = self::source(session, &ground, &objects)?;
         let seen = deliverer.deliver(&source, retry::TIMEOUT).await?;
-        stage.see_all(seen);
+        session.see_all(seen);
     }
-    let served = stage.served();
-    ready(stage, &mut deliverer, (&source, &definition), &objects).await?;
-    stage.step("deliver/first");
-    stage.snapshot(&served, &Query::new()).await?;
-    stage.step("deliver/again");
+    let served = session.served();
+    ready(session, &mut deliverer, (&source, &definition), &objects).await?;
+    session.step(ApplyStep::DeliverFirst);
+    session.snapshot(&served, &Query::new()).await?;
+    session.step(ApplyStep::DeliverAgain);
     let seen = deliverer.deliver(&source, retry::TIMEOUT).await?;
-    stage.see_all(seen);
-    stage.snapshot(&served, &Query::new()).await?;
+    session.see_all(seen);
+    session.snapshot(&served, &Query::new()).await?;
 
-    drift(stage, &objects).await?;
-    stage.step("deliver/detect");
+    drift(session, &objects).await?;
+    session.step(ApplyStep::DeliverDetect);
     let seen = deliverer.detect(&source).await?;
-    stage.see_all(seen);
-    stage.step("deliver/correct");
+    session.see_all(seen);
+    session.step(ApplyStep::DeliverCorrect);
     let seen = deliverer.deliver(&source, retry::TIMEOUT).await?;
-    stage.see_all(seen);
-    stage.snapshot(&served, &Query::new()).await?;
-    stage.step("deliver/corrected");
+    session.see_all(seen);
+    session.snapshot(&served, &Query::new()).await?;
+    session.step(ApplyStep::DeliverCorrected);
     let seen = deliverer.detect(&source).await?;
-    stage.see_all(seen);
+    session.see_all(seen);
 
-    stage.step("deliver/withdraw");
+    session.step(ApplyStep::DeliverWithdraw);
     let (kept, gone): (Vec<Planned>, Vec<Planned>) =
         objects.into_iter().partition(|planned| !planned.name.ends_with("-0"));
     let names = gone.into_iter().map(|planned| planned.name).collect();
-    stage.see(Seen::Names(Names { what: "withdrawn".into(), versions: Vec::new(), names }));
+    session.see(Seen::Names(Names { what: Listing::Withdrawn, versions: Vec::new(), names }));
     let less = Source::new(kept.iter().map(|planned| planned.object.clone()).chain(ground))?;
     let seen = deliverer.deliver(&less, retry::TIMEOUT).await?;
-    stage.see_all(seen);
-    stage.snapshot(&served, &Query::new()).await
+    session.see_all(seen);
+    session.snapshot(&served, &Query::new()).await
 }
 
 /// The first objects of each version.
-fn chosen(stage: &Stage<'_>) -> Vec<Planned> {
+fn chosen(session: &Session<'_>) -> Vec<Planned> {
     let mut chosen: Vec<Planned> = Vec::new();
-    for planned in stage.planned() {
+    for planned in session.planned() {
         if chosen.iter().filter(|other| other.version == planned.version).count() < OBJECTS {
             chosen.push(planned);
         }
@@ -89,14 +89,14 @@ fn chosen(stage: &Stage<'_>) -> Vec<Planned> {
     chosen
 }
 
-fn namespace(stage: &Stage<'_>) -> Value {
-    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": stage.namespace()}})
+fn namespace(session: &Session<'_>) -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": session.namespace()}})
 }
 
 /// Everything in one source, in an order in which it cannot be applied. A kind of the server itself is among it.
-fn source(stage: &Stage<'_>, ground: &[Value], objects: &[Planned]) -> Result<Source, ClusterError> {
+fn source(session: &Session<'_>, ground: &[Value], objects: &[Planned]) -> Result<Source, ClusterError> {
     let companion = json!({"apiVersion": "v1", "kind": "ConfigMap",
-        "metadata": {"name": "companion", "namespace": stage.namespace()}, "data": {"key": "value"}});
+        "metadata": {"name": "companion", "namespace": session.namespace()}, "data": {"key": "value"}});
     let objects = objects.iter().map(|planned| planned.object.clone());
     Ok(Source::new(objects.chain([companion]).chain(ground.iter().cloned()))?)
 }
@@ -104,35 +104,44 @@ fn source(stage: &Stage<'_>, ground: &[Value], objects: &[Planned]) -> Result<So
 /// Where the schema promises conditions, a controller says at the stored version first that an object is not ready, and
 /// then that it is. Nobody else writes a status here.
 async fn ready(
-    stage: &mut Stage<'_>,
+    session: &mut Session<'_>,
     deliverer: &mut Deliverer,
     (source, definition): (&Source, &Value),
     objects: &[Planned],
 ) -> Result<(), ClusterError> {
-    stage.step("deliver/ready");
+    session.step(ApplyStep::DeliverReady);
     let stored =
-        stage.crd.versions.iter().find(|version| version.storage && version.served && version.status.is_some());
+        session.crd.versions.iter().find(|version| version.storage && version.served && version.status.is_some());
     let mut written = false;
     if let Some(version) = stored {
         let promised = Promised::by(Some(definition), &version.name);
         for status in ["False", "True"] {
             for planned in objects.iter().filter(|_| promised != Promised::default()) {
-                let ask = Ask::new(if status == "True" { "ready" } else { "not ready" }, &version.name, &planned.name);
-                written |= told(stage, ask, promised, status).await?;
+                let request = Request::new(
+                    if status == "True" { Action::Ready } else { Action::NotReady },
+                    &version.name,
+                    &planned.name,
+                );
+                written |= told(session, request, promised, status).await?;
             }
             let seen = deliverer.look(source).await?;
-            stage.see_all(seen);
+            session.see_all(seen);
         }
     }
     // Where no controller could speak, nobody will: looking once tells what there is.
     let seen =
         if written { deliverer.wait(source, retry::TIMEOUT / 10).await? } else { deliverer.look(source).await? };
-    stage.see_all(seen);
+    session.see_all(seen);
     Ok(())
 }
 
-async fn told(stage: &mut Stage<'_>, ask: Ask<'_>, promised: Promised, status: &str) -> Result<bool, ClusterError> {
-    let live = stage.api.get(&stage.path(ask.version, ask.name)).await?.json();
+async fn told(
+    session: &mut Session<'_>,
+    request: Request<'_>,
+    promised: Promised,
+    status: &str,
+) -> Result<bool, ClusterError> {
+    let live = session.api.get(&session.path(request.version, request.name)).await?.json();
     let mut said = json!({});
     if promised.conditions {
         said["conditions"] = json!([{"type": "Ready", "status": status, "reason": "Journey", "message": "as told",
@@ -141,21 +150,21 @@ async fn told(stage: &mut Stage<'_>, ask: Ask<'_>, promised: Promised, status: &
     if promised.observed {
         said["observedGeneration"] = live["metadata"]["generation"].clone();
     }
-    let part = stage.kind.at(ask.version).part_of(ask.name, "status");
+    let part = session.kind.at(request.version).part_of(request.name, "status");
     let path = Query::new().manager("controller").on(part);
-    let answer = stage.api.patch(&path, PatchKind::Merge, &json!({"status": said})).await?;
-    stage.note(&ask, Value::Null, &answer, if answer.is_success() { Value::Null } else { answer.json() });
+    let answer = session.api.patch(&path, PatchKind::Merge, &json!({"status": said})).await?;
+    session.note(&request, Value::Null, &answer, if answer.is_success() { Value::Null } else { answer.json() });
     Ok(answer.is_success())
 }
 
 /// Somebody edits objects at another version than they were applied at, deletes one, and adds one of their own.
-async fn drift(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
-    stage.step("deliver/drift");
-    let served = stage.served();
+async fn drift(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
+    session.step(ApplyStep::DeliverDrift);
+    let served = session.served();
     for planned in objects.iter().filter(|planned| planned.name.ends_with("-0") || planned.name.ends_with("-1")) {
         let other = served.iter().find(|version| **version != planned.version);
         let version = other.copied().unwrap_or(planned.version.as_str());
-        let content = bare(&stage.api.get(&stage.path(version, &planned.name)).await?.json());
+        let content = bare(&session.api.get(&session.path(version, &planned.name)).await?.json());
         let mut fields = scalars(&content);
         if planned.name.ends_with("-1") {
             // Not the same field of every object.
@@ -164,19 +173,21 @@ async fn drift(stage: &mut Stage<'_>, objects: &[Planned]) -> Result<(), Cluster
         for (pointer, value) in fields.into_iter().take(TRIES) {
             let mut edit = json!({"metadata": {"labels": {STRANGER: "kept"}}});
             set(&mut edit, &pointer, value);
-            let what = format!("edit {}", shown(&pointer));
-            let ask = Ask::new(&what, version, &planned.name);
+            let action = Action::Edit(shown(&pointer));
+            let request = Request::new(action, version, &planned.name);
             let query = Query::new().manager("mallory");
-            if stage.patch(ask, PatchKind::Merge, &query, &edit).await?.is_success() {
+            if session.patch(request, PatchKind::Merge, &query, &edit).await?.is_success() {
                 break;
             }
         }
     }
     if let Some(last) = objects.last() {
-        stage.delete(Ask::new("deleted", &last.version, &last.name)).await?;
+        session.delete(Request::new(Action::Deleted, &last.version, &last.name)).await?;
         let mut own = last.object.clone();
         own["metadata"]["name"] = json!("stranger");
-        stage.create(Ask::new("created", &last.version, "stranger"), &Query::new().manager("mallory"), &own).await?;
+        session
+            .create(Request::new(Action::Created, &last.version, "stranger"), &Query::new().manager("mallory"), &own)
+            .await?;
     }
-    stage.snapshot(&served, &Query::new()).await
+    session.snapshot(&served, &Query::new()).await
 }

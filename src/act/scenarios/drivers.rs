@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::admission::Registered;
 use super::command;
-use super::stage::Stage;
-use super::storage::{look, run, settled, stored, tell};
+use super::session::Session;
+use super::storage::{look, migrate_all, record_pass, settled, stored};
 use crate::converter::proxy::{Fault, WITNESSED};
-use crate::evidence::{Driven, Names, Seen};
+use crate::evidence::{Action, Driven, Listing, Names, PassName, Seen, StorageStep};
 use crate::operate::in_tree::{migrate_in_tree, offered};
 use crate::operate::migrate::{Migrated, Pace, migrate};
 use crate::operate::proof::{self, Proof};
@@ -35,14 +35,23 @@ enum Driver {
     Command,
 }
 
+/// The steps in which a migration by one driver is recorded.
+struct DriverSteps {
+    ready: StorageStep,
+    done: StorageStep,
+    again: StorageStep,
+    unmovable: StorageStep,
+}
+
 impl Driver {
-    /// The first part of its steps; the built-in migration has those of the journey itself.
-    fn steps(self) -> &'static str {
-        match self {
-            Self::BuiltIn => "",
-            Self::InTree => "migrate-in-tree/",
-            Self::Command => "migrate-command/",
-        }
+    fn steps(self) -> DriverSteps {
+        use StorageStep as Step;
+        let (ready, done, again, unmovable) = match self {
+            Self::BuiltIn => (Step::Ready, Step::Migrate, Step::MigrateAgain, Step::Unmovable),
+            Self::InTree => (Step::InTreeReady, Step::InTreeDone, Step::InTreeAgain, Step::InTreeUnmovable),
+            Self::Command => (Step::CommandReady, Step::CommandDone, Step::CommandAgain, Step::CommandUnmovable),
+        };
+        DriverSteps { ready, done, again, unmovable }
     }
 }
 
@@ -58,43 +67,43 @@ pub(super) struct Cycle<'c> {
 }
 
 /// Begins and ends with all objects at the new version, which is the stored one.
-pub(super) async fn travel(stage: &mut Stage<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
+pub(super) async fn run(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
     // Where neither etcd nor a tap tells what is stored, nothing of this could be judged.
-    if stage.tap.is_none() && !matches!(stage.server, Server::Local(_)) {
+    if session.tap.is_none() && !matches!(session.server, Server::Local(_)) {
         return Ok(());
     }
-    cut(stage, cycle).await?;
-    unmovable(stage, cycle, Driver::BuiltIn).await?;
-    if stage.subject.file.migration.is_some() && stage.server.kubeconfig().is_some() {
-        migrated(stage, cycle, Driver::Command).await?;
-        unmovable(stage, cycle, Driver::Command).await?;
+    cut(session, cycle).await?;
+    unmovable(session, cycle, Driver::BuiltIn).await?;
+    if session.subject.file.migration.is_some() && session.server.kubeconfig().is_some() {
+        migrated(session, cycle, Driver::Command).await?;
+        unmovable(session, cycle, Driver::Command).await?;
     }
-    if stage.in_tree && offered(&stage.api).await?.is_some() {
-        migrated(stage, cycle, Driver::InTree).await?;
-        second(stage, cycle).await?;
-        unmovable(stage, cycle, Driver::InTree).await?;
+    if session.in_tree && offered(&session.api).await?.is_some() {
+        migrated(session, cycle, Driver::InTree).await?;
+        second(session, cycle).await?;
+        unmovable(session, cycle, Driver::InTree).await?;
     }
     Ok(())
 }
 
 /// Brings all objects back to the old version, and makes the new one the stored one. A guest is stored at the old one, too.
-async fn rewind(stage: &mut Stage<'_>, cycle: &Cycle<'_>, guest: Option<&Value>) -> Result<(), ClusterError> {
-    stage.step("rewind");
-    stage.redefine("flip back", cycle.before).await?;
-    settled(stage, cycle.objects, cycle.old).await?;
-    run(stage, cycle.old).await?;
+async fn rewind(session: &mut Session<'_>, cycle: &Cycle<'_>, guest: Option<&Value>) -> Result<(), ClusterError> {
+    session.step(StorageStep::Rewind);
+    session.redefine(Action::FlipBack, cycle.before).await?;
+    settled(session, cycle.objects, cycle.old).await?;
+    migrate_all(session, cycle.old).await?;
     if let Some(guest) = guest {
-        stage.api.post(&stage.kind.at(cycle.old).path(), guest).await?.ok()?;
+        session.api.post(&session.kind.at(cycle.old).path(), guest).await?.ok()?;
     }
-    stage.redefine("flip", cycle.after).await?;
-    settled(stage, cycle.objects, cycle.new).await
+    session.redefine(Action::Flip, cycle.after).await?;
+    settled(session, cycle.objects, cycle.new).await
 }
 
 /// The built-in migration is cut in the middle, and started again.
-async fn cut(stage: &mut Stage<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
-    rewind(stage, cycle, None).await?;
-    stage.step("cut");
-    let kind = Resource::cluster_wide(&stage.crd.group, cycle.new, &stage.crd.names.plural);
+async fn cut(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
+    rewind(session, cycle, None).await?;
+    session.step(StorageStep::Cut);
+    let kind = Resource::cluster_wide(&session.crd.group, cycle.new, &session.crd.names.plural);
     let half = u32::try_from(cycle.objects.len().div_ceil(2)).unwrap_or(1).max(1);
     let pace = Pace { page: half, ..Pace::default() };
     let page_done = tokio::sync::Notify::new();
@@ -103,106 +112,111 @@ async fn cut(stage: &mut Stage<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterErro
         biased;
         // What is dropped here is a migration that has just asked for its second page.
         () = page_done.notified() => {}
-        ended = migrate(&stage.api, &kind, pace, &mut progress) => drop(ended?),
+        ended = migrate(&session.api, &kind, pace, &mut progress) => drop(ended?),
     }
-    look(stage).await?;
-    stage.step("resume");
-    let driven = built_in(stage).await?;
-    stage.see(Seen::Driven(driven));
-    look(stage).await
+    look(session).await?;
+    session.step(StorageStep::Resume);
+    let driven = built_in(session).await?;
+    session.see(Seen::Driven(driven));
+    look(session).await
 }
 
 /// A whole migration by somebody else, which the built-in one goes after to see whether anything is left.
-async fn migrated(stage: &mut Stage<'_>, cycle: &Cycle<'_>, driver: Driver) -> Result<(), ClusterError> {
-    let step = |name: &str| format!("{}{name}", driver.steps());
-    rewind(stage, cycle, None).await?;
-    stage.step(&step("ready"));
-    look(stage).await?;
-    stage.step(&step("done"));
-    let ended = drive(stage, cycle, driver, WITHIN).await?;
-    stage.see(Seen::Driven(ended));
-    look(stage).await?;
-    stage.step(&step("again"));
-    let second = run(stage, cycle.new).await?;
-    tell(stage, "second", &second);
+async fn migrated(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver) -> Result<(), ClusterError> {
+    let steps = driver.steps();
+    rewind(session, cycle, None).await?;
+    session.step(steps.ready);
+    look(session).await?;
+    session.step(steps.done);
+    let ended = drive(session, cycle, driver, WITHIN).await?;
+    session.see(Seen::Driven(ended));
+    look(session).await?;
+    session.step(steps.again);
+    let second = migrate_all(session, cycle.new).await?;
+    record_pass(session, PassName::Second, &second);
     Ok(())
 }
 
 /// One object cannot be written: admission refuses it.
-async fn unmovable(stage: &mut Stage<'_>, cycle: &Cycle<'_>, driver: Driver) -> Result<(), ClusterError> {
+async fn unmovable(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver) -> Result<(), ClusterError> {
     let Some(planned) = cycle.objects.iter().find(|planned| planned.version == cycle.old) else { return Ok(()) };
     let mut guest = planned.object.clone();
     guest["metadata"]["name"] = json!(UNMOVABLE);
     guest["metadata"]["labels"][WITNESSED.0] = json!(WITNESSED.1);
-    rewind(stage, cycle, Some(&guest)).await?;
-    if let Some(registered) = Registered::new(stage, &["*"], planned).await? {
+    rewind(session, cycle, Some(&guest)).await?;
+    if let Some(registered) = Registered::new(session, &["*"], planned).await? {
         registered.witness.refuse(Some(UNMOVABLE));
-        stage.step(&format!("{}unmovable", driver.steps()));
-        stage.see(Seen::Names(Names {
-            what: "cannot be moved".to_owned(),
+        session.step(driver.steps().unmovable);
+        session.see(Seen::Names(Names {
+            what: Listing::Unmovable,
             versions: vec![cycle.old.to_owned()],
             names: vec![UNMOVABLE.to_owned()],
         }));
         let before = registered.witness.count();
-        let ended = drive(stage, cycle, driver, WITHIN).await;
+        let ended = drive(session, cycle, driver, WITHIN).await;
         let refused = registered.witness.since(before).iter().filter(|seen| !seen.allowed).count();
         registered.withdraw().await?;
-        stage.see(Seen::Driven(ended?));
-        stage.count("writes of it that were refused", refused);
-        let stored = stored(stage).await?;
-        stage.see(Seen::Stored(stored));
-        stage.look_at_definition().await?;
+        session.see(Seen::Driven(ended?));
+        session.see(Seen::RefusedWrites(refused as u64));
+        let stored = stored(session).await?;
+        session.see(Seen::Stored(stored));
+        session.look_at_definition().await?;
     }
-    stage.step("rewind");
+    session.step(StorageStep::Rewind);
     // Whatever the driver made of it: both versions may be stored, and now everything can be moved.
-    remember(stage, cycle).await?;
-    run(stage, cycle.new).await?;
-    stage.api.delete(&stage.path(cycle.new, UNMOVABLE)).await?;
+    remember(session, cycle).await?;
+    migrate_all(session, cycle.new).await?;
+    session.api.delete(&session.path(cycle.new, UNMOVABLE)).await?;
     Ok(())
 }
 
 /// After a migration by the control plane the CRD is flipped back, and a second migration is begun that gets nowhere.
-async fn second(stage: &mut Stage<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
+async fn second(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
     // Only our own etcd says what is stored while nothing can be converted.
-    let (Some(_), Server::Local(_)) = (&stage.tap, stage.server) else { return Ok(()) };
-    stage.step("rewind");
-    stage.redefine("flip back", cycle.before).await?;
-    settled(stage, cycle.objects, cycle.old).await?;
-    stage.step("migrate-in-tree/second");
-    let fail = |stage: &Stage<'_>, fault| stage.tap.iter().for_each(|tap| tap.fail(Clone::clone(&fault)));
-    fail(stage, Some(Fault::Towards(cycle.old.to_owned())));
-    let driven = drive(stage, cycle, Driver::InTree, WATCHED).await;
-    let stored = stored(stage).await;
-    stage.look_at_definition().await?;
-    fail(stage, None);
-    stage.see(Seen::Driven(driven?));
-    stage.see(Seen::Stored(stored?));
-    stage.step("rewind");
-    remember(stage, cycle).await?;
-    stage.redefine("flip", cycle.after).await?;
-    settled(stage, cycle.objects, cycle.new).await
+    let (Some(_), Server::Local(_)) = (&session.tap, session.server) else { return Ok(()) };
+    session.step(StorageStep::Rewind);
+    session.redefine(Action::FlipBack, cycle.before).await?;
+    settled(session, cycle.objects, cycle.old).await?;
+    session.step(StorageStep::InTreeSecond);
+    let fail = |session: &Session<'_>, fault| session.tap.iter().for_each(|tap| tap.fail(Clone::clone(&fault)));
+    fail(session, Some(Fault::Towards(cycle.old.to_owned())));
+    let driven = drive(session, cycle, Driver::InTree, WATCHED).await;
+    let stored = stored(session).await;
+    session.look_at_definition().await?;
+    fail(session, None);
+    session.see(Seen::Driven(driven?));
+    session.see(Seen::Stored(stored?));
+    session.step(StorageStep::Rewind);
+    remember(session, cycle).await?;
+    session.redefine(Action::Flip, cycle.after).await?;
+    settled(session, cycle.objects, cycle.new).await
 }
 
 /// Writes both versions into `storedVersions`, so that no version can be removed by mistake.
-async fn remember(stage: &Stage<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
+async fn remember(session: &Session<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
     let both = json!({"status": {"storedVersions": [cycle.old, cycle.new]}});
-    let path = definitions().part_of(&stage.crd.name, "status");
-    stage.api.patch(&path, PatchKind::Merge, &both).await?.ok()?;
+    let path = definitions().part_of(&session.crd.name, "status");
+    session.api.patch(&path, PatchKind::Merge, &both).await?.ok()?;
     Ok(())
 }
 
-async fn drive(stage: &Stage<'_>, cycle: &Cycle<'_>, driver: Driver, within: Duration) -> Result<Driven, ClusterError> {
+async fn drive(
+    session: &Session<'_>,
+    cycle: &Cycle<'_>,
+    driver: Driver,
+    within: Duration,
+) -> Result<Driven, ClusterError> {
     match driver {
-        Driver::BuiltIn => built_in(stage).await,
-        Driver::Command => command::migrate(stage, cycle.new).await,
-        Driver::InTree => in_tree(stage, cycle, within).await,
+        Driver::BuiltIn => built_in(session).await,
+        Driver::Command => command::migrate(session, cycle.new).await,
+        Driver::InTree => in_tree(session, cycle, within).await,
     }
 }
 
 /// As `crdproof migrate` does it.
-async fn built_in(stage: &Stage<'_>) -> Result<Driven, ClusterError> {
-    let outlook = proof::outlook(&stage.api, &stage.crd.name).await?;
-    let proof = proof::migrate_until_proven(&stage.api, &outlook, Pace::default(), &mut |_, _| {}).await?;
+async fn built_in(session: &Session<'_>) -> Result<Driven, ClusterError> {
+    let outlook = proof::outlook(&session.api, &session.crd.name).await?;
+    let proof = proof::migrate_until_proven(&session.api, &outlook, Pace::default(), &mut |_, _| {}).await?;
     let (done, said) = match proof {
         Proof::Proven { passes } => (true, format!("nothing was left to move after {} passes", passes.len())),
         Proof::Restless { passes } => (false, format!("each of {} passes stored objects anew", passes.len())),
@@ -214,8 +228,8 @@ async fn built_in(stage: &Stage<'_>) -> Result<Driven, ClusterError> {
     Ok(Driven { done, ended: true, said })
 }
 
-async fn in_tree(stage: &Stage<'_>, cycle: &Cycle<'_>, within: Duration) -> Result<Driven, ClusterError> {
-    let Some(offered) = offered(&stage.api).await? else {
+async fn in_tree(session: &Session<'_>, cycle: &Cycle<'_>, within: Duration) -> Result<Driven, ClusterError> {
+    let Some(offered) = offered(&session.api).await? else {
         return Ok(Driven { done: false, ended: true, said: "this server offers no migration".into() });
     };
     let Some(planned) = cycle.objects.iter().find(|planned| planned.version == cycle.new).or(cycle.objects.first())
@@ -224,8 +238,8 @@ async fn in_tree(stage: &Stage<'_>, cycle: &Cycle<'_>, within: Duration) -> Resu
     };
     let mut bystander = planned.object.clone();
     bystander["metadata"]["name"] = json!("bystander");
-    let kind = stage.kind.at(&planned.version);
-    let ended = migrate_in_tree(&stage.api, &kind, offered, &bystander, within).await?;
+    let kind = session.kind.at(&planned.version);
+    let ended = migrate_in_tree(&session.api, &kind, offered, &bystander, within).await?;
     Ok(Driven {
         done: ended.state == "Succeeded",
         ended: matches!(ended.state.as_str(), "Succeeded" | "Failed"),

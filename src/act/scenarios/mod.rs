@@ -1,4 +1,4 @@
-//! Journeys: sequences of steps on a real API server. They act and record; what it means is for the checks to say.
+//! Scenarios: scripted sequences of steps on a real API server. They act and record; checks judge.
 
 mod admission;
 mod apply;
@@ -7,86 +7,56 @@ mod drivers;
 pub mod deliver;
 mod deliveries;
 mod publish;
-mod retire;
+mod retirement;
 mod rules;
-mod serve;
+mod serving;
 pub mod source;
-mod stage;
+mod session;
 mod storage;
 
-pub use stage::Stage;
+use session::Session;
 
 use std::sync::Arc;
 
 use crate::converter::endpoint::Endpoint;
-use crate::evidence::Trace;
+use crate::evidence::{Scenario, Trace};
 use crate::subject::{Crd, Subject};
 use crdproof_envtest::{ClusterError, Server};
 
-/// Which journeys to make.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Journey {
-    /// Reads and writes at every version.
-    Serve,
-    /// The storage version is flipped, objects are migrated, the old version is retired.
-    Storage,
-    /// Several managers apply at several versions.
-    Apply,
-    /// A version is retired, as `crdproof retire` does it.
-    Retire,
+/// What scenarios need beside a server.
+#[derive(Clone)]
+pub struct Setup<'a> {
+    /// The subject.
+    pub subject: &'a Subject,
+    /// One of its CRDs.
+    pub crd: &'a Crd,
+    /// What answers the CRD's reviews; nothing where the server converts by itself.
+    pub converter: Option<Arc<dyn Endpoint>>,
+    /// The seed of generated objects.
+    pub seed: u64,
+    /// Whether the control plane is asked to migrate, too, where it offers that. It takes minutes.
+    pub in_tree_migration: bool,
 }
 
-impl Journey {
-    /// All of them, in the order in which they are made.
-    pub const ALL: [Self; 4] = [Self::Serve, Self::Storage, Self::Apply, Self::Retire];
-
-    /// The first part of its steps' names.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Serve => "serve",
-            Self::Storage => "storage",
-            Self::Apply => "apply",
-            Self::Retire => "retire",
-        }
-    }
-}
-
-/// Who migrates in the storage journey, beside the built-in migration and the command that the subject declares.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Migrators {
-    /// The control plane itself, where the server offers that. It takes its time.
-    pub in_tree: bool,
-}
-
-/// Makes journeys with a CRD on a server, one after the other, and gives what was seen. The CRD is removed in the end.
-pub async fn travel(
-    server: &Server,
-    subject: &Subject,
-    crd: &Crd,
-    converter: Option<Arc<dyn Endpoint>>,
-    journeys: &[Journey],
-    seed: u64,
-    migrators: Migrators,
-) -> Result<Trace, ClusterError> {
-    let mut stage = Stage::open(server, subject, crd, converter, seed).await?;
-    stage.in_tree = migrators.in_tree;
+/// Runs scenarios with a CRD on a server, one after the other, and returns what was seen. Removes the CRD in the end.
+pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> Result<Trace, ClusterError> {
+    let mut session = Session::open(server, setup).await?;
     let mut result = Ok(());
-    for journey in journeys {
-        stage.begin(*journey);
-        let made = match journey {
-            Journey::Serve => serve::travel(&mut stage).await,
-            Journey::Storage => storage::travel(&mut stage).await,
-            Journey::Apply => apply::travel(&mut stage).await,
-            Journey::Retire => retire::travel(&mut stage).await,
+    for scenario in scenarios {
+        let made = match scenario {
+            Scenario::Serving => serving::run(&mut session).await,
+            Scenario::Storage => storage::run(&mut session).await,
+            Scenario::Apply => apply::run(&mut session).await,
+            Scenario::Retirement => retirement::run(&mut session).await,
         };
-        let cleaned = stage.clear().await;
+        let cleaned = session.clear().await;
         // That a server refuses the CRD is something that was seen, and no trouble of ours.
-        let made = if stage.refused { Ok(()) } else { made };
+        let made = if session.refused { Ok(()) } else { made };
         result = result.and(made).and(cleaned);
         if result.is_err() {
             break;
         }
     }
-    let trace = stage.close().await;
+    let trace = session.close().await;
     result.map(|()| trace)
 }

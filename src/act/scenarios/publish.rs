@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::stage::{Ask, Stage};
+use super::session::{Request, Session};
+use crate::evidence::{Action, ServingStep};
 use crate::operate::probe::rules::schema_of;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::Answer;
@@ -18,26 +19,31 @@ const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
 const BEHIND: Duration = Duration::from_secs(15);
 
 /// Looks at everything that is published.
-pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
-    stage.step("discovery");
-    let served = stage.served();
-    let group = stage.crd.group.clone();
+pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
+    session.step(ServingStep::Discovery);
+    let served = session.served();
+    let group = session.crd.group.clone();
     let complete = |answer: &Answer| {
         let document = answer.json();
         let all = listed(&document, &group);
         document["kind"] != "APIGroupDiscoveryList"
             || served.iter().all(|version| all["versions"].get(*version).is_some())
     };
-    let answer = until(stage, "/apis", Some(AGGREGATED), complete).await?;
+    let answer = until(session, "/apis", Some(AGGREGATED), complete).await?;
     let document = answer.json();
-    stage.note(&Ask::new("aggregated", "", ""), Value::Null, &answer, listed(&document, &group));
-    stage.step("openapi");
-    let kind = stage.crd.names.kind.clone();
+    session.note(&Request::new(Action::Aggregated, "", ""), Value::Null, &answer, listed(&document, &group));
+    session.step(ServingStep::Openapi);
+    let kind = session.crd.names.kind.clone();
     for version in &served {
         let path = format!("/openapi/v3/apis/{group}/{version}");
         let of = |answer: &Answer| published(&answer.json()["components"]["schemas"], &group, version, &kind);
-        let answer = until(stage, &path, None, |answer| answer.status == 404 || of(answer).is_some()).await?;
-        stage.note(&Ask::new("openapi v3", version, ""), Value::Null, &answer, of(&answer).unwrap_or_default());
+        let answer = until(session, &path, None, |answer| answer.status == 404 || of(answer).is_some()).await?;
+        session.note(
+            &Request::new(Action::OpenapiV3, version, ""),
+            Value::Null,
+            &answer,
+            of(&answer).unwrap_or_default(),
+        );
     }
     // One document for everything, so it is read once for all versions.
     let of = |document: &Value, version: &str| published(&document["definitions"], &group, version, &kind);
@@ -45,25 +51,25 @@ pub(super) async fn travel(stage: &mut Stage<'_>) -> Result<(), ClusterError> {
         let document = answer.json();
         served.iter().all(|version| of(&document, version).is_some())
     };
-    let answer = until(stage, "/openapi/v2", None, complete).await?;
+    let answer = until(session, "/openapi/v2", None, complete).await?;
     let document = answer.json();
     for version in &served {
         let fields = of(&document, version).unwrap_or_default();
-        stage.note(&Ask::new("openapi v2", version, ""), Value::Null, &answer, fields);
+        session.note(&Request::new(Action::OpenapiV2, version, ""), Value::Null, &answer, fields);
     }
     Ok(())
 }
 
 /// Asks now and then, since these documents are large, until the answer is as wanted or the time is over.
 async fn until(
-    stage: &Stage<'_>,
+    session: &Session<'_>,
     path: &str,
     accept: Option<&str>,
     wanted: impl Fn(&Answer) -> bool,
 ) -> Result<Answer, ClusterError> {
     let ask = async || match accept {
-        Some(accept) => stage.api.get_as(path, accept).await,
-        None => stage.api.get(path).await,
+        Some(accept) => session.api.get_as(path, accept).await,
+        None => session.api.get(path).await,
     };
     let (_, answer) = retry::until(BEHIND, Duration::from_millis(250), ask, wanted).await?;
     Ok(answer)

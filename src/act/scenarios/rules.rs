@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::stage::{Ask, Stage};
+use super::session::{Request, Session};
+use crate::evidence::{Action, Seen, ServingStep};
 use crate::subject::objects::Planned;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Query, definitions};
@@ -22,21 +23,25 @@ struct Field {
 }
 
 /// For each version a rule about one of its fields is added, tried, and taken away again.
-pub(super) async fn travel(stage: &mut Stage<'_>, objects: &[Planned], definition: &Value) -> Result<(), ClusterError> {
-    stage.step("rules");
+pub(super) async fn run(
+    session: &mut Session<'_>,
+    objects: &[Planned],
+    definition: &Value,
+) -> Result<(), ClusterError> {
+    session.step(ServingStep::Rules);
     let mut guarded = false;
-    for version in stage.served() {
+    for version in session.served() {
         let Some(planned) = objects.iter().find(|planned| planned.version == version) else { continue };
-        let fields = choose(stage, version, planned, objects).await?;
+        let fields = choose(session, version, planned, objects).await?;
         if fields.is_empty() {
             continue;
         }
         guarded = true;
-        guard(stage, version, planned, &fields, definition).await?;
+        guard(session, version, planned, &fields, definition).await?;
     }
     if guarded {
-        stage.redefine("without rules", definition).await?;
-        stage.api.until_served(std::slice::from_ref(definition)).await?;
+        session.redefine(Action::WithoutRules, definition).await?;
+        session.api.until_served(std::slice::from_ref(definition)).await?;
     }
     Ok(())
 }
@@ -45,15 +50,15 @@ pub(super) async fn travel(stage: &mut Stage<'_>, objects: &[Planned], definitio
 /// know by this name, since it shows best whether the old object was converted; and one that all versions know, since it
 /// can be changed through them.
 async fn choose(
-    stage: &Stage<'_>,
+    session: &Session<'_>,
     version: &str,
     planned: &Planned,
     objects: &[Planned],
 ) -> Result<Vec<Field>, ClusterError> {
-    let schema = stage.crd.version(version).and_then(|version| version.schema.as_ref());
-    let stored = stage.crd.storage().and_then(|version| version.schema.as_ref());
-    let path = stage.path(version, &planned.name);
-    let read = stage.api.get(&path).await?.json();
+    let schema = session.crd.version(version).and_then(|version| version.schema.as_ref());
+    let stored = session.crd.storage().and_then(|version| version.schema.as_ref());
+    let path = session.path(version, &planned.name);
+    let read = session.api.get(&path).await?.json();
     let mut fields: Vec<Field> = Vec::new();
     scalars(&read["spec"], &mut vec!["spec".to_owned()], &mut |path, value| {
         let others = objects.iter().filter(|other| other.version == version);
@@ -64,7 +69,7 @@ async fn choose(
         }
     });
     let everywhere = |field: &Field| {
-        let mut served = stage.crd.versions.iter().filter(|version| version.served);
+        let mut served = session.crd.versions.iter().filter(|version| version.served);
         served.all(|version| knows(version.schema.as_ref(), &field.path))
     };
     fields.sort_by_key(|field| knows(stored, &field.path));
@@ -74,7 +79,7 @@ async fn choose(
         let mut object = read.clone();
         set(&mut object, &field.path, &field.other);
         // It must be lawful without the rule, or the rule would not be what refuses it.
-        if wanted && stage.api.put(&Query::new().dry_run().on(&path), &object).await?.is_success() {
+        if wanted && session.api.put(&Query::new().dry_run().on(&path), &object).await?.is_success() {
             chosen.push(field);
         }
     }
@@ -83,7 +88,7 @@ async fn choose(
 
 /// Adds the rule, and writes: unchanged, changed, changed through other versions, and unchanged again.
 async fn guard(
-    stage: &mut Stage<'_>,
+    session: &mut Session<'_>,
     version: &str,
     planned: &Planned,
     fields: &[Field],
@@ -97,36 +102,36 @@ async fn guard(
         return Ok(());
     }
     // Read before the rule is there, as by a client that writes later.
-    let read = stage.api.get(&stage.path(version, name)).await?.json();
-    let answer = stage.redefine("with a rule", &ruled).await?;
+    let read = session.api.get(&session.path(version, name)).await?.json();
+    let answer = session.redefine(Action::WithARule, &ruled).await?;
     if !answer.is_success() {
         return Ok(());
     }
-    let installed = stage.api.get(&definitions().path_of(&stage.crd.name)).await?.ok()?.json();
+    let installed = session.api.get(&definitions().path_of(&session.crd.name)).await?.ok()?.json();
     let kept = installed.to_string().contains(MESSAGE);
-    stage.count("transition rules that the server keeps", usize::from(kept));
+    session.see(Seen::RulesKept(kept));
     if !kept {
         return Ok(());
     }
     for field in fields {
         let mut changed = read.clone();
         set(&mut changed, &field.path, &field.other);
-        heeded(stage, version, name, &changed).await?;
-        stage.put(Ask::new("changed", version, name), "", &changed).await?;
+        heeded(session, version, name, &changed).await?;
+        session.put(Request::new(Action::Changed, version, name), "", &changed).await?;
     }
     let mut unchanged = read.clone();
     unchanged["metadata"]["labels"]["crdproof.dev/ruled"] = json!(version);
-    stage.put(Ask::new("unchanged", version, name), "", &unchanged).await?;
-    for other in stage.served().into_iter().filter(|other| *other != version) {
-        let schema = stage.crd.version(other).and_then(|version| version.schema.as_ref());
-        let mut theirs = stage.api.get(&stage.path(other, name)).await?.json();
+    session.put(Request::new(Action::Unchanged, version, name), "", &unchanged).await?;
+    for other in session.served().into_iter().filter(|other| *other != version) {
+        let schema = session.crd.version(other).and_then(|version| version.schema.as_ref());
+        let mut theirs = session.api.get(&session.path(other, name)).await?.json();
         let is_there = |field: &&Field| knows(schema, &field.path) && at(&theirs, &field.path).is_some();
         if let Some(field) = fields.iter().find(is_there) {
             set(&mut theirs, &field.path, &field.other);
-            stage.put(Ask::new("changed through another version", other, name), "", &theirs).await?;
-            let mut after = stage.api.get(&stage.path(version, name)).await?.json();
+            session.put(Request::new(Action::ChangedThroughAnotherVersion, other, name), "", &theirs).await?;
+            let mut after = session.api.get(&session.path(version, name)).await?.json();
             after["metadata"]["labels"]["crdproof.dev/ruled"] = json!(other);
-            stage.put(Ask::new("unchanged afterwards", version, name), "", &after).await?;
+            session.put(Request::new(Action::UnchangedAfterwards, version, name), "", &after).await?;
         }
     }
     Ok(())
@@ -136,9 +141,9 @@ async fn guard(
 const MESSAGE: &str = "crdproof: this field may not change";
 
 /// Waits until the change is refused, or long enough.
-async fn heeded(stage: &Stage<'_>, version: &str, name: &str, changed: &Value) -> Result<(), ClusterError> {
-    let path = Query::new().dry_run().on(stage.path(version, name));
-    let ask = || stage.api.put(&path, changed);
+async fn heeded(session: &Session<'_>, version: &str, name: &str, changed: &Value) -> Result<(), ClusterError> {
+    let path = Query::new().dry_run().on(session.path(version, name));
+    let ask = || session.api.put(&path, changed);
     retry::until(HEEDED, Duration::from_millis(50), ask, |answer| answer.status == 422).await?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/conflict-crosses-versions",
@@ -15,13 +16,13 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "convert in both directions, and deterministically: ownership is computed through conversions",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("apply/conflict") {
+        for call in trace.calls(ApplyStep::Conflict) {
             found.examined += 1;
             let named = call.answered["message"].as_str().is_some_and(|message| message.contains("alice"));
             if call.status != 409 || !named {
@@ -31,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     call.name,
                     call.message()
                 );
-                found.breach(&call.version, message, call.what.clone());
+                found.breach(&call.version, message, call.action.to_string());
             }
         }
     })

@@ -4,7 +4,7 @@ use super::shared_deliver::{lines, live, sent, wanted};
 use crate::checks::shared_difference::field;
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Became;
+use crate::evidence::{ApplyStep, Became, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/drift-corrected",
@@ -18,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "let nothing that is stashed overrule a field that the object has",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
@@ -27,18 +27,18 @@ const STRANGER: &str = "/metadata/labels/crdproof.dev~1stranger";
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for line in lines(evidence, trace, "apply/deliver/correct") {
-            let (Some(sent), Some(was)) = (sent(trace, line), live(trace, "apply/deliver/again", line)) else {
+        for line in lines(evidence, trace, ApplyStep::DeliverCorrect) {
+            let (Some(sent), Some(was)) = (sent(trace, line), live(trace, ApplyStep::DeliverAgain, line)) else {
                 continue;
             };
-            let between = live(trace, "apply/deliver/drift", line);
+            let between = live(trace, ApplyStep::DeliverDrift, line);
             if between.is_some_and(|between| wanted(sent, was, between).is_empty()) {
                 // Nothing that the source has was changed.
                 continue;
             }
             found.examined += 1;
             let (name, version) = (&line.name, &line.version);
-            let Some(now) = live(trace, "apply/deliver/correct", line).filter(|_| line.became != Became::Refused)
+            let Some(now) = live(trace, ApplyStep::DeliverCorrect, line).filter(|_| line.became != Became::Refused)
             else {
                 let message = format!("{name} drifted, and applying it again: {}", line.why);
                 found.breach(version, message, format!("refused {name}"));
@@ -56,7 +56,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let message = format!("a label of somebody else is gone from {name} after applying again");
                 found.breach(version, message, format!("stranger {name}"));
             }
-            let mut after = lines(evidence, trace, "apply/deliver/corrected").filter(|after| after.name == *name);
+            let mut after = lines(evidence, trace, ApplyStep::DeliverCorrected).filter(|after| after.name == *name);
             if let Some(after) = after.find(|after| after.became != Became::Unchanged) {
                 let message = format!("{after} right after it was corrected");
                 found.breach(version, message, format!("after {name}"));

@@ -4,7 +4,7 @@ use super::shared_deliver::{lines, live, overlap, sent, wanted};
 use crate::checks::shared_difference::field;
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Became;
+use crate::evidence::{ApplyStep, Became, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/drift-detected",
@@ -20,14 +20,14 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "convert in both directions, and the same every time: an edit at one version must show at all others",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for line in lines(evidence, trace, "apply/deliver/detect") {
-            let (Some(sent), Some(was)) = (sent(trace, line), live(trace, "apply/deliver/again", line)) else {
+        for line in lines(evidence, trace, ApplyStep::DeliverDetect) {
+            let (Some(sent), Some(was)) = (sent(trace, line), live(trace, ApplyStep::DeliverAgain, line)) else {
                 continue;
             };
             found.examined += 1;
@@ -36,7 +36,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 found.breach(version, format!("a dry run of {line}"), format!("refused {name}"));
                 continue;
             }
-            let Some(now) = live(trace, "apply/deliver/drift", line) else {
+            let Some(now) = live(trace, ApplyStep::DeliverDrift, line) else {
                 if line.became != Became::Drifted {
                     let message = format!("{name} was deleted, and a dry run says that it is {}", line.became);
                     found.breach(version, message, format!("gone {name}"));

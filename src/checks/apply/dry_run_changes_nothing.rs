@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/dry-run-changes-nothing",
@@ -14,20 +15,20 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "report it to the vendor of the API server, or of an admission webhook with side effects",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("serve/dry-run") {
+        for call in trace.calls(ServingStep::DryRun) {
             found.examined += 1;
-            let wanted = if call.what == "after dry run" { call.status == 404 } else { call.is_success() };
+            let wanted = if call.action == Action::AfterDryRun { call.status == 404 } else { call.is_success() };
             if !wanted {
                 found.breach(
                     &call.version,
-                    format!("{} at {} is answered with {}", call.what, call.version, call.message()),
-                    call.what.clone(),
+                    format!("{} at {} is answered with {}", call.action, call.version, call.message()),
+                    call.action.to_string(),
                 );
             }
         }

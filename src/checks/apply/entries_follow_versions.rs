@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/entries-follow-versions",
@@ -15,13 +16,13 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "look at what the converter does with the object that is applied",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("apply/follow") {
+        for call in trace.calls(ApplyStep::Follow) {
             found.examined += 1;
             if !call.is_success() {
                 let message = format!(

@@ -4,7 +4,7 @@ use super::shared_deliver::{FIRST, lines, live, sent};
 use crate::checks::shared_difference::{Kind, differences, field};
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Became, Delivered, State, Trace};
+use crate::evidence::{Action, ApplyStep, Became, Delivered, Scenario, State, Trace};
 use crate::subject::features_of;
 use crdproof_schema::kubernetes::Older;
 
@@ -21,7 +21,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make every field that is applied survive the way to the stored version and back, the status included",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
@@ -51,15 +51,16 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
         for line in lines(evidence, trace, FIRST).filter(|line| line.became != Became::Refused) {
             found.examined += 1;
             stored(evidence, trace, line, found);
-            let mut again = lines(evidence, trace, "apply/deliver/again").filter(|again| again.name == line.name);
+            let mut again = lines(evidence, trace, ApplyStep::DeliverAgain).filter(|again| again.name == line.name);
             if let Some(again) = again.find(|again| again.became != Became::Unchanged) {
                 let paths: Vec<String> = again.differences.iter().map(|differs| field(&differs.at)).collect();
                 let message = format!("{again} although the source is the same: {}", paths.join(", "));
                 found.breach(&line.version, message, format!("again {}", line.name));
             }
-            let last = trace.health("apply/deliver").filter(|health| health.name == line.name);
-            let ready = trace.calls("apply/deliver/ready").any(|call| {
-                call.what == "ready" && call.is_success() && line.name.ends_with(&format!("/{}", call.name))
+            let deliveries = ApplyStep::DELIVERY.into_iter().flat_map(|step| trace.health(step));
+            let last = deliveries.filter(|health| health.name == line.name);
+            let ready = trace.calls(ApplyStep::DeliverReady).any(|call| {
+                call.action == Action::Ready && call.is_success() && line.name.ends_with(&format!("/{}", call.name))
             });
             // Pruning comes later; what counts is how it was when it was waited for.
             let last = last.take_while(|health| health.state != State::NotFound).last();

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, owned};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/owned-paths-exist-in-their-version",
@@ -14,13 +15,13 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make the converter write only what the schema of the target has",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for snapshot in trace.snapshots("apply/owners") {
+        for snapshot in trace.snapshots(ApplyStep::Owners) {
             for (name, object) in &snapshot.objects {
                 for (manager, version, path) in owned(object) {
                     let Some(schema) = evidence.crd.version(&version).and_then(|version| version.schema.as_ref())

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, same_owners};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/ownership-survives-migration",
@@ -15,12 +16,12 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make the converter deterministic, and the defaults of all versions alike",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        same_owners(trace, ("storage/ready", "storage/migrate"), "by migration", found);
+        same_owners(trace, (StorageStep::Ready, StorageStep::Migrate), "by migration", found);
     })
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Call, Trace};
+use crate::evidence::{Action, Call, RetirementStep, Scenario, Trace};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/ownership-survives-retirement",
@@ -19,35 +19,35 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: Some(19),
     help: "convert fields in both directions, and deterministically: owners of moved fields are found through conversions",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Retirement)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let after = claims(trace, "retire/owners-after");
-        for (claim, before) in claims(trace, "retire/owners-before") {
+        let after = claims(trace, RetirementStep::OwnersAfter);
+        for (claim, before) in claims(trace, RetirementStep::OwnersBefore) {
             let Some(now) = after.get(&claim) else { continue };
             found.examined += 1;
-            let (name, what) = claim;
+            let (name, action) = claim;
             let (had, has) = (owners(before), owners(now));
             if had != has {
                 let shown = |owners: BTreeSet<String>| {
                     let names = owners.into_iter().collect::<Vec<_>>().join(", ");
                     if names.is_empty() { "nobody".to_owned() } else { names }
                 };
-                let field = what.trim_start_matches("claim ");
+                let Action::Claim(field) = action else { continue };
                 let message =
                     format!("{field} of {name} belonged to {}, and belongs to {} now", shown(had), shown(has));
-                found.breach(&now.version, message, what.to_owned());
+                found.breach(&now.version, message, action.to_string());
             }
         }
     })
 }
 
 /// Claims of a stranger, by object and field.
-fn claims<'t>(trace: &'t Trace, step: &'t str) -> BTreeMap<(&'t str, &'t str), &'t Call> {
-    trace.calls(step).map(|call| ((call.name.as_str(), call.what.as_str()), call)).collect()
+fn claims(trace: &Trace, step: RetirementStep) -> BTreeMap<(&str, &Action), &Call> {
+    trace.calls(step).map(|call| ((call.name.as_str(), &call.action), call)).collect()
 }
 
 /// The managers that a conflict names.

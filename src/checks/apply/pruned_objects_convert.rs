@@ -2,7 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Seen;
+use crate::evidence::{ApplyStep, Scenario, Seen};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/pruned-objects-convert",
@@ -18,13 +18,13 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "treat every field as optional, metadata included",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for seen in trace.of("apply/reviews") {
+        for seen in trace.of(ApplyStep::Reviews) {
             let Seen::Reviews(reviews) = seen else { continue };
             for review in reviews.iter().filter(|review| !review.metadata || !review.spec) {
                 found.examined += 1;

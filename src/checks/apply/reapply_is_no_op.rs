@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/reapply-is-no-op",
@@ -16,14 +17,14 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: Some(31),
     help: "store everything that is applied: a field that is lost on the way to the stored version moves the object every time",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for again in trace.calls("apply/reapply") {
-            let mut calls = trace.calls("apply/apply");
+        for again in trace.calls(ApplyStep::Reapply) {
+            let mut calls = trace.calls(ApplyStep::Apply);
             let Some(first) = calls.find(|call| call.name == again.name && call.version == again.version) else {
                 continue;
             };

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, retired_versions};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{RetirementStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/retired-entries-cleaned",
@@ -15,14 +16,14 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: Some(19),
     help: "retire versions with `crdproof retire`, which rewrites the entries first; make the converter deterministic",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Retirement)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         let gone = retired_versions(trace);
-        for snapshot in trace.snapshots("retire/after") {
+        for snapshot in trace.snapshots(RetirementStep::After) {
             for (name, object) in &snapshot.objects {
                 found.examined += 1;
                 for entry in object["metadata"]["managedFields"].as_array().into_iter().flatten() {
@@ -36,11 +37,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 }
             }
         }
-        for call in trace.calls("retire/apply") {
+        for call in trace.calls(RetirementStep::Apply) {
             found.examined += 1;
             if !call.is_success() {
-                let message = format!("{} to {} failed: {}", call.what, call.name, call.message());
-                found.breach(&call.version, message, call.what.clone());
+                let message = format!("{} to {} failed: {}", call.action, call.name, call.message());
+                found.breach(&call.version, message, call.action.to_string());
             }
         }
     })

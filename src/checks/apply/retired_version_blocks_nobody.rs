@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/retired-version-blocks-nobody",
@@ -18,23 +19,24 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: Some(19),
     help: "before a version is removed, clear its entries: patch `metadata.managedFields` to `[{}]`, and apply again",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let mut blocked = None;
     let verdict = judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("storage/retired-entries") {
+        for call in trace.calls(StorageStep::RetiredEntries) {
             found.examined += 1;
-            if !call.is_success() && call.what != "apply" {
-                let message = format!("{} failed: {}", call.what, call.message());
-                found.breach(&call.version, message, call.what.clone());
+            if !call.is_success() && call.action != Action::Apply {
+                let message = format!("{} failed: {}", call.action, call.message());
+                found.breach(&call.version, message, call.action.to_string());
             }
         }
     });
     if let Some(trace) = evidence.trace {
-        blocked = trace.calls("storage/retired-entries").find(|call| call.what == "apply" && !call.is_success());
+        blocked =
+            trace.calls(StorageStep::RetiredEntries).find(|call| call.action == Action::Apply && !call.is_success());
     }
     match (verdict, blocked) {
         (Verdict::Held { .. }, Some(call)) => Verdict::ServerFact(format!(

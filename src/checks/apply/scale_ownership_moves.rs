@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, owned};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/scale-ownership-moves",
@@ -15,16 +16,16 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: Some(31),
     help: "check the paths of `subresources.scale` in every version",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let calls: Vec<_> = trace.calls("apply/scale-owners").collect();
+        let calls: Vec<_> = trace.calls(ApplyStep::ScaleOwners).collect();
         for steps in calls.windows(2) {
             let [scale, scaled] = steps else { continue };
-            if scale.what != "scale" || scaled.what != "scaled" || !scale.is_success() {
+            if scale.action != Action::Scale || scaled.action != Action::Scaled || !scale.is_success() {
                 continue;
             }
             found.examined += 1;

@@ -5,16 +5,16 @@ use serde_json::Value;
 use crate::checks::Evidence;
 use crate::checks::shared_difference::{Difference, differences};
 use crate::checks::shared_trace::content;
-use crate::evidence::{Delivered, Trace};
+use crate::evidence::{ApplyStep, Delivered, Trace};
 
 /// The step in which everything is applied for the first time.
-pub(super) const FIRST: &str = "apply/deliver/first";
+pub(super) const FIRST: ApplyStep = ApplyStep::DeliverFirst;
 
 /// What became of the objects of the kind on trial in a step.
 pub(super) fn lines<'t>(
     evidence: &Evidence<'_>,
     trace: &'t Trace,
-    step: &'static str,
+    step: ApplyStep,
 ) -> impl Iterator<Item = &'t Delivered> + use<'t> {
     let kind = format!("{}/", evidence.crd.names.kind);
     trace.delivered(step).filter(move |line| line.name.starts_with(&kind))
@@ -31,7 +31,7 @@ pub(super) fn sent<'t>(trace: &'t Trace, line: &Delivered) -> Option<&'t Value> 
 }
 
 /// An object in a step, at the version that it is applied at.
-pub(super) fn live<'t>(trace: &'t Trace, step: &'static str, line: &Delivered) -> Option<&'t Value> {
+pub(super) fn live<'t>(trace: &'t Trace, step: ApplyStep, line: &Delivered) -> Option<&'t Value> {
     let mut snapshots = trace.snapshots(step).filter(|snapshot| snapshot.version == line.version);
     snapshots.find_map(|snapshot| snapshot.objects.get(key(line))).map(|body| &**body)
 }

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, owned};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/status-writes-keep-spec-owners",
@@ -16,16 +17,16 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: Some(35),
     help: "write status without the rest of the object",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let calls: Vec<_> = trace.calls("apply/status-owners").collect();
+        let calls: Vec<_> = trace.calls(ApplyStep::StatusOwners).collect();
         for steps in calls.windows(3) {
             let [before, status, after] = steps else { continue };
-            if (before.what.as_str(), status.what.as_str(), after.what.as_str()) != ("before", "status", "after") {
+            if (&before.action, &status.action, &after.action) != (&Action::Before, &Action::Status, &Action::After) {
                 continue;
             }
             found.examined += 1;

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/withdrawal-crosses-versions",
@@ -15,14 +16,15 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: Some(20),
     help: "convert in both directions: withdrawal is computed through conversions",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("apply/withdraw") {
-            let Some(path) = call.what.strip_prefix("withdraw .") else { continue };
+        for call in trace.calls(ApplyStep::Withdraw) {
+            let Action::Withdraw(field) = &call.action else { continue };
+            let path = field.trim_start_matches('.');
             found.examined += 1;
             let left = call.answered.pointer(&format!("/{}", path.replace('.', "/")));
             if !call.is_success() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::shared_deliver::lines;
 use crate::checks::shared_trace::{Found, judged, listed};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Became;
+use crate::evidence::{ApplyStep, Became, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/withdrawn-objects-pruned",
@@ -18,11 +18,11 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "let objects be deleted at every version: converters must answer for objects with a deletion timestamp, too",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
 
-const STEP: &str = "apply/deliver/withdraw";
+const STEP: ApplyStep = ApplyStep::DeliverWithdraw;
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
@@ -41,7 +41,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 found.breach(&line.version, message, format!("deleted {}", line.name));
             }
         }
-        for before in trace.snapshots("apply/deliver/correct") {
+        for before in trace.snapshots(ApplyStep::DeliverCorrect) {
             let version = &before.version;
             let Some(after) = trace.snapshots(STEP).find(|after| after.version == *version) else { continue };
             let after = listed(after);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{AdmissionSeen, Call, Trace};
+use crate::evidence::{Action, AdmissionSeen, Call, Scenario, ServingStep, Trace};
 use crdproof_schema::structural::{default, prune};
 
 pub(crate) const CHECK: Check = Check {
@@ -21,7 +21,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make the converter convert objects that are not stored yet as it converts those that are",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
@@ -34,14 +34,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             .filter(|version| version.served)
             .map(|version| version.name.as_str())
             .collect();
-        let writes = |call: &&Call| matches!(call.what.as_str(), "create" | "change") && call.is_success();
-        for write in trace.calls("serve/admission").filter(writes) {
+        let writes = |call: &&Call| matches!(call.action, Action::Create | Action::Change) && call.is_success();
+        for write in trace.calls(ServingStep::Admission).filter(writes) {
             for registered in &served {
                 found.examined += 1;
                 shown(evidence, trace, write, registered, found);
             }
         }
-        for call in trace.calls("serve/admission-blind").filter(|call| call.what == "create unshown") {
+        for call in trace.calls(ServingStep::AdmissionBlind).filter(|call| call.action == Action::CreateUnshown) {
             found.examined += 1;
             if call.is_success() {
                 let message = format!(
@@ -56,8 +56,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 
 /// Whether a write was shown to the webhook of a version, as readers at that version see it.
 fn shown(evidence: &Evidence<'_>, trace: &Trace, write: &Call, registered: &str, found: &mut Found) {
-    let operation = if write.what == "create" { "CREATE" } else { "UPDATE" };
-    let mut seen = trace.admissions("serve/admission").filter(|seen| {
+    let operation = if write.action == Action::Create { "CREATE" } else { "UPDATE" };
+    let mut seen = trace.admissions(ServingStep::Admission).filter(|seen| {
         seen.registered == registered && seen.operation == operation && seen.name == write.name && !seen.dry_run
     });
     let Some(seen) = seen.next() else {
@@ -79,7 +79,8 @@ fn shown(evidence: &Evidence<'_>, trace: &Trace, write: &Call, registered: &str,
             found.breach(registered, message, what.to_owned());
         }
     }
-    let (before, after) = if operation == "CREATE" { (None, "created") } else { (Some("created"), "changed") };
+    let (before, after) =
+        if operation == "CREATE" { (None, &Action::Created) } else { (Some(&Action::Created), &Action::Changed) };
     // What is shown at the version written is not converted yet; what storing it loses is for another check to say.
     if write.version != registered {
         compare(evidence, trace, seen, ("object", &seen.object, after), found);
@@ -94,12 +95,12 @@ fn compare(
     evidence: &Evidence<'_>,
     trace: &Trace,
     seen: &AdmissionSeen,
-    (which, shown, read): (&str, &Value, &str),
+    (which, shown, read): (&str, &Value, &Action),
     found: &mut Found,
 ) {
     let version = seen.registered.as_str();
-    let mut reads = trace.calls("serve/admission");
-    let read = reads.find(|call| call.what == read && call.version == version && call.name == seen.name);
+    let mut reads = trace.calls(ServingStep::Admission);
+    let read = reads.find(|call| call.action == *read && call.version == version && call.name == seen.name);
     let Some(read) = read.filter(|call| call.is_success()) else { return };
     let wanted = format!("{}/{version}", evidence.crd.group);
     if shown["apiVersion"] != wanted.as_str() {

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/cached-and-fresh-agree",
@@ -16,12 +17,12 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make the converter deterministic",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        alike(evidence, trace, ("serve/read", "serve/cached"), "when it comes from the cache", found);
+        alike(evidence, trace, (ServingStep::Read, ServingStep::Cached), "when it comes from the cache", found);
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, ApplyStep, Scenario, ScenarioStep, ServingStep, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/crd-accepted",
@@ -14,14 +15,15 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "correct what the server names; the checks of the manifest family say where it stands",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let steps = ["serve/install", "storage/install", "apply/install"];
-        for call in steps.iter().flat_map(|step| trace.calls(step)).filter(|call| call.what == "install") {
+        let steps: [ScenarioStep; 3] =
+            [ServingStep::Install.into(), StorageStep::Install.into(), ApplyStep::Install.into()];
+        for call in steps.into_iter().flat_map(|step| trace.calls(step)).filter(|call| call.action == Action::Install) {
             found.examined += 1;
             if !call.is_success() {
                 found.breach("", format!("the server refuses the CRD: {}", call.message()), "refused".to_owned());

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/crud-at-every-version",
@@ -15,24 +16,26 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "look at the message of the server; most often the converter refuses",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for step in ["serve/create", "serve/single", "serve/rewrite", "serve/watch", "serve/delete"] {
+        for step in
+            [ServingStep::Create, ServingStep::Single, ServingStep::Rewrite, ServingStep::Watch, ServingStep::Delete]
+        {
             for call in trace.calls(step) {
                 found.examined += 1;
                 let desired = format!("{}/{}", evidence.crd.group, call.version);
                 let answered = &call.answered["apiVersion"];
                 if !call.is_success() {
                     let message =
-                        format!("{} of {} at {} failed: {}", call.what, call.name, call.version, call.message());
-                    found.breach(&call.version, message, format!("{} failed", call.what));
+                        format!("{} of {} at {} failed: {}", call.action, call.name, call.version, call.message());
+                    found.breach(&call.version, message, format!("{} failed", call.action));
                 } else if answered.is_string() && *answered != desired.as_str() {
-                    let message = format!("{} at {} is answered with {answered}", call.what, call.version);
-                    found.breach(&call.version, message, format!("{} version", call.what));
+                    let message = format!("{} at {} is answered with {answered}", call.action, call.version);
+                    found.breach(&call.version, message, format!("{} version", call.action));
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/deprecation-warned",
@@ -14,13 +15,13 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Warning,
     since: Some(19),
     help: "set `deprecated` and `deprecationWarning` on the versions that are meant",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("serve/warnings") {
+        for call in trace.calls(ServingStep::Warnings) {
             let Some(version) = evidence.crd.version(&call.version) else { continue };
             found.examined += 1;
             if version.deprecated == call.warnings.is_empty() {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Call, Trace};
+use crate::evidence::{Action, Call, Scenario, ServingStep, Trace};
 use crate::subject::Version;
 
 pub(crate) const CHECK: Check = Check {
@@ -20,15 +20,15 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "look at the conditions of the CRD",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("serve/discovery") {
+        for call in trace.calls(ServingStep::Discovery) {
             found.examined += 1;
-            if call.what == "group" {
+            if call.action == Action::Group {
                 let listed = call.answered["versions"].as_array().into_iter().flatten();
                 let mut listed: Vec<&str> = listed.filter_map(|version| version["version"].as_str()).collect();
                 let served = evidence.crd.versions.iter().filter(|version| version.served);
@@ -45,7 +45,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 }
                 continue;
             }
-            if call.what == "aggregated" {
+            if call.action == Action::Aggregated {
                 aggregated(evidence, trace, call, found);
                 continue;
             }

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/identity-shared",
@@ -15,13 +16,13 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "report it to the vendor of the API server: a converter cannot change them",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let snapshots: Vec<_> = trace.snapshots("serve/read").collect();
+        let snapshots: Vec<_> = trace.snapshots(ServingStep::Read).collect();
         let Some((first, others)) = snapshots.split_first() else { return };
         for other in others {
             for (name, object) in &first.objects {

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, listed};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/lists-complete",
@@ -14,16 +15,17 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "look at what the converter does with the missing objects",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let created = trace.calls("serve/create").filter(|call| call.what == "create" && call.is_success());
+        let created =
+            trace.calls(ServingStep::Create).filter(|call| call.action == Action::Create && call.is_success());
         let mut names: Vec<String> = created.map(|call| call.name.clone()).collect();
         names.sort();
-        for snapshot in trace.snapshots("serve/read") {
+        for snapshot in trace.snapshots(ServingStep::Read) {
             found.examined += 1;
             let seen = listed(snapshot);
             if seen != names {

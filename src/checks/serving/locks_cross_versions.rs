@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/locks-cross-versions",
@@ -14,19 +15,19 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "report it to the vendor of the API server",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("serve/locks") {
+        for call in trace.calls(ServingStep::Locks) {
             found.examined += 1;
-            let wanted = if call.what == "stale lock" { call.status == 409 } else { call.is_success() };
+            let wanted = if call.action == Action::StaleLock { call.status == 409 } else { call.is_success() };
             if !wanted {
                 let message =
-                    format!("a write at {} with a {} is answered with {}", call.version, call.what, call.message());
-                found.breach(&call.version, message, call.what.clone());
+                    format!("a write at {} with a {} is answered with {}", call.version, call.action, call.message());
+                found.breach(&call.version, message, call.action.to_string());
             }
         }
     })

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, listed};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/pages-cross-versions",
@@ -14,14 +15,14 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "report it to the vendor of the API server",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let Some(all) = trace.snapshots("serve/read").next().map(listed) else { return };
-        for pages in trace.names("serve/pages") {
+        let Some(all) = trace.snapshots(ServingStep::Read).next().map(listed) else { return };
+        for pages in trace.names(ServingStep::Pages) {
             found.examined += 1;
             let mut names = pages.names.clone();
             names.sort();

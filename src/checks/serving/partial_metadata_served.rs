@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, listed};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/partial-metadata-served",
@@ -14,14 +15,14 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "look at what the converter does with the missing objects",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let Some(all) = trace.snapshots("serve/read").next().map(listed) else { return };
-        for answer in trace.names("serve/metadata") {
+        let Some(all) = trace.snapshots(ServingStep::Read).next().map(listed) else { return };
+        for answer in trace.names(ServingStep::Metadata) {
             found.examined += 1;
             let mut names = answer.names.clone();
             names.sort();

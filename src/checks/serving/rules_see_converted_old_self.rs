@@ -1,7 +1,8 @@
 //! Transition rules compare an object with what it was, both at the version of the request.
 
-use crate::checks::shared_trace::{Found, counts, judged};
+use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, Scenario, Seen, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/rules-see-converted-old-self",
@@ -16,36 +17,36 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: Some(25),
     help: "make the converter lossless and deterministic; put a rule into every version that is served",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        if counts(trace, "serve/rules", "transition rules that the server keeps").any(|count| count == 0) {
+        if trace.of(ServingStep::Rules).any(|seen| *seen == Seen::RulesKept(false)) {
             found.examined += 1;
             found.breach("", "the server drops transition rules of a CRD".to_owned(), "kept".to_owned());
         }
-        for call in trace.calls("serve/rules").filter(|call| !call.name.is_empty()) {
+        for call in trace.calls(ServingStep::Rules).filter(|call| !call.name.is_empty()) {
             found.examined += 1;
             let version = call.version.as_str();
-            let message = match (call.what.as_str(), call.status) {
-                ("changed", 200..300) => {
+            let message = match (&call.action, call.status) {
+                (Action::Changed, 200..300) => {
                     format!("a rule of {version} forbids a change, and a write through {version} makes it all the same")
                 }
-                ("unchanged" | "unchanged afterwards", 422) => format!(
+                (Action::Unchanged | Action::UnchangedAfterwards, 422) => format!(
                     "a rule of {version} forbids a change, and refuses a write that makes none: {}",
                     call.message()
                 ),
-                ("changed through another version", 422) => {
+                (Action::ChangedThroughAnotherVersion, 422) => {
                     format!("a rule of another version refuses a write through {version}: {}", call.message())
                 }
-                ("changed", 422) | (_, 200..300) => continue,
+                (Action::Changed, 422) | (_, 200..300) => continue,
                 (what, _) => {
                     format!("a write with the field {what} through {version} is answered with {}", call.message())
                 }
             };
-            found.breach(version, message, call.what.clone());
+            found.breach(version, message, call.action.to_string());
         }
     })
 }

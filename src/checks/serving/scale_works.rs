@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/scale-works",
@@ -14,26 +15,26 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "check the paths of `subresources.scale` in that version",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let calls: Vec<_> = trace.calls("serve/scale").collect();
+        let calls: Vec<_> = trace.calls(ServingStep::Scale).collect();
         for call in &calls {
             // An object without replicas has no scale; that is no fault of the version.
-            let absent = call.what == "get scale" && !call.is_success();
+            let absent = call.action == Action::GetScale && !call.is_success();
             found.examined += usize::from(!absent);
             if !absent && !call.is_success() {
                 found.breach(
                     &call.version,
-                    format!("{} at {} failed: {}", call.what, call.version, call.message()),
-                    call.what.clone(),
+                    format!("{} at {} failed: {}", call.action, call.version, call.message()),
+                    call.action.to_string(),
                 );
             }
-            if call.what == "get scale again" {
-                let set = calls.iter().find(|other| other.what == "set scale" && other.version == call.version);
+            if call.action == Action::GetScaleAgain {
+                let set = calls.iter().find(|other| other.action == Action::SetScale && other.version == call.version);
                 let wanted = set.map(|set| &set.sent["spec"]["replicas"]);
                 if wanted.is_some_and(|wanted| *wanted != call.answered["spec"]["replicas"]) {
                     let message = format!("replicas that were set at {} are not read back", call.version);

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/schema-published",
@@ -15,13 +16,13 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Warning,
     since: Some(24),
     help: "look at the conditions of the CRD; schemas that are not structural are not published",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("serve/openapi") {
+        for call in trace.calls(ServingStep::Openapi) {
             let Some(schema) = evidence.crd.version(&call.version).and_then(|version| version.schema.as_ref()) else {
                 continue;
             };
@@ -30,8 +31,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let missing = schema.properties.keys().find(|name| !published.contains(&serde_json::json!(name)));
             if let Some(name) = missing.filter(|_| !schema.preserves_unknown()) {
                 // Where only one of both forms lacks it, the other does not make up for that.
-                let message = format!("{name} of {} is not published in {}", call.version, call.what);
-                found.breach(&call.version, message, call.what.clone());
+                let message = format!("{name} of {} is not published in {}", call.version, call.action);
+                found.breach(&call.version, message, call.action.to_string());
             }
         }
     })

@@ -2,7 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Call;
+use crate::evidence::{Action, Call, Listing, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/selectors-hold",
@@ -17,36 +17,41 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "keep labels as they are",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let created: Vec<_> =
-            trace.calls("serve/create").filter(|call| call.what == "create" && call.is_success()).collect();
+        let created: Vec<_> = trace
+            .calls(ServingStep::Create)
+            .filter(|call| call.action == Action::Create && call.is_success())
+            .collect();
         // Before 1.31 servers drop `selectableFields`, which is no fault of the subject.
-        let refused = |call: &&Call| call.what.starts_with("selectable ") && !call.is_success();
-        for call in trace.calls("serve/selectors").filter(refused).filter(|_| trace.kubernetes.at_least(31)) {
+        let refused = |call: &&Call| matches!(call.action, Action::Selectable(_)) && !call.is_success();
+        for call in trace.calls(ServingStep::Selectors).filter(refused).filter(|_| trace.kubernetes.at_least(31)) {
             found.examined += 1;
-            let message = format!("the selector {} is answered with {} at {}", call.what, call.message(), call.version);
-            found.breach(&call.version, message, call.what.clone());
+            let message =
+                format!("the selector {} is answered with {} at {}", call.action, call.message(), call.version);
+            found.breach(&call.version, message, call.action.to_string());
         }
-        for answer in trace.names("serve/selectors") {
+        for answer in trace.names(ServingStep::Selectors) {
             found.examined += 1;
-            let wanted: Vec<&str> = match answer.what.split_once('=') {
-                Some(("label born", born)) => {
-                    created.iter().filter(|call| call.version == born).map(|call| call.name.as_str()).collect()
+            let created = || created.iter().copied();
+            let wanted: Vec<&str> = match &answer.what {
+                Listing::Label(born) => {
+                    created().filter(|call| call.version == *born).map(|call| call.name.as_str()).collect()
                 }
-                Some((path, value)) if path.starts_with("selectable ") => {
-                    let pointer = format!("/{}", path.trim_start_matches("selectable ").replace('.', "/"));
+                Listing::Selectable(selector) => {
+                    let Some((path, value)) = selector.split_once('=') else { continue };
+                    let pointer = format!("/{}", path.replace('.', "/"));
                     let version = answer.versions.first();
-                    let reads = trace.calls("serve/single").filter(|call| Some(&call.version) == version);
+                    let reads = trace.calls(ServingStep::Single).filter(|call| Some(&call.version) == version);
                     let selected = reads.filter(|call| call.answered.pointer(&pointer).is_some_and(|own| own == value));
                     selected.map(|call| call.name.as_str()).collect()
                 }
-                Some((_, name)) => created.iter().map(|call| call.name.as_str()).filter(|own| *own == name).collect(),
-                None => continue,
+                Listing::Name(name) => created().map(|call| call.name.as_str()).filter(|own| own == name).collect(),
+                _ => continue,
             };
             let mut wanted = wanted;
             let mut names: Vec<&str> = answer.names.iter().map(String::as_str).collect();
@@ -56,7 +61,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let version = answer.versions.first().cloned().unwrap_or_default();
                 let message =
                     format!("the selector {} finds {names:?} at {version} instead of {wanted:?}", answer.what);
-                found.breach(&version, message, answer.what.clone());
+                found.breach(&version, message, answer.what.to_string());
             }
         }
     })

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, content, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/status-isolated",
@@ -15,15 +16,15 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "enable the status subresource in every version alike",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let calls: Vec<_> = trace.calls("serve/status").collect();
-        for before in calls.iter().filter(|call| call.what == "before") {
-            let after = calls.iter().find(|call| call.what == "after" && call.version == before.version);
+        let calls: Vec<_> = trace.calls(ServingStep::Status).collect();
+        for before in calls.iter().filter(|call| call.action == Action::Before) {
+            let after = calls.iter().find(|call| call.action == Action::After && call.version == before.version);
             let Some(after) = after else { continue };
             found.examined += 1;
             if !after.answered["metadata"]["labels"]["crdproof.dev/status"].is_null() {

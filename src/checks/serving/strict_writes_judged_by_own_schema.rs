@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/strict-writes-judged-by-own-schema",
@@ -15,28 +16,28 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: Some(25),
     help: "check that the schema of that version has the field",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("serve/strict") {
+        for call in trace.calls(ServingStep::Strict) {
             found.examined += 1;
             let preserves = evidence.crd.version(&call.version).and_then(|version| version.schema.as_ref());
             let preserves = preserves.is_some_and(crdproof_schema::structural::Schema::preserves_unknown);
-            let wanted = match call.what.as_str() {
-                "unknown field" if !preserves => !call.is_success(),
+            let wanted = match call.action {
+                Action::UnknownField if !preserves => !call.is_success(),
                 _ => call.is_success(),
             };
             if !wanted {
                 let message = format!(
                     "a strict write with {} at {} is answered with {}",
-                    call.what,
+                    call.action,
                     call.version,
                     call.message()
                 );
-                found.breach(&call.version, message, call.what.clone());
+                found.breach(&call.version, message, call.action.to_string());
             }
         }
     })

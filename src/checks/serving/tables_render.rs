@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/tables-render",
@@ -15,13 +16,13 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Warning,
     since: None,
     help: "check `additionalPrinterColumns` of that version",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("serve/tables") {
+        for call in trace.calls(ServingStep::Tables) {
             let Some(version) = evidence.crd.version(&call.version) else { continue };
             found.examined += 1;
             let columns = call.answered["columnDefinitions"].as_array().into_iter().flatten();

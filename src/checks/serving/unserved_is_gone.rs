@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/unserved-is-gone",
@@ -15,21 +16,21 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "look at the conditions of the CRD",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("serve/unserve") {
-            let wanted = match call.what.as_str() {
-                "list unserved" => call.status == 404,
+        for call in trace.calls(ServingStep::Unserve) {
+            let wanted = match call.action {
+                Action::ListUnserved => call.status == 404,
                 _ => call.is_success(),
             };
             found.examined += 1;
             if !wanted {
-                let message = format!("{} {} is answered with {}", call.what, call.version, call.message());
-                found.breach(&call.version, message, call.what.clone());
+                let message = format!("{} {} is answered with {}", call.action, call.version, call.message());
+                found.breach(&call.version, message, call.action.to_string());
             }
         }
     })

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/versions-agree",
@@ -16,20 +17,20 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make the converter deterministic and lossless; `crdproof run --suite converter` finds the field",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for snapshot in trace.snapshots("serve/read") {
-            for call in trace.calls("serve/single").filter(|call| call.version == snapshot.version) {
+        for snapshot in trace.snapshots(ServingStep::Read) {
+            for call in trace.calls(ServingStep::Single).filter(|call| call.version == snapshot.version) {
                 let listed = snapshot.objects.values().find(|object| object["metadata"]["name"] == call.name.as_str());
                 if let Some(listed) = listed.filter(|_| call.is_success()) {
                     found.compare(evidence, &snapshot.version, listed, &call.answered, "when it is read by itself");
                 }
             }
         }
-        alike(evidence, trace, ("serve/read", "serve/rewrite"), "after it was read and written back", found);
+        alike(evidence, trace, (ServingStep::Read, ServingStep::Rewrite), "after it was read and written back", found);
     })
 }

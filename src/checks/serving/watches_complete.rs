@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/watches-complete",
@@ -15,15 +16,15 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "look at what the converter does with the object while it is watched",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let created = trace.calls("serve/watch").filter(|call| call.what == "create" && call.is_success());
+        let created = trace.calls(ServingStep::Watch).filter(|call| call.action == Action::Create && call.is_success());
         let names: Vec<&str> = created.map(|call| call.name.as_str()).collect();
-        for log in trace.watches("serve/watch") {
+        for log in trace.watches(ServingStep::Watch) {
             let desired = format!("{}/{}", evidence.crd.group, log.version);
             for name in &names {
                 found.examined += 1;

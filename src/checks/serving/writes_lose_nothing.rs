@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Trace;
+use crate::evidence::{Action, Scenario, ServingStep, Trace};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/writes-lose-nothing",
@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make every version able to carry the field, or convert by webhook",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
 
@@ -27,7 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     };
     let mut breaches = Vec::new();
     let writes: Vec<_> =
-        trace.calls("serve/create").filter(|call| call.what == "create" && call.is_success()).collect();
+        trace.calls(ServingStep::Create).filter(|call| call.action == Action::Create && call.is_success()).collect();
     for write in &writes {
         // What counts is what a later read shows, not what the answer to the write claims.
         let Some(read) = read_back(trace, &write.version, &write.answered) else {
@@ -53,7 +53,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 fn read_back<'a>(trace: &'a Trace, version: &str, answered: &Value) -> Option<&'a Value> {
-    let snapshot = trace.snapshots("serve/read").find(|snapshot| snapshot.version == version)?;
+    let snapshot = trace.snapshots(ServingStep::Read).find(|snapshot| snapshot.version == version)?;
     let metadata = &answered["metadata"];
     let name = metadata["name"].as_str()?;
     let key = metadata["namespace"].as_str().map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));

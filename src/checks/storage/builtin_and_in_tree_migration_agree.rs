@@ -4,6 +4,7 @@ use crate::checks::shared_difference::{differences, parts};
 use crate::checks::shared_drivers::IN_TREE;
 use crate::checks::shared_trace::{Found, content, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/builtin-and-in-tree-migration-agree",
@@ -17,13 +18,13 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: Some(37),
     help: "make the converter lossless and deterministic",
-    needs: &[Need::Trace, Need::InTree],
+    needs: &[Need::Scenario(Scenario::Storage), Need::InTreeMigration],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for ours in trace.snapshots("storage/migrate") {
+        for ours in trace.snapshots(StorageStep::Migrate) {
             let version = ours.version.as_str();
             let Some(theirs) = trace.snapshots(IN_TREE.done).find(|theirs| theirs.version == version) else { continue };
             for (name, was) in &ours.objects {

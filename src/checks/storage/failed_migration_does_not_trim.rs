@@ -1,5 +1,6 @@
 //! `storedVersions` is what keeps a version from being removed while objects are stored at it.
 
+use crate::evidence::Scenario;
 use std::collections::BTreeSet;
 
 use crate::checks::shared_drivers::judged_by_driver;
@@ -19,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "trim `storedVersions` only after a pass that proves that nothing is left, as `crdproof migrate --trim` does",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 

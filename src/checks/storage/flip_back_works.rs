@@ -1,7 +1,8 @@
 //! A release can be rolled back.
 
-use crate::checks::shared_trace::{Found, alike, counted, judged};
+use crate::checks::shared_trace::{Found, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/flip-back-works",
@@ -15,22 +16,32 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "keep converters for both directions for as long as a rollback may happen",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("storage/back") {
+        for call in trace.calls(StorageStep::Back) {
             found.examined += 1;
             if !call.is_success() {
-                found.breach("", format!("{} is answered with {}", call.what, call.message()), call.what.clone());
+                found.breach(
+                    "",
+                    format!("{} is answered with {}", call.action, call.message()),
+                    call.action.to_string(),
+                );
             }
         }
-        if counted(trace, "storage/back", "writes at the new version in a row").is_some_and(|row| row < 5) {
+        if trace.settled(StorageStep::Back).next().is_some_and(|settled| !settled.has_taken_effect()) {
             let message = "writes did not land at the old version within the time given".to_owned();
             found.breach("", message, "flip".to_owned());
         }
-        alike(evidence, trace, ("storage/migrate", "storage/back"), "after the old CRD was installed again", found);
+        alike(
+            evidence,
+            trace,
+            (StorageStep::Migrate, StorageStep::Back),
+            "after the old CRD was installed again",
+            found,
+        );
     })
 }

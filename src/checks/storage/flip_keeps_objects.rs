@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, listed};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/flip-keeps-objects",
@@ -14,14 +15,14 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "look at what the converter does with the objects that are missing",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for before in trace.snapshots("storage/install") {
-            let Some(after) = trace.snapshots("storage/mixed").find(|after| after.version == before.version) else {
+        for before in trace.snapshots(StorageStep::Install) {
+            let Some(after) = trace.snapshots(StorageStep::Mixed).find(|after| after.version == before.version) else {
                 continue;
             };
             found.examined += 1;

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, stored_versions};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/flip-recorded",
@@ -14,13 +15,13 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "report it to the vendor of the API server",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let (before, after) = (trace.definition("storage/install"), trace.definition("storage/flip"));
+        let (before, after) = (trace.definition(StorageStep::Install), trace.definition(StorageStep::Flip));
         let (Some(before), Some(after)) = (before.map(stored_versions), after.map(stored_versions)) else { return };
         let Some(new) = evidence.crd.storage() else { return };
         found.examined += 1;

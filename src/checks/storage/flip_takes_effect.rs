@@ -1,7 +1,8 @@
 //! After a flip, writes are stored at the new version.
 
-use crate::checks::shared_trace::{Found, counted, judged};
+use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/flip-takes-effect",
@@ -14,15 +15,15 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "wait until writes are seen at the new version; discovery changes sooner",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let Some(row) = counted(trace, "storage/flip", "writes at the new version in a row") else { return };
+        let Some(settled) = trace.settled(StorageStep::Flip).next() else { return };
         found.examined += 1;
-        if row < 5 {
+        if !settled.has_taken_effect() {
             let message = "writes did not land at the new storage version within the time given".to_owned();
             found.breach("", message, "flip".to_owned());
         }

@@ -3,6 +3,7 @@
 use crate::checks::shared_drivers::judged_by_driver;
 use crate::checks::shared_trace::alike;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::Scenario;
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-keeps-content",
@@ -16,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make the converter lossless and deterministic",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_drivers::judged_by_driver;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::Scenario;
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-names-what-it-cannot-move",
@@ -16,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     since: None,
     help: "end after a bounded number of tries, with the names of the objects that are left and an exit code that \
            says so",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
@@ -47,7 +48,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         } else if !driven.said.contains(unmovable.as_str()) {
             breach("does not name it", "name");
         }
-        let refused = crate::checks::shared_trace::counted(trace, step, "writes of it that were refused");
+        let refused = trace.refused_writes(step).next().copied();
         if let Some(refused) = refused.filter(|refused| *refused > TRIES) {
             breach(&format!("tries it {refused} times"), "tries");
         }

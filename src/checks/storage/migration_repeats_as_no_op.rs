@@ -1,8 +1,8 @@
 //! Migrating twice is migrating once.
 
 use crate::checks::shared_drivers::judged_by_driver;
-use crate::checks::shared_trace::counted;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{PassName, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-repeats-as-no-op",
@@ -18,13 +18,14 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make the converter deterministic",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged_by_driver(evidence, |trace, driver, found| {
-        let Some(rewritten) = counted(trace, driver.again, "second: rewritten") else { return };
+        let Some(pass) = trace.pass(driver.again, PassName::Second) else { return };
+        let rewritten = pass.rewritten;
         found.examined += 1;
         if rewritten > 0 {
             let after = if driver.by.is_empty() { String::new() } else { format!(" after one{}", driver.by) };

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-resumes",
@@ -15,14 +16,15 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make the converter deterministic, so that objects which were moved already are left alone",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         let Some(new) = evidence.crd.storage() else { return };
-        let (Some(cut), Some(resumed)) = (trace.stored("storage/cut").last(), trace.stored("storage/resume").last())
+        let (Some(cut), Some(resumed)) =
+            (trace.stored(StorageStep::Cut).last(), trace.stored(StorageStep::Resume).last())
         else {
             return;
         };
@@ -30,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         if cut.values().all(|version| *version == new.name) || cut.values().all(|version| *version != new.name) {
             return;
         }
-        for driven in trace.driven("storage/resume") {
+        for driven in trace.driven(StorageStep::Resume) {
             found.examined += 1;
             if !driven.done {
                 let message = format!("a migration that was started again is not done: {}", driven.said);
@@ -45,6 +47,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
         let when = "after a migration that was cut and started again";
-        alike(evidence, trace, ("storage/cut", "storage/resume"), when, found);
+        alike(evidence, trace, (StorageStep::Cut, StorageStep::Resume), when, found);
     })
 }

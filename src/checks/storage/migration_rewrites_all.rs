@@ -2,6 +2,7 @@
 
 use crate::checks::shared_drivers::judged_by_driver;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::Scenario;
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-rewrites-all",
@@ -14,7 +15,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "migrate again, and look at what refuses the writes",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 

@@ -1,7 +1,8 @@
 //! Others write while objects are migrated.
 
-use crate::checks::shared_trace::{Found, counted, judged};
+use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, PassName, Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-survives-writers",
@@ -16,16 +17,22 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "write only with the resource version that was read, and take a conflict for a rewrite",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         let Some(new) = evidence.crd.storage() else { return };
-        let counts = ["busy: failed", "last: failed", "busy: writes of others that were refused"];
-        for what in counts {
-            let Some(count) = counted(trace, "storage/busy", what) else { continue };
+        let failed = |name| trace.pass(StorageStep::Busy, name).map(|pass| pass.failed);
+        let refused = trace.refused_writes(StorageStep::Busy).next().copied();
+        let counts = [
+            ("busy: failed", failed(PassName::Busy)),
+            ("last: failed", failed(PassName::Last)),
+            ("busy: writes of others that were refused", refused),
+        ];
+        for (what, count) in counts {
+            let Some(count) = count else { continue };
             found.examined += 1;
             if count > 0 {
                 found.breach(
@@ -35,7 +42,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 );
             }
         }
-        for call in trace.calls("storage/busy").filter(|call| call.what == "written by others") {
+        for call in trace.calls(StorageStep::Busy).filter(|call| call.action == Action::WrittenByOthers) {
             found.examined += 1;
             let last = &call.answered["metadata"]["labels"]["crdproof.dev/busy"];
             if *last != "19" {
@@ -43,7 +50,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 found.breach(&new.name, message, "undone".to_owned());
             }
         }
-        for (name, version) in trace.stored("storage/busy").last().into_iter().flatten() {
+        for (name, version) in trace.stored(StorageStep::Busy).last().into_iter().flatten() {
             if *version != new.name {
                 found.breach(
                     &new.name,

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/mixed-storage-reads-alike",
@@ -15,12 +16,18 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make the converter lossless in both directions",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        alike(evidence, trace, ("storage/install", "storage/mixed"), "after the storage version was flipped", found);
+        alike(
+            evidence,
+            trace,
+            (StorageStep::Install, StorageStep::Mixed),
+            "after the storage version was flipped",
+            found,
+        );
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, listed};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Action, Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/old-version-removable",
@@ -14,25 +15,25 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "look at the message of the server, and at `storedVersions`",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls("storage/retire") {
+        for call in trace.calls(StorageStep::Retire) {
             found.examined += 1;
-            let wanted = if call.what == "list removed" { call.status == 404 } else { call.is_success() };
+            let wanted = if call.action == Action::ListRemoved { call.status == 404 } else { call.is_success() };
             if !wanted {
                 found.breach(
                     &call.version,
-                    format!("{} is answered with {}", call.what, call.message()),
-                    call.what.clone(),
+                    format!("{} is answered with {}", call.action, call.message()),
+                    call.action.to_string(),
                 );
             }
         }
-        for after in trace.snapshots("storage/retire") {
-            let before = trace.snapshots("storage/migrate").find(|before| before.version == after.version);
+        for after in trace.snapshots(StorageStep::Retire) {
+            let before = trace.snapshots(StorageStep::Migrate).find(|before| before.version == after.version);
             if let Some(before) = before.filter(|before| listed(before) != listed(after)) {
                 let message = format!(
                     "{} objects of {} are left at {}",

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, retired_versions, stored_versions};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Listing, RetirementStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/old-version-retires",
@@ -17,19 +18,21 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "the gate that is not met says what to do; converters that are not deterministic are a frequent reason",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Retirement)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for names in trace.names("retire").filter(|names| names.what == "refused") {
+        let steps = [RetirementStep::Flip, RetirementStep::Work];
+        let refused = steps.into_iter().flat_map(|step| trace.names(step));
+        for names in refused.filter(|names| names.what == Listing::Refused) {
             found.examined += 1;
             for why in &names.names {
                 found.breach("", format!("the retirement was refused: {why}"), "refused".to_owned());
             }
         }
-        let Some(after) = trace.definition("retire/after") else { return };
+        let Some(after) = trace.definition(RetirementStep::After) else { return };
         found.examined += 1;
         let gone = retired_versions(trace);
         if gone.is_empty() {
@@ -40,7 +43,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let message = format!("storedVersions is [{}] after the retirement", stored.join(", "));
             found.breach("", message, "storedVersions".to_owned());
         }
-        for (name, version) in trace.stored("retire/after").flatten() {
+        for (name, version) in trace.stored(RetirementStep::After).flatten() {
             found.examined += 1;
             if gone.contains(version) {
                 let message = format!("{name} is stored at {version} after the retirement");

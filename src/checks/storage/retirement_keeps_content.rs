@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{RetirementStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/retirement-keeps-content",
@@ -15,12 +16,12 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "make the converter lossless and deterministic",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Retirement)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        alike(evidence, trace, ("retire/before", "retire/after"), "after a version was retired", found);
+        alike(evidence, trace, (RetirementStep::Before, RetirementStep::After), "after a version was retired", found);
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged, stored_versions};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/stored-versions-trimmed",
@@ -16,13 +17,15 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "write `/status` of the CRD, after proof that nothing is stored at the old version",
-    needs: &[Need::Trace],
+    needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let (Some(new), Some(definition)) = (evidence.crd.storage(), trace.definition("storage/trim")) else { return };
+        let (Some(new), Some(definition)) = (evidence.crd.storage(), trace.definition(StorageStep::Trim)) else {
+            return;
+        };
         found.examined += 1;
         let left = stored_versions(definition);
         if left != [new.name.clone()] {

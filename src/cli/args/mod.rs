@@ -50,7 +50,7 @@ pub(crate) enum Command {
     Judge(Box<replay::JudgeArgs>),
     /// Print what `run` would do, and what it would skip and why; changes nothing.
     #[command(after_help = "Example:\n  crdproof plan -f crdproof.yaml")]
-    Plan(PlanArgs),
+    Plan(Box<PlanArgs>),
     /// Convert one object, and say how the converter spoke.
     ///
     /// Exit code 1 says that the object was refused, or that a wire rule is broken.
@@ -196,20 +196,8 @@ pub(crate) struct RunArgs {
     pub(crate) subject: SubjectArgs,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
-    /// Kubernetes releases to make journeys on, such as 1.36 or 1.28..1.37; repeatable [default: those of the subject file].
-    ///
-    /// Of a range, releases that cannot be had are counted as skipped, with the reason.
-    #[arg(long, value_name = "SELECTOR")]
-    pub(crate) kubernetes: Vec<String>,
-    /// Also have the control plane migrate, where it offers that; local servers are started so that they do. Takes a few
-    /// minutes.
-    #[arg(long)]
-    pub(crate) in_tree_migration: bool,
-    /// How many API servers run at once [default: what free memory and cores allow].
-    #[arg(long, value_name = "COUNT")]
-    pub(crate) servers: Option<NonZeroUsize>,
     #[command(flatten)]
-    pub(crate) server: env::ServerArgs,
+    pub(crate) matrix: MatrixArgs,
     #[command(flatten)]
     pub(crate) keep: replay::KeepArgs,
     #[command(flatten)]
@@ -218,12 +206,33 @@ pub(crate) struct RunArgs {
     pub(crate) report: ReportArgs,
 }
 
+/// Which API servers.
+#[derive(Debug, Args)]
+pub(crate) struct MatrixArgs {
+    /// Kubernetes releases to run scenarios on, such as 1.36 or 1.28..1.37; repeatable [default: those of the subject file].
+    ///
+    /// Of a range, releases that cannot be installed are counted as skipped, with the reason.
+    #[arg(long, value_name = "SELECTOR")]
+    pub(crate) kubernetes: Vec<String>,
+    /// Also let the control plane migrate, where it offers that; local servers are started so that they do. Takes a few
+    /// minutes.
+    #[arg(long)]
+    pub(crate) in_tree_migration: bool,
+    /// How many API servers run at once [default: what free memory and cores allow].
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) servers: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) server: env::ServerArgs,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArgs,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
+    #[command(flatten)]
+    pub(crate) matrix: MatrixArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: TextFormat,

@@ -12,16 +12,17 @@ use crate::subject::Subject;
 use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
 use crdproof_envtest::binaries::{
-    Assets, BinariesError, Care, Entry, Kind, Origin, Progress, Sources, Store, expand, given, listed, lock, resolve,
-    sideload,
+    Assets, BinariesError, Care, Entry, Kind, Origin, Progress, Sources, Store, given, listed, lock, sideload,
 };
-use crdproof_schema::kubernetes::{KubeVersion, Selector, SelectorError};
+use crdproof_envtest::{Installer, exact};
+use crdproof_schema::kubernetes::{Selector, SelectorError};
 use serde_json::json;
 
 use super::args::TextFormat;
 use super::args::env::{DEFAULT_RELEASE, EnvAction, EnvArgs, EnvListArgs, EnvLockArgs, EnvSourceArgs, EnvUseArgs};
 use super::console::Console;
 use super::exit::Exit;
+use super::servers::install_error;
 
 /// How often a line is said where nobody looks at a terminal.
 const RARELY: Duration = Duration::from_secs(15);
@@ -49,7 +50,7 @@ pub(crate) fn store() -> Result<Store> {
         InputError::new(Trouble::Environment, "there is no home folder to keep binaries in")
             .help("set CRDPROOF_CACHE to a folder")
     })?;
-    Ok(Store::open(root).map_err(told)?)
+    Ok(Store::open(root).map_err(install_error)?)
 }
 
 /// The folder with binaries that the environment names.
@@ -59,11 +60,11 @@ fn assets_folder() -> Option<PathBuf> {
 
 /// The binaries there, where one is named. A folder that cannot be used is an error, as for every command.
 pub(super) fn assets() -> Result<Option<Assets>> {
-    Ok(assets_folder().map(|folder| given(&folder).map_err(told)).transpose()?)
+    Ok(assets_folder().map(|folder| given(&folder).map_err(install_error)).transpose()?)
 }
 
 /// What the flags and the environment say about sources.
-fn sources(args: &EnvSourceArgs) -> Sources {
+pub(crate) fn sources(args: &EnvSourceArgs) -> Sources {
     Sources {
         assets: args.assets.clone().or_else(assets_folder),
         offline: args.offline,
@@ -75,84 +76,44 @@ fn sources(args: &EnvSourceArgs) -> Sources {
     }
 }
 
-pub(super) fn selector(text: &str) -> Result<Selector> {
-    Ok(text.parse().map_err(|error: SelectorError| told(error.into()))?)
+fn selector(text: &str) -> Result<Selector> {
+    Ok(text.parse().map_err(|error: SelectorError| install_error(error.into()))?)
 }
 
-/// An error of the library with its remedy, and whose fault it is.
-fn told(error: BinariesError) -> InputError {
-    let trouble = match &error {
-        BinariesError::Selector(_) => Trouble::Wrong,
-        BinariesError::Nowhere { .. }
-        | BinariesError::Files { .. }
-        | BinariesError::Incomplete { .. }
-        | BinariesError::WrongMachine { .. }
-        | BinariesError::WrongVersion { .. }
-        | BinariesError::Lock { .. }
-        | BinariesError::NoGo { .. }
-        | BinariesError::Build { .. }
-        | BinariesError::Fetch { .. }
-        | BinariesError::Checksum { .. }
-        | BinariesError::Archive { .. } => Trouble::Environment,
-    };
-    let help = error.help();
-    InputError::new(trouble, format!("{:#}", anyhow::Error::from(error))).help(help)
+/// Installs the releases that a selector names.
+fn install(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Result<Vec<Assets>> {
+    with_progress(store, args, console, |installer| installer.install(text.parse()?))
 }
 
-fn have(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Result<Vec<Assets>> {
-    Ok(get(store, selector(text)?, args, console).map_err(told)?)
-}
-
-/// The releases that a selector names.
-pub(super) fn get(
+/// Does something with an installer, and shows its progress.
+pub(crate) fn with_progress<T>(
     store: &Store,
-    selector: Selector,
     args: &EnvSourceArgs,
     console: Console,
-) -> Result<Vec<Assets>, BinariesError> {
+    act: impl FnOnce(Installer<'_>) -> Result<T, BinariesError>,
+) -> Result<T> {
     let ticker = Ticker::new(console);
-    let result = resolve(store, &selector, &sources(args), &|progress| ticker.tell(&progress));
+    let (sources, progress) = (sources(args), |progress| ticker.tell(&progress));
+    let result = act(Installer { store, sources: &sources, progress: &progress });
     ticker.clear();
-    result
-}
-
-/// The selectors of one release each that one stands for.
-pub(super) fn singles(
-    store: &Store,
-    selector: Selector,
-    args: &EnvSourceArgs,
-    console: Console,
-) -> Result<Vec<Selector>> {
-    let ticker = Ticker::new(console);
-    let result = expand(store, &selector, &sources(args), &|progress| ticker.tell(&progress));
-    ticker.clear();
-    Ok(result.map_err(told)?)
+    Ok(result.map_err(install_error)?)
 }
 
 /// What of this machine a subject's converter may need. The programs of an API server are only had where it does.
-pub(super) fn means(subject: &Subject, console: Console) -> Result<Means> {
+pub(super) fn means(subject: &Subject, is_needed: bool, console: Console) -> Result<Means> {
     let process = subject.file.converter.as_ref().and_then(|converter| converter.process.as_ref());
     let mut means = Means { server: None, kubeconfig: run::kubeconfigs() };
-    if process.is_some_and(|process| process.needs_cluster) {
+    if is_needed && process.is_some_and(|process| process.needs_cluster) {
         let wanted = subject.file.kubernetes.lowest();
         let wanted = wanted.map_or_else(|| DEFAULT_RELEASE.to_owned(), |version| version.to_string());
-        means.server = Some(first_of(&store()?, &wanted, &EnvSourceArgs::default(), console)?);
+        let args = EnvSourceArgs::default();
+        means.server = Some(with_progress(&store()?, &args, console, |installer| installer.install_one(&wanted))?);
     }
     Ok(means)
 }
 
-/// The one release that a selector names.
-pub(crate) fn first_of(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) -> Result<Assets> {
-    let mut all = have(store, text, args, console)?;
-    if all.len() > 1 {
-        let error = InputError::new(Trouble::Wrong, format!("{text:?} names {} releases", all.len()));
-        return Err(error.help("name one, such as 1.36").into());
-    }
-    all.pop().ok_or_else(|| InputError::new(Trouble::Nothing, format!("{text:?} names no release")).into())
-}
-
 fn use_release(store: &Store, args: &EnvUseArgs, console: Console) -> Result<Exit> {
-    let all = have(store, &args.selector, &args.sources, console)?;
+    let all = install(store, &args.selector, &args.sources, console)?;
     match args.format {
         TextFormat::Json => {
             let all: Vec<_> = all.iter().map(of_assets).collect();
@@ -169,7 +130,7 @@ fn use_release(store: &Store, args: &EnvUseArgs, console: Console) -> Result<Exi
 }
 
 fn path(store: &Store, args: &EnvUseArgs, console: Console) -> Result<Exit> {
-    let all = have(store, &args.selector, &args.sources, console)?;
+    let all = install(store, &args.selector, &args.sources, console)?;
     let text = match args.format {
         TextFormat::Json => format!("{:#}\n", json!({"releases": all.iter().map(of_assets).collect::<Vec<_>>()})),
         TextFormat::Text => all.iter().map(|assets| format!("{}\n", assets.folder.display())).collect(),
@@ -198,7 +159,7 @@ fn from(origin: &Origin) -> String {
 
 fn list(store: &Store, args: &EnvListArgs, console: Console) -> Result<Exit> {
     let entries = store.entries();
-    let buildable = listed(args.locks.as_deref()).map_err(told)?;
+    let buildable = listed(args.locks.as_deref()).map_err(install_error)?;
     let text = match args.format {
         TextFormat::Json => {
             let installed: Vec<_> = entries
@@ -255,31 +216,23 @@ fn remove(store: &Store, text: &str, console: Console) -> Result<Exit> {
     }
     let ticker = Ticker::new(console);
     for entry in entries {
-        store.remove(&entry, &|progress| ticker.tell(&progress)).map_err(told)?;
+        store.remove(&entry, &|progress| ticker.tell(&progress)).map_err(install_error)?;
         ticker.clear();
         console.say(&format!("✔ removed {}", entry.key));
     }
     Ok(Exit::Success)
 }
 
-/// A release with its patch, as an archive or a lock is of.
-fn exact(text: &str) -> Result<KubeVersion> {
-    if let Selector::Exact(version) = selector(text)? {
-        return Ok(version);
-    }
-    let error = InputError::new(Trouble::Wrong, format!("{text:?} does not name one release"));
-    Err(error.help("write it with its patch, such as 1.36.4").into())
-}
-
 fn load(store: &Store, version: &str, console: Console) -> Result<Exit> {
-    let version = exact(version)?;
+    let version = exact(version).map_err(install_error)?;
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         let error = InputError::new(Trouble::Wrong, "no archive comes from standard input");
         return Err(error.help(format!("crdproof env sideload {version} < archive.tar.gz")).into());
     }
     let ticker = Ticker::new(console);
-    let entry = sideload(store, version, &mut stdin.lock(), &|progress| ticker.tell(&progress)).map_err(told)?;
+    let entry =
+        sideload(store, version, &mut stdin.lock(), &|progress| ticker.tell(&progress)).map_err(install_error)?;
     ticker.clear();
     console.say(&format!("✔ Kubernetes {version} is in the cache"));
     console.print(&format!("{}\n", entry.folder.display()))?;
@@ -287,7 +240,7 @@ fn load(store: &Store, version: &str, console: Console) -> Result<Exit> {
 }
 
 fn make_lock(store: &Store, args: &EnvLockArgs, console: Console) -> Result<Exit> {
-    let version = exact(&args.version)?;
+    let version = exact(&args.version).map_err(install_error)?;
     let sources = Sources { go: args.go.clone(), offline: args.offline, ..Sources::default() };
     let mut modules = BTreeMap::new();
     for text in &args.modules {
@@ -300,8 +253,8 @@ fn make_lock(store: &Store, args: &EnvLockArgs, console: Console) -> Result<Exit
         modules.insert(path.to_owned(), module.to_owned());
     }
     let ticker = Ticker::new(console);
-    let folder =
-        lock(store, version, &args.out, &modules, &sources, &|progress| ticker.tell(&progress)).map_err(told)?;
+    let folder = lock(store, version, &args.out, &modules, &sources, &|progress| ticker.tell(&progress))
+        .map_err(install_error)?;
     ticker.clear();
     console.say(&format!("► next: crdproof env use {version} --locks {}", args.out.display()));
     console.print(&format!("{}\n", folder.display()))?;
@@ -309,18 +262,18 @@ fn make_lock(store: &Store, args: &EnvLockArgs, console: Console) -> Result<Exit
 }
 
 /// Tells a person what takes so long: on a terminal in one line that changes, elsewhere now and then.
-struct Ticker {
+pub(crate) struct Ticker {
     console: Console,
     terminal: bool,
     last: std::cell::Cell<Option<Instant>>,
 }
 
 impl Ticker {
-    fn new(console: Console) -> Self {
+    pub(crate) fn new(console: Console) -> Self {
         Self { console, terminal: std::io::stderr().is_terminal(), last: std::cell::Cell::new(None) }
     }
 
-    fn tell(&self, progress: &Progress) {
+    pub(crate) fn tell(&self, progress: &Progress) {
         let every = if self.terminal { OFTEN } else { RARELY };
         let notable = matches!(progress, Progress::Passed { .. });
         if !notable && self.last.get().is_some_and(|last| last.elapsed() < every) {
@@ -337,7 +290,7 @@ impl Ticker {
     }
 
     /// Takes the changing line away.
-    fn clear(&self) {
+    pub(crate) fn clear(&self) {
         if self.terminal && self.last.take().is_some() {
             draft("");
         }

@@ -21,9 +21,11 @@ use crdproof_schema::kubernetes::{KubeVersion, Selector, SelectorError};
 use super::args::TextFormat;
 use super::args::minimum::MinimumArgs;
 use super::console::Console;
-use super::env::run::{interrupted, told};
+use super::env;
+use super::env::run::interrupted;
 use super::exit::Exit;
-use super::{env, run};
+use super::servers::cluster_error;
+use super::subject::load;
 use answer::{Answer, Derived, Found, Tested};
 
 /// A release at hand.
@@ -34,7 +36,7 @@ struct Release {
 
 /// Finds the lowest release.
 pub(crate) fn minimum(args: &MinimumArgs, console: Console) -> Result<Exit> {
-    let subject = run::load(&args.subject)?;
+    let subject = load(&args.subject)?;
     let derived = Derived::of(&subject);
     // What is wrong with the question is known before a server is looked for.
     if let Some(name) = &args.with {
@@ -174,5 +176,5 @@ fn visit(release: &Release, subject: &Subject, args: &MinimumArgs, console: Cons
         stopped?;
         Ok::<_, ClusterError>(seen)
     });
-    Ok(seen.map_err(told)?.map_err(told)?)
+    Ok(seen.map_err(cluster_error)?.map_err(cluster_error)?)
 }

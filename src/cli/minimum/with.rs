@@ -1,9 +1,10 @@
 //! A suite or a check as the question: its journeys are made on each release that is asked.
 
-use crate::checks::{self, Need, Severity};
+use crate::checks::{self, Severity};
+use crate::converter::Opened;
 use crate::operate::minimum::{Lack, Sight};
 use crate::report::Outcome;
-use crate::run as engine;
+use crate::run::{self as engine, Options};
 use crate::subject::Subject;
 use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
@@ -12,7 +13,9 @@ use crdproof_schema::kubernetes::KubeVersion;
 
 use crate::cli::args::{Cli, Command, RunArgs};
 use crate::cli::console::Console;
-use crate::cli::{journeys, run};
+use crate::cli::env::means;
+use crate::cli::servers::{Narrator, run_error, servers};
+use crate::cli::subject::{options, settings};
 
 /// What a run on one release would be asked; `Err` where it says nothing about servers.
 pub(super) fn question(name: &str, release: KubeVersion, seed: u64, subject: &Subject) -> Result<Box<RunArgs>> {
@@ -27,8 +30,7 @@ pub(super) fn question(name: &str, release: KubeVersion, seed: u64, subject: &Su
     // The flags of `run` have their defaults in one place.
     let cli = Cli::try_parse_from(words).map_err(|error| wrong(error.to_string()))?;
     let Command::Run(args) = cli.command else { return Err(wrong(format!("{name:?} is no question")).into()) };
-    let selected = run::settings(&args.selection, subject)?.selection.checks();
-    if selected.iter().all(|(check, _)| !check.needs.contains(&Need::Trace)) {
+    if settings(&args.selection, subject)?.scenarios().is_empty() {
         let error = wrong(format!("{name} asks nothing of a server, so that no release decides"));
         return Err(error.help("take serving, storage, apply or all, or one of their checks").into());
     }
@@ -37,13 +39,25 @@ pub(super) fn question(name: &str, release: KubeVersion, seed: u64, subject: &Su
 
 /// What comes of it on the release; `None` where it was interrupted.
 pub(super) fn ask(args: &RunArgs, subject: &Subject, console: Console) -> Result<Option<Sight>> {
-    let mut settings = run::settings(&args.selection, subject)?;
-    let Some(travelled) = journeys::make(subject, &settings, args, console)? else { return Ok(None) };
-    settings.traces = travelled.traces;
-    let mut plan = engine::plan(subject, &settings);
-    // Only what was seen on the server is of interest, and what does not need it says the same on all.
-    plan.cases.retain(|case| case.server.is_some());
-    let report = engine::judge(&plan, &run::options(None));
+    let settings = settings(&args.selection, subject)?;
+    let Some(servers) = servers(subject, &args.matrix)? else { return Ok(None) };
+    let narrator = Narrator::new(console, false);
+    let endpoint = Opened::with(means(subject, true, console)?);
+    let run = || {
+        let mut plan = engine::plan(subject, &settings, &servers.matrix()?);
+        // Only what was seen on the server is of interest, and what does not need it says the same on all.
+        plan.planned.retain(|planned| planned.server.is_some());
+        let options = Options { endpoint, ..options(None) };
+        let observations = engine::run_scenarios(&plan, &servers, &options, &|event| narrator.tell(event))?;
+        Ok(engine::judge(&plan, &observations, &options).report)
+    };
+    let report = match run() {
+        Ok(report) => report,
+        Err(error) => match run_error(error, subject) {
+            Some(error) => return Err(error.into()),
+            None => return Ok(None),
+        },
+    };
     let mut sight = Sight { tried: report.results.len(), ..Sight::default() };
     let mut held = false;
     let mut undecided = Vec::new();

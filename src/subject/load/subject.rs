@@ -16,12 +16,16 @@ pub fn from_file(path: &Path) -> Result<Subject, InputError> {
         return Err(InputError::new(Trouble::Wrong, format!("{} is no subject file", path.display())));
     };
     let (file, document) = read_file(&mut sources, name, text)?;
-    load(sources, file, Some(document), &Texts::relative_to(folder))
+    let mut subject = load(sources, file, Some(document), &Texts::relative_to(folder))?;
+    subject.arguments = Some(vec!["-f".into(), path.display().to_string()]);
+    Ok(subject)
 }
 
 /// Loads bare CRD paths as a subject without a file.
 pub fn from_paths(paths: Vec<String>) -> Result<Subject, InputError> {
-    load(Sources::default(), SubjectFile::for_paths(paths), None, &Texts::relative_to(""))
+    let file = SubjectFile::for_paths(paths.clone());
+    let subject = load(Sources::default(), file, None, &Texts::relative_to(""))?;
+    Ok(Subject { arguments: Some(paths), ..subject })
 }
 
 /// Loads a subject from texts at hand, without touching the file system: CRDs, samples and an
@@ -107,6 +111,7 @@ fn assemble(
     let name = subject_name(&file, &manifests.crds);
     let subject = Subject {
         name,
+        arguments: None,
         sources,
         crds: manifests.crds,
         baseline: baseline.map(|baseline| baseline.crds),

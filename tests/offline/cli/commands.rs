@@ -18,7 +18,7 @@ fn plan_changes_nothing_and_prints_every_setting() {
     assert_eq!(plan["settings"]["kubernetes"]["minimum"], "1.31");
     // A plan is what the run then does.
     let report = crdproof(folder.path(), &["run", "-q", "--report", "json"]).json();
-    assert_eq!(plan["cases"].as_array().unwrap().len(), report["results"].as_array().unwrap().len());
+    assert_eq!(plan["checks"].as_array().unwrap().len(), report["results"].as_array().unwrap().len());
     assert_eq!(plan["skipped"], report["skipped"]);
 }
 

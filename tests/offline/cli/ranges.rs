@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crdproof::evidence::Trace;
 use crdproof::report::{Format, Report, render};
-use crdproof::run::{Absent, Options, Recording, Selection, Settings, conduct, load_suite, plan};
+use crdproof::run::{Absent, Observations, Options, Recording, Selection, Settings, judge, load_suite, plan_recorded};
 use rstest::rstest;
 
 use super::{BINARY, Ended, copy, crdproof, folder, repository};
@@ -48,7 +48,10 @@ fn a_range_of_which_nothing_can_be_had_is_an_unusable_environment() {
     let no_lock =
         |release: &str| format!("{release}: no lock for {release}; archives: not asked, because of --offline");
     let no_go = "1.36: build: Go is needed to build etcd 3.6.16, and there is no /nowhere/go; archives: not asked";
-    ask("1.38..1.39").says(5, &["no release of 1.38..1.39 can be had", &no_lock("1.38"), &no_lock("1.39"), "env list"]);
+    ask("1.38..1.39").says(
+        5,
+        &["no release of 1.38..1.39 can be installed or started", &no_lock("1.38"), &no_lock("1.39"), "env list"],
+    );
     ask("1.36..1.36").says(5, &["no release of 1.36..1.36 can be had", no_go]);
     ask("..1.16").says(5, &["no release of ..1.16 can be had", "1.16: build: "]);
     ask("1.38..").says(5, &["no release of 1.38.. can be had", &no_lock("1.38")]);
@@ -71,7 +74,11 @@ fn a_server_that_does_not_start_is_told_like_one_that_is_not_there() {
     let ask = |range: &str| run(world.path(), &["-f", &file, "--kubernetes", range, "--assets", &assets]);
     ask("1.36..1.37").says(
         5,
-        &["Kubernetes 1.36 skipped: etcd ", "Kubernetes 1.37 skipped: build: ", "no release of 1.36..1.37 can be had"],
+        &[
+            "Kubernetes 1.36 skipped: etcd ",
+            "Kubernetes 1.37 skipped: build: ",
+            "no release of 1.36..1.37 can be installed or started",
+        ],
     );
     ask("1.36").says(5, &["error: etcd ", "it is full"]);
 }
@@ -98,17 +105,20 @@ fn recorded() -> (tempfile::TempDir, Report) {
     let settings = Settings {
         selection: Selection { suites, ..Selection::default() },
         seed: 1,
-        traces: vec![trace],
-        absent: vec![absent("1.35", "no lock for 1.35"), absent("1.37", "etcd ended")],
         record: true,
         ..Settings::default()
     };
-    let plan = plan(&subject, &settings);
-    let options = Options { jobs: std::num::NonZeroUsize::MIN, today: crate::fixture::TODAY };
-    let ran = conduct(&plan, &options);
+    let observations = Observations {
+        traces: vec![trace],
+        absent: vec![absent("1.35", "no lock for 1.35"), absent("1.37", "etcd ended")],
+        ..Observations::default()
+    };
+    let plan = plan_recorded(&subject, &settings, &observations);
+    let options = Options { jobs: std::num::NonZeroUsize::MIN, ..Options::on(crate::fixture::TODAY) };
+    let ran = judge(&plan, &observations, &options);
     let target = folder.path().join("seen");
     std::fs::create_dir(&target).unwrap();
-    for (name, text) in Recording::new(&plan, &ran, options.today).files() {
+    for (name, text) in Recording::new(&plan, &observations, &ran, options.today).files() {
         std::fs::write(target.join(name), text).unwrap();
     }
     (folder, ran.report)

@@ -102,7 +102,7 @@ fn a_case_is_broken_until_the_subject_is_mended_and_then_pruned() {
     std::fs::write(&gone, text).unwrap();
     mend(folder.path());
     crdproof(folder.path(), &["run", "--only", "converter"])
-        .says(0, &["nothing breaks any more: 1; `crdproof replay --prune`"]);
+        .says(0, &["saved counterexamples that pass now: 1; `crdproof replay --prune`"]);
     crdproof(folder.path(), &["replay"]).says(0, &["✔ ", "holds now", "was not tried: ", "no version v7 any more"]);
     assert_eq!(cases(folder.path()).len(), 2);
     crdproof(folder.path(), &["replay", "--prune"]).says(0, &["is removed"]);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crdproof::converter::endpoint::Stand;
 use crdproof::report::{Outcome, Report};
-use crdproof::run::{Options, SUITES, Selection, Settings, load_suite, plan};
+use crdproof::run::{Observations, Options, SUITES, Selection, ServerMatrix, Settings, load_suite, plan};
 use crdproof::subject::Subject;
 use crdproof_schema::document::{Sources, decode, parse};
 use serde_json::{Value, json};
@@ -68,9 +68,10 @@ fn judged(subject: &'static Subject, mutant: &Mutant, objects: usize, seed: u64)
         baseline: (!mutant.baseline.is_empty()).then(|| stand(&mutant.baseline)),
         ..Settings::default()
     };
-    let plan = plan(subject, &settings);
+    let plan = plan(subject, &settings, &ServerMatrix::default());
     let today = mutant.today.unwrap_or(TODAY);
-    crdproof::run::judge(&plan, &Options { jobs: NonZeroUsize::MIN, today })
+    let options = Options { jobs: NonZeroUsize::MIN, ..Options::on(today) };
+    crdproof::run::judge(&plan, &Observations::default(), &options).report
 }
 
 /// The checks that are broken, in order.

@@ -11,6 +11,26 @@ pub enum BinariesError {
     /// A text that selects nothing.
     #[error(transparent)]
     Selector(#[from] SelectorError),
+    /// A text that names several releases where one is needed.
+    #[error("{selector:?} names {releases} releases")]
+    Ambiguous {
+        /// The text.
+        selector: String,
+        /// How many it names.
+        releases: usize,
+    },
+    /// A text that names no release.
+    #[error("{selector:?} names no release")]
+    NoRelease {
+        /// The text.
+        selector: String,
+    },
+    /// A release without its patch where that is needed.
+    #[error("{selector:?} does not name one release")]
+    Inexact {
+        /// The text.
+        selector: String,
+    },
     /// No source has it.
     #[error("no source has Kubernetes {selector}{}", list(.tried))]
     Nowhere {
@@ -135,6 +155,9 @@ impl BinariesError {
     pub fn help(&self) -> String {
         match self {
             Self::Selector(_) => SELECTOR_HELP.into(),
+            Self::Ambiguous { .. } => "name one, such as 1.36".into(),
+            Self::NoRelease { .. } => "`crdproof env list` shows the releases that can be installed".into(),
+            Self::Inexact { .. } => "write it with its patch, such as 1.36.4".into(),
             Self::Nowhere { selector, .. } => three_ways(&selector.to_string()),
             Self::Files { .. } => "check the permissions and the free space of that folder; \
                                    CRDPROOF_CACHE moves the cache elsewhere"

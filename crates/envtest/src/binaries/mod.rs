@@ -7,8 +7,7 @@
 //! use crdproof_envtest::binaries::{Sources, Store, resolve};
 //! use crdproof_schema::kubernetes::Selector;
 //!
-//! let root = Store::default_root(&|name| std::env::var_os(name)).expect("a home");
-//! let store = Store::open(root)?;
+//! let store = Store::from_environment().expect("a home folder")?;
 //! let selector: Selector = "1.36".parse()?;
 //! let assets = resolve(&store, &selector, &Sources::default(), &|_| ())?;
 //! println!("{} is at {}", assets[0].version, assets[0].apiserver.display());
@@ -112,6 +111,14 @@ pub struct Sources {
     pub locks: Option<PathBuf>,
     /// How carefully the cache is checked.
     pub care: Care,
+}
+
+impl Sources {
+    /// Returns the sources that the environment names: `KUBEBUILDER_ASSETS`, and otherwise the defaults.
+    pub fn from_environment() -> Self {
+        let assets = std::env::var_os("KUBEBUILDER_ASSETS").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        Self { assets, ..Self::default() }
+    }
 }
 
 /// What happens while binaries are had. Told at least once per second while something lasts.

@@ -125,6 +125,11 @@ impl Store {
             .or_else(|| folder("HOME").map(|home| home.join(".cache/crdproof")))
     }
 
+    /// Opens the cache that the environment names; `None` where it names no folder.
+    pub fn from_environment() -> Option<Result<Self, BinariesError>> {
+        Self::default_root(&|name| std::env::var_os(name)).map(Self::open)
+    }
+
     /// The folder of the cache.
     pub fn root(&self) -> &Path {
         &self.root

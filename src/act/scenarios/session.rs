@@ -1,15 +1,15 @@
 //! Where journeys take place: a server, a CRD on it, a namespace, and the record of what was seen.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::Journey;
-use crate::converter::endpoint::Endpoint;
+use super::Setup;
 use crate::converter::proxy::Tap;
-use crate::evidence::{Bodies, Body, Call, Count, Names, Record, Seen, Snapshot, Trace, WatchLog};
+use crate::evidence::{
+    Action, Bodies, Body, Call, Listing, Names, Record, ScenarioStep, Seen, ServingStep, Snapshot, Trace, WatchLog,
+};
 use crate::subject::objects::{Planned, planned};
 use crate::subject::{Crd, Subject};
 use crdproof_envtest::api::{Answer, Api, PatchKind, Query, Resource, definitions, object_key};
@@ -17,7 +17,7 @@ use crdproof_envtest::retry;
 use crdproof_envtest::{ClusterError, Server};
 
 /// A server with a CRD on it.
-pub struct Stage<'a> {
+pub(super) struct Session<'a> {
     pub(super) server: &'a Server,
     pub(super) api: Api,
     pub(super) crd: &'a Crd,
@@ -29,36 +29,30 @@ pub struct Stage<'a> {
     trace: Trace,
     /// Objects that were seen, each once.
     bodies: Bodies,
-    journey: Journey,
-    step: String,
+    step: ScenarioStep,
     /// Whether the server refused the CRD.
     pub(super) refused: bool,
     /// Whether the control plane is to migrate, too.
     pub(super) in_tree: bool,
 }
 
-/// One question to the server.
-pub(super) struct Ask<'q> {
-    pub(super) what: &'q str,
+/// One request to the server.
+pub(super) struct Request<'q> {
+    pub(super) action: Action,
     pub(super) version: &'q str,
     pub(super) name: &'q str,
 }
 
-impl<'q> Ask<'q> {
-    pub(super) fn new(what: &'q str, version: &'q str, name: &'q str) -> Self {
-        Self { what, version, name }
+impl<'q> Request<'q> {
+    pub(super) fn new(action: Action, version: &'q str, name: &'q str) -> Self {
+        Self { action, version, name }
     }
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Session<'a> {
     /// Prepares a namespace, and a tap where a converter is to be asked.
-    pub(super) async fn open(
-        server: &'a Server,
-        subject: &'a Subject,
-        crd: &'a Crd,
-        converter: Option<Arc<dyn Endpoint>>,
-        seed: u64,
-    ) -> Result<Self, ClusterError> {
+    pub(super) async fn open(server: &'a Server, setup: Setup<'a>) -> Result<Self, ClusterError> {
+        let Setup { subject, crd, converter, seed, in_tree_migration: in_tree } = setup;
         let api = server.api().counting();
         let namespace = server.create_namespace().await?;
         let tap = match (converter, server.host_access()) {
@@ -73,24 +67,10 @@ impl<'a> Stage<'a> {
             requests: 0,
             records: Vec::new(),
         };
-        let (journey, step, bodies) = (Journey::Serve, String::new(), Bodies::default());
-        let (refused, in_tree) = (false, false);
-        let here = Self {
-            server,
-            api,
-            crd,
-            tap,
-            kind,
-            namespace,
-            subject,
-            seed,
-            trace,
-            bodies,
-            journey,
-            step,
-            refused,
-            in_tree,
-        };
+        let (step, bodies) = (ScenarioStep::Serving(ServingStep::Install), Bodies::default());
+        let refused = false;
+        let here =
+            Self { server, api, crd, tap, kind, namespace, subject, seed, trace, bodies, step, refused, in_tree };
         Ok(here)
     }
 
@@ -103,18 +83,13 @@ impl<'a> Stage<'a> {
         self.trace
     }
 
-    pub(super) fn begin(&mut self, journey: Journey) {
-        self.journey = journey;
-        journey.as_str().clone_into(&mut self.step);
-    }
-
-    /// What is seen from now on belongs to this step.
-    pub(super) fn step(&mut self, name: &str) {
-        self.step = format!("{}/{name}", self.journey.as_str());
+    /// Begins a step: what is seen from now on belongs to it.
+    pub(super) fn step(&mut self, step: impl Into<ScenarioStep>) {
+        self.step = step.into();
     }
 
     pub(super) fn see(&mut self, seen: Seen) {
-        self.trace.records.push(Record { step: self.step.clone(), seen });
+        self.trace.records.push(Record { step: self.step, seen });
     }
 
     pub(super) fn see_all(&mut self, seen: Vec<Seen>) {
@@ -125,10 +100,6 @@ impl<'a> Stage<'a> {
 
     pub(super) fn namespace(&self) -> &str {
         &self.namespace
-    }
-
-    pub(super) fn count(&mut self, what: &str, count: usize) {
-        self.see(Seen::Count(Count { what: what.to_owned(), count: count as u64 }));
     }
 
     pub(super) fn planned(&self) -> Vec<Planned> {
@@ -170,7 +141,7 @@ impl<'a> Stage<'a> {
             return Err(ClusterError::Exists { what: definitions().path_of(&self.crd.name) });
         }
         let answered = if answer.is_success() { Value::Null } else { answer.json() };
-        self.note(&Ask::new("install", "", ""), Value::Null, &answer, answered);
+        self.note(&Request::new(Action::Install, "", ""), Value::Null, &answer, answered);
         // The server's words are in the record; there is nowhere to go from here.
         self.refused = !answer.is_success();
         answer.ok()?;
@@ -179,7 +150,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Changes the installed CRD, and records it.
-    pub(super) async fn redefine(&mut self, what: &str, definition: &Value) -> Result<Answer, ClusterError> {
+    pub(super) async fn redefine(&mut self, action: Action, definition: &Value) -> Result<Answer, ClusterError> {
         let path = definitions().path_of(&self.crd.name);
         let end = Instant::now() + retry::TIMEOUT;
         loop {
@@ -192,7 +163,7 @@ impl<'a> Stage<'a> {
                 continue;
             }
             let answered = if answer.is_success() { Value::Null } else { answer.json() };
-            self.note(&Ask::new(what, "", ""), Value::Null, &answer, answered);
+            self.note(&Request::new(action.clone(), "", ""), Value::Null, &answer, answered);
             self.look_at_definition().await?;
             return Ok(answer);
         }
@@ -215,11 +186,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Records an answer.
-    pub(super) fn note(&mut self, ask: &Ask<'_>, sent: Value, answer: &Answer, answered: Value) {
+    pub(super) fn note(&mut self, request: &Request<'_>, sent: Value, answer: &Answer, answered: Value) {
         self.see(Seen::Call(Call {
-            what: ask.what.to_owned(),
-            version: ask.version.to_owned(),
-            name: ask.name.to_owned(),
+            action: request.action.clone(),
+            version: request.version.to_owned(),
+            name: request.name.to_owned(),
             sent,
             status: answer.status,
             warnings: answer.warnings(),
@@ -228,51 +199,61 @@ impl<'a> Stage<'a> {
     }
 
     /// Creates an object, and records the answer.
-    pub(super) async fn create(&mut self, ask: Ask<'_>, query: &Query, object: &Value) -> Result<Answer, ClusterError> {
-        let path = query.on(self.kind.at(ask.version).path());
+    pub(super) async fn create(
+        &mut self,
+        request: Request<'_>,
+        query: &Query,
+        object: &Value,
+    ) -> Result<Answer, ClusterError> {
+        let path = query.on(self.kind.at(request.version).path());
         let answer = retry::while_unready(|| self.api.post(&path, object)).await?;
-        self.note(&ask, object.clone(), &answer, answer.json());
+        self.note(&request, object.clone(), &answer, answer.json());
         Ok(answer)
     }
 
     /// Reads an object, and records the answer.
-    pub(super) async fn get(&mut self, ask: Ask<'_>) -> Result<Answer, ClusterError> {
-        let path = self.path(ask.version, ask.name);
+    pub(super) async fn get(&mut self, request: Request<'_>) -> Result<Answer, ClusterError> {
+        let path = self.path(request.version, request.name);
         let answer = retry::while_unready(|| self.api.get(&path)).await?;
-        self.note(&ask, Value::Null, &answer, answer.json());
+        self.note(&request, Value::Null, &answer, answer.json());
         Ok(answer)
     }
 
     /// Replaces an object or a part of it, and records the answer.
-    pub(super) async fn put(&mut self, ask: Ask<'_>, part: &str, object: &Value) -> Result<Answer, ClusterError> {
+    pub(super) async fn put(
+        &mut self,
+        request: Request<'_>,
+        part: &str,
+        object: &Value,
+    ) -> Result<Answer, ClusterError> {
         let path = match part {
-            "" => self.path(ask.version, ask.name),
-            part => self.kind.at(ask.version).part_of(ask.name, part),
+            "" => self.path(request.version, request.name),
+            part => self.kind.at(request.version).part_of(request.name, part),
         };
         let answer = retry::while_unready(|| self.api.put(&path, object)).await?;
-        self.note(&ask, object.clone(), &answer, answer.json());
+        self.note(&request, object.clone(), &answer, answer.json());
         Ok(answer)
     }
 
     /// Changes an object by a patch, and records the answer.
     pub(super) async fn patch(
         &mut self,
-        ask: Ask<'_>,
+        request: Request<'_>,
         kind: PatchKind,
         query: &Query,
         changes: &Value,
     ) -> Result<Answer, ClusterError> {
-        let path = query.on(self.path(ask.version, ask.name));
+        let path = query.on(self.path(request.version, request.name));
         let answer = retry::while_unready(|| self.api.patch(&path, kind, changes)).await?;
-        self.note(&ask, changes.clone(), &answer, answer.json());
+        self.note(&request, changes.clone(), &answer, answer.json());
         Ok(answer)
     }
 
     /// Deletes an object, and records the answer.
-    pub(super) async fn delete(&mut self, ask: Ask<'_>) -> Result<Answer, ClusterError> {
-        let path = self.path(ask.version, ask.name);
+    pub(super) async fn delete(&mut self, request: Request<'_>) -> Result<Answer, ClusterError> {
+        let path = self.path(request.version, request.name);
         let answer = retry::while_unready(|| self.api.delete(&path)).await?;
-        self.note(&ask, Value::Null, &answer, Value::Null);
+        self.note(&request, Value::Null, &answer, Value::Null);
         Ok(answer)
     }
 
@@ -295,11 +276,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Records the names in an answer.
-    pub(super) fn see_names(&mut self, what: &str, versions: &[&str], items: &Value) {
+    pub(super) fn see_names(&mut self, what: Listing, versions: &[&str], items: &Value) {
         let items = items.as_array().into_iter().flatten();
         let names = items.map(|item| item["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect();
         let versions = versions.iter().map(|version| (*version).to_owned()).collect();
-        self.see(Seen::Names(Names { what: what.to_owned(), versions, names }));
+        self.see(Seen::Names(Names { what, versions, names }));
     }
 
     pub(super) fn see_watch(&mut self, log: WatchLog) {
@@ -340,8 +321,8 @@ impl<'a> Stage<'a> {
     }
 }
 
-impl std::fmt::Debug for Stage<'_> {
+impl std::fmt::Debug for Session<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stage").field("crd", &self.crd.name).finish_non_exhaustive()
+        f.debug_struct("Session").field("crd", &self.crd.name).finish_non_exhaustive()
     }
 }

@@ -3,22 +3,23 @@
 use std::fs;
 use std::num::NonZeroUsize;
 
-use super::args::env::Provider;
+use crdproof_envtest::Provider;
 
 /// What one control plane takes, in MiB. The largest that was measured for `local` took 400 MB (see
 /// docs/control-planes.md) and gets some room for its objects; containers bring kubelet, runtime and controllers along.
 fn each(provider: Provider) -> u64 {
     match provider {
         Provider::Local => 512,
-        Provider::K3s => 1024,
         Provider::Kind => 1536,
         // It runs elsewhere.
-        Provider::Kubeconfig => 0,
+        Provider::Existing => 0,
+        // k3s, and whatever comes later.
+        _ => 1024,
     }
 }
 
 /// How many servers to run at once: what was asked for, or what memory and cores allow.
-pub(crate) fn servers(asked: Option<NonZeroUsize>, provider: Provider, wanted: usize) -> usize {
+pub(super) fn servers(asked: Option<NonZeroUsize>, provider: Provider, wanted: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let allowed = asked.map_or_else(|| allowed(available(), cores, each(provider)), NonZeroUsize::get);
     allowed.min(wanted).max(1)

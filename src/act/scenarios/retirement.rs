@@ -1,0 +1,159 @@
+//! The journey: several managers own fields at several versions; one version is retired by the very code of
+//! `crdproof retire`; afterwards everybody goes on at the version that stays.
+
+use serde_json::{Value, json};
+
+use crate::act::scenarios::apply::{FIELDS, bare, scalars, set, shown, skeleton};
+use crate::act::scenarios::session::{Request, Session};
+use crate::act::scenarios::storage::{see_store, settled, store};
+use crate::evidence::{Action, Cleaned, Listing, Names, RetirementStep, Seen};
+use crate::operate::migrate::Pace;
+use crate::operate::retire::{Told, Wish, flip, retire};
+use crate::subject::objects::Planned;
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::api::{PatchKind, Query};
+
+/// Who owns a label, beside alice, who applied the objects: one updates at the version that goes, one applies at the one
+/// that stays.
+const LABELS: [(&str, &str); 2] = [("bob", "crdproof.dev/bob"), ("carol", "crdproof.dev/carol")];
+
+/// Objects of each version that take part.
+const EACH: usize = 3;
+
+/// The journey, from another served version to the one that the subject stores.
+pub(in crate::act::scenarios) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
+    let Some(new) = session.crd.storage().map(|version| version.name.clone()) else { return Ok(()) };
+    let old = session.served().into_iter().find(|version| *version != new).map(str::to_owned);
+    let (Some(old), true) = (old, session.served().contains(&new.as_str())) else { return Ok(()) };
+    session.step(RetirementStep::Install);
+    let before = session.definition(|crd| store(crd, &old));
+    session.install(&before).await?;
+    let mut objects = Vec::new();
+    for version in session.served() {
+        objects.extend(session.planned().into_iter().filter(|planned| planned.version == version).take(EACH));
+    }
+    own(session, &mut objects, &old, &new).await?;
+    session.step(RetirementStep::OwnersBefore);
+    claim(session, &objects, &new).await?;
+    session.step(RetirementStep::Before);
+    session.snapshot(&[&new], &Query::new()).await?;
+
+    let wish = Wish {
+        crd: session.crd.name.clone(),
+        version: old.clone(),
+        to: Some(new.clone()),
+        // All requests here are ours, and answered; that the flip took effect is looked up.
+        drain: std::time::Duration::ZERO,
+        pace: Pace::default(),
+    };
+    session.step(RetirementStep::Flip);
+    let flipped = flip(&session.api, &wish).await?;
+    if let Err(refusal) = flipped {
+        refused(session, refusal.why);
+        return Ok(());
+    }
+    settled(session, &objects, &new).await?;
+    session.step(RetirementStep::Work);
+    let mut done = Vec::new();
+    let mut cleanings = Vec::new();
+    let mut tell = |told: Told<'_>| match told {
+        Told::Done(step) => done.push(step.as_str().to_owned()),
+        Told::Cleaned(cleaned) => {
+            cleanings.push(Cleaned { rewritten: cleaned.rewritten, losses: cleaned.losses });
+        }
+        _ => {}
+    };
+    let apis = session.server.apis();
+    let retired = retire(&apis, &wish, &mut tell).await?;
+    session.see(Seen::Names(Names { what: Listing::RetirementSteps, versions: vec![old.clone()], names: done }));
+    session.see_all(cleanings.into_iter().map(Seen::Cleaned).collect());
+    if let Err(refusal) = retired {
+        refused(session, refusal.why);
+        return Ok(());
+    }
+    session.step(RetirementStep::After);
+    session.snapshot(&[&new], &Query::new()).await?;
+    see_store(session).await?;
+    session.step(RetirementStep::OwnersAfter);
+    claim(session, &objects, &new).await?;
+    session.step(RetirementStep::Apply);
+    everybody(session, &objects, &new).await
+}
+
+fn refused(session: &mut Session<'_>, why: String) {
+    session.see(Seen::Names(Names { what: Listing::Refused, versions: Vec::new(), names: vec![why] }));
+}
+
+/// Alice applies each object at its version, others own labels and status. Objects that cannot be applied are left out.
+async fn own(session: &mut Session<'_>, objects: &mut Vec<Planned>, old: &str, new: &str) -> Result<(), ClusterError> {
+    session.step(RetirementStep::Own);
+    let mut made = Vec::new();
+    for planned in objects.drain(..) {
+        let name = planned.name.as_str();
+        let by = |manager: &str| Query::new().manager(manager);
+        let request = Request::new(Action::Apply, &planned.version, name);
+        if !session.patch(request, PatchKind::Apply, &by("alice"), &planned.object).await?.is_success() {
+            continue;
+        }
+        let [(bob, his), (carol, hers)] = LABELS;
+        let label = json!({"metadata": {"labels": {his: "yes"}}});
+        session.patch(Request::new(Action::Update, old, name), PatchKind::Merge, &by(bob), &label).await?;
+        let intent = labelled(session, &planned, new, hers);
+        session.patch(Request::new(Action::ApplyALabel, new, name), PatchKind::Apply, &by(carol), &intent).await?;
+        let by_itself = session.crd.version(old).is_some_and(|version| version.status.is_some());
+        if let (Some(status), true) = (&planned.status, by_itself) {
+            let part = by("controller").on(session.kind.at(old).part_of(name, "status"));
+            let changes = json!({"status": status});
+            let answer = session.api.patch(&part, PatchKind::Merge, &changes).await?;
+            session.note(&Request::new(Action::Status, old, name), changes, &answer, Value::Null);
+        }
+        made.push(planned);
+    }
+    *objects = made;
+    Ok(())
+}
+
+/// Nothing but a label, to apply at a version.
+fn labelled(session: &Session<'_>, planned: &Planned, version: &str, label: &str) -> Value {
+    let mut intent = skeleton(&planned.object);
+    intent["apiVersion"] = json!(format!("{}/{version}", session.crd.group));
+    intent["metadata"]["labels"] = json!({label: "yes"});
+    intent
+}
+
+/// A stranger claims some fields of each object, in vain where they have owners. Nothing is stored.
+async fn claim(session: &mut Session<'_>, objects: &[Planned], version: &str) -> Result<(), ClusterError> {
+    let stranger = Query::new().manager("mallory").dry_run();
+    for planned in objects {
+        let content = bare(&session.api.get(&session.path(version, &planned.name)).await?.json());
+        let mut fields: Vec<(Vec<String>, Value)> = scalars(&content).into_iter().take(FIELDS).collect();
+        let labels = LABELS.map(|(_, label)| (["metadata", "labels", label].map(str::to_owned).to_vec(), json!("no")));
+        fields.extend(labels);
+        for (path, other) in fields {
+            let mut theirs = skeleton(&content);
+            set(&mut theirs, &path, other);
+            let action = Action::Claim(shown(&path));
+            let request = Request::new(action, version, &planned.name);
+            session.patch(request, PatchKind::Apply, &stranger, &theirs).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Every manager applies what is theirs at the version that stays.
+async fn everybody(session: &mut Session<'_>, objects: &[Planned], version: &str) -> Result<(), ClusterError> {
+    for planned in objects {
+        let mut content = bare(&session.api.get(&session.path(version, &planned.name)).await?.json());
+        if let Some(labels) = content["metadata"]["labels"].as_object_mut() {
+            labels.retain(|name, _| LABELS.iter().all(|(_, label)| name != label));
+        }
+        let mut wishes = vec![("alice", content)];
+        wishes.extend(LABELS.map(|(manager, label)| (manager, labelled(session, planned, version, label))));
+        for (manager, intent) in wishes {
+            let action = Action::ApplyAs(manager.to_owned());
+            let query = Query::new().manager(manager);
+            session.patch(Request::new(action, version, &planned.name), PatchKind::Apply, &query, &intent).await?;
+        }
+    }
+    Ok(())
+}

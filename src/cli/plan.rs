@@ -1,0 +1,89 @@
+//! `plan`: prints what `run` would do, and starts nothing.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::args::{PlanArgs, TextFormat};
+use super::console::Console;
+use super::exit::Exit;
+use super::servers::{run_error, servers};
+use super::subject::{load, settings};
+use crate::run::{self as engine, Plan, PlannedCheck};
+
+/// Prints the plan.
+pub(crate) fn plan(args: &PlanArgs, console: Console) -> Result<Exit> {
+    let subject = load(&args.subject)?;
+    let settings = settings(&args.selection, &subject)?;
+    let servers = if settings.scenarios().is_empty() { None } else { servers(&subject, &args.matrix)? };
+    let matrix = servers.as_ref().map(engine::Servers::matrix).transpose();
+    let matrix = matrix.map_err(|error| run_error(error, &subject).unwrap_or_else(super::servers::nothing))?;
+    let plan = engine::plan(&subject, &settings, &matrix.unwrap_or_default());
+    let text = match args.format {
+        TextFormat::Json => format!("{:#}\n", as_json(&plan)),
+        TextFormat::Text => as_text(&plan),
+    };
+    console.print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn as_json(plan: &Plan<'_>) -> serde_json::Value {
+    let planned = |planned: &PlannedCheck<'_>| {
+        let mut row = json!({"check": planned.check.id, "crd": planned.crd.name, "severity": planned.severity});
+        if let (Some(server), Some(scenario)) = (&planned.server, planned.check.scenario()) {
+            row["kubernetes"] = json!(server);
+            row["scenario"] = json!(scenario);
+        }
+        row
+    };
+    json!({
+        "subject": plan.subject.name,
+        "seed": plan.settings.seed,
+        "suites": plan.settings.selection.suites.iter().map(|suite| &suite.name).collect::<Vec<_>>(),
+        "settings": plan.subject.file,
+        "servers": plan.matrix.servers,
+        "scenarios": plan.scenarios,
+        "checks": plan.planned.iter().map(planned).collect::<Vec<_>>(),
+        "skipped": plan.skipped,
+    })
+}
+
+fn as_text(plan: &Plan<'_>) -> String {
+    let settings = plan.settings;
+    let suites: Vec<_> = settings.selection.suites.iter().map(|suite| suite.name.as_str()).collect();
+    let mut lines = vec![format!(
+        "► {}: {} CRDs, suites {}, seed {}",
+        plan.subject.name,
+        plan.subject.crds.len(),
+        suites.join(", "),
+        settings.seed
+    )];
+    if !plan.scenarios.is_empty() {
+        let scenarios: Vec<String> = plan.scenarios.iter().map(ToString::to_string).collect();
+        lines.push(format!("► scenarios {} on Kubernetes {}", scenarios.join(", "), plan.matrix.servers.join(", ")));
+    }
+    // By CRD, and then by server; what needs none comes first.
+    let mut groups: BTreeMap<(&str, Option<usize>), Vec<&PlannedCheck<'_>>> = BTreeMap::new();
+    for planned in &plan.planned {
+        let server = planned.server.as_ref().and_then(|own| plan.matrix.servers.iter().position(|name| name == own));
+        groups.entry((&planned.crd.name, server)).or_default().push(planned);
+    }
+    for ((crd, server), group) in groups {
+        let on = server.map(|index| format!(" on Kubernetes {}", plan.matrix.servers[index])).unwrap_or_default();
+        lines.push(format!("► {crd}{on}: {} checks", group.len()));
+        lines.extend(group.iter().map(|planned| {
+            let scenario = planned.check.scenario().map(|scenario| format!(", scenario {scenario}"));
+            format!("  • {} ({}{})", planned.check.id, planned.severity.as_str(), scenario.unwrap_or_default())
+        }));
+    }
+    let mut by_reason: BTreeMap<&str, usize> = BTreeMap::new();
+    for skipped in &plan.skipped {
+        *by_reason.entry(&skipped.reason).or_default() += 1;
+    }
+    lines.extend(by_reason.iter().map(|(reason, count)| format!("○ {count} skipped: {reason}")));
+    lines.push("► settings in force".into());
+    let settings = serde_json::to_string_pretty(&plan.subject.file).unwrap_or_default();
+    lines.extend(settings.lines().map(|line| format!("  {line}")));
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,184 @@
+//! API servers as flags name them, and what is said while they are installed and used.
+
+use std::sync::Mutex;
+
+use anyhow::Result;
+use crdproof_envtest::binaries::BinariesError;
+use crdproof_envtest::{ClusterError, Provider, Server, ServerOptions};
+
+use super::args::MatrixArgs;
+use super::args::env::{self as flags, ServerArgs};
+use super::console::Console;
+use super::env::{self, Ticker};
+use crate::evidence::{Record, Seen, Trace};
+use crate::run::{Event, RunError, Servers};
+use crate::subject::load::{InputError, Trouble};
+use crate::subject::{self, Subject};
+
+/// Returns the API servers that flags or the subject file name; `None` where they name none.
+pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Servers>> {
+    let provider = args.server.provider.unwrap_or(match subject.file.kubernetes.provider {
+        subject::Provider::Local => flags::Provider::Local,
+        subject::Provider::K3s => flags::Provider::K3s,
+        subject::Provider::Kind => flags::Provider::Kind,
+        subject::Provider::Kubeconfig => flags::Provider::Kubeconfig,
+    });
+    let mut asked = args.kubernetes.clone();
+    if provider == flags::Provider::Kubeconfig {
+        if !asked.is_empty() {
+            let error = InputError::new(Trouble::Wrong, "a cluster that is there has the release that it has");
+            return Err(error.help("leave --kubernetes out").into());
+        }
+        // It has the release that it has.
+        asked.push(args.server.cluster.context.clone().unwrap_or_else(|| "the current context".into()));
+    } else if asked.is_empty() {
+        asked = subject.file.kubernetes.versions.iter().map(ToString::to_string).collect();
+    }
+    if asked.is_empty() {
+        return Ok(None);
+    }
+    let server = ServerArgs { provider: Some(provider), ..args.server.clone() };
+    Ok(Some(Servers {
+        asked,
+        options: options(&server, false)?,
+        store: env::store()?,
+        sources: env::sources(&server.sources),
+        at_once: args.servers,
+        in_tree_migration: args.in_tree_migration,
+    }))
+}
+
+/// Returns how servers are started, as flags say.
+pub(crate) fn options(args: &ServerArgs, dry_run: bool) -> Result<ServerOptions> {
+    let mut options = ServerOptions::default();
+    options.provider = match args.provider() {
+        flags::Provider::Local => Provider::Local,
+        flags::Provider::K3s => Provider::K3s,
+        flags::Provider::Kind => Provider::Kind,
+        flags::Provider::Kubeconfig => {
+            options.access = Some(env::run::access(&args.cluster, dry_run)?);
+            Provider::Existing
+        }
+    };
+    options.feature_gates.clone_from(&args.feature_gates);
+    options.runtime_config.clone_from(&args.runtime_config);
+    options.controllers.clone_from(&args.controllers);
+    options.image.clone_from(&args.image);
+    options.kind.clone_from(&args.kind);
+    options.kind_config = args.kind_config.as_deref().map(env::run::kind_config).transpose()?;
+    options.logs.clone_from(&args.logs);
+    Ok(options)
+}
+
+/// Shows what happens during a run.
+pub(crate) struct Narrator {
+    console: Console,
+    verbose: bool,
+    ticker: Mutex<Ticker>,
+}
+
+impl Narrator {
+    pub(crate) fn new(console: Console, verbose: bool) -> Self {
+        Self { console, verbose, ticker: Mutex::new(Ticker::new(console)) }
+    }
+
+    pub(crate) fn tell(&self, event: &Event<'_>) {
+        let say = |text: &str| self.console.say(text);
+        match event {
+            Event::Installing(progress) => self.ticker.lock().iter().for_each(|ticker| ticker.tell(progress)),
+            Event::Installed => self.ticker.lock().iter().for_each(|ticker| ticker.clear()),
+            Event::Servers { count, at_once } if *count > 1 => say(&format!("○ {count} releases, {at_once} at once")),
+            Event::ServerSkipped { release, reason } => say(&format!("○ Kubernetes {release} skipped: {reason}")),
+            Event::ServerStarted { server, elapsed } => {
+                say(&format!("► {} after {:.1} s", describe(server), elapsed.as_secs_f64()));
+            }
+            Event::ScenariosFinished { release, traces, elapsed } => {
+                let requests: u64 = traces.iter().map(|trace| trace.requests).sum();
+                let took = elapsed.as_secs_f64();
+                say(&format!("✔ scenarios on {release} after {took:.1} s, {requests} requests"));
+                let lines = traces.iter().flat_map(log).filter(|_| self.verbose);
+                lines.for_each(|line| say(&format!("  {release}: {line}")));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns what a server is, as a clause.
+pub(crate) fn describe(server: &Server) -> String {
+    let version = server.version();
+    match server {
+        Server::Local(_) => format!("Kubernetes {version} runs"),
+        Server::K3s(_) => format!("Kubernetes {version} runs in k3s"),
+        Server::Kind(kind) => format!("Kubernetes {version} runs in the kind cluster {}", kind.name()),
+        Server::Existing(cluster) => format!("context {} is Kubernetes {version}", cluster.shown()),
+    }
+}
+
+/// Returns what was delivered, line by line. Values may be secret, so that drift is told by its places.
+fn log(trace: &Trace) -> Vec<String> {
+    let line = |record: &Record| match &record.seen {
+        Seen::Delivered(delivered) => {
+            let places: Vec<&str> = delivered.differences.iter().map(|differs| differs.at.as_str()).collect();
+            Some(format!("{delivered} {}", places.join(" ")).trim_end().to_owned())
+        }
+        Seen::Health(health) => Some(health.to_string()),
+        _ => None,
+    };
+    trace.records.iter().filter_map(line).collect()
+}
+
+/// Turns an error of a run into one with a remedy and an exit code; `None` where the run was interrupted.
+pub(crate) fn run_error(error: RunError, subject: &Subject) -> Option<InputError> {
+    let message = error.to_string();
+    Some(match error {
+        RunError::Interrupted => return None,
+        RunError::Nothing => nothing(),
+        RunError::Install(error) => install_error(error),
+        RunError::Cluster(error) => cluster_error(error),
+        RunError::NoRelease { .. } => InputError::new(Trouble::Environment, message)
+            .help("`crdproof env list` shows what is installed and what can be built"),
+        RunError::Converter(why) => unreachable(&why, remedy(subject)),
+        RunError::ExistingCluster { help, .. } => InputError::new(Trouble::Wrong, message).help(help),
+        _ => InputError::new(Trouble::Environment, message),
+    })
+}
+
+/// A selection that leaves nothing is no success.
+pub(crate) fn nothing() -> InputError {
+    let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
+    error.help("`crdproof plan` shows what is skipped and why")
+}
+
+/// Nothing is judged where no converter answers.
+pub(crate) fn unreachable(why: &str, help: &str) -> InputError {
+    InputError::new(Trouble::Environment, format!("the converter cannot be asked: {why}")).help(help)
+}
+
+/// What to do where a subject's converter cannot be asked.
+pub(crate) fn remedy(subject: &Subject) -> &'static str {
+    if subject.file.converter.as_ref().is_some_and(|converter| converter.process.is_some()) {
+        "correct `converter.process` in the subject file"
+    } else {
+        "start it, or correct `converter` in the subject file"
+    }
+}
+
+/// Turns an error of a server into one with the end of its log and a remedy.
+pub(crate) fn cluster_error(error: ClusterError) -> InputError {
+    let help = error.help().to_owned();
+    let indent = |log: &str| log.lines().map(|line| format!("\n  {line}")).collect::<String>();
+    let log = error.log().map(indent).unwrap_or_default();
+    InputError::new(Trouble::Environment, format!("{:#}{log}", anyhow::Error::from(error))).help(help)
+}
+
+/// Turns an error of an installation into one with its remedy, and whose fault it is.
+pub(crate) fn install_error(error: BinariesError) -> InputError {
+    let trouble = match &error {
+        BinariesError::Selector(_) | BinariesError::Ambiguous { .. } | BinariesError::Inexact { .. } => Trouble::Wrong,
+        BinariesError::NoRelease { .. } => Trouble::Nothing,
+        _ => Trouble::Environment,
+    };
+    let help = error.help();
+    InputError::new(trouble, format!("{:#}", anyhow::Error::from(error))).help(help)
+}

@@ -1,0 +1,42 @@
+//! The subject, the selection and the options that flags name.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::args::{SelectionArgs, SubjectArgs};
+use crate::run::{Options, Selection, Settings};
+use crate::subject::Subject;
+use crate::subject::load::{self, InputError, Trouble};
+
+/// How to judge: by this many threads, today.
+pub(crate) fn options(jobs: Option<NonZeroUsize>) -> Options {
+    let options = Options::on(jiff::Zoned::now().date());
+    Options { jobs: jobs.unwrap_or(options.jobs), ..options }
+}
+
+/// Loads the subject that flags name.
+pub(crate) fn load(args: &SubjectArgs) -> Result<Subject> {
+    if !args.sources.is_empty() {
+        return Ok(load::from_paths(args.sources.clone())?);
+    }
+    let default = Path::new("crdproof.yaml");
+    match &args.file {
+        Some(file) => Ok(load::from_file(file)?),
+        None if default.exists() => {
+            let subject = load::from_file(default)?;
+            Ok(Subject { arguments: Some(Vec::new()), ..subject })
+        }
+        None => {
+            let error = InputError::new(Trouble::Wrong, "there is no crdproof.yaml here and no SOURCE was given");
+            Err(error.help("name CRDs (`crdproof run config/crd`) or write a subject file with `crdproof init`").into())
+        }
+    }
+}
+
+/// Suites and filters into settings.
+pub(crate) fn settings(args: &SelectionArgs, subject: &Subject) -> Result<Settings> {
+    let selection = Selection::named(&args.suites, &args.only, &args.except, subject)?;
+    Ok(Settings { selection, seed: args.seed, objects: args.objects, time: args.time, ..Settings::default() })
+}

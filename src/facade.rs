@@ -1,0 +1,167 @@
+//! The pipeline in one expression, for tests of operators.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::checks::Severity;
+use crate::converter::endpoint::{Function, Request, Stand};
+use crate::converter::{Means, Opened, review};
+use crate::report::{Report, Style, terminal};
+use crate::run::{Options, RunError, Selection, Servers, Settings, execute, plan};
+use crate::subject::Subject;
+use crate::subject::load::{self, InputError};
+use crdproof_envtest::ServerOptions;
+use crdproof_envtest::binaries::{Sources, Store};
+
+/// Why a subject could not be tested. Defects of the subject are findings, and never among these.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file of the subject, a suite or a check cannot be used.
+    #[error("{0}")]
+    Input(InputError),
+    /// The run could not be made.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// There is no folder for the cache of API servers.
+    #[error("no cache folder: neither CRDPROOF_CACHE, XDG_CACHE_HOME nor HOME is set")]
+    NoCache,
+}
+
+impl From<InputError> for Error {
+    fn from(error: InputError) -> Self {
+        Self::Input(error)
+    }
+}
+
+/// Loads a subject to be tested: a `crdproof.yaml`, a CRD file, or a folder of CRDs.
+pub fn check(path: impl AsRef<Path>) -> Result<Checker, Error> {
+    let path = path.as_ref();
+    let is_subject_file = path.file_name().is_some_and(|name| name == "crdproof.yaml");
+    let subject =
+        if is_subject_file { load::from_file(path)? } else { load::from_paths(vec![path.display().to_string()])? };
+    Ok(Checker::new(subject))
+}
+
+/// A subject and how it is tested. [`Checker::run`] runs it.
+#[must_use]
+pub struct Checker {
+    subject: Subject,
+    suites: Vec<String>,
+    only: Vec<String>,
+    kubernetes: Vec<String>,
+    settings: Settings,
+}
+
+impl Checker {
+    fn new(subject: Subject) -> Self {
+        let settings = Settings { seed: 1, ..Settings::default() };
+        Self { subject, suites: Vec::new(), only: Vec::new(), kubernetes: Vec::new(), settings }
+    }
+
+    /// Runs this suite, by name or file; repeatable. Without any, those of the subject file run, else `converter` where
+    /// a conversion function is given, else `quick`.
+    pub fn suite(mut self, name: &str) -> Self {
+        self.suites.push(name.to_owned());
+        self
+    }
+
+    /// Runs only these checks: a family, an id, or a glob such as `manifest/*`; repeatable.
+    pub fn only(mut self, check: &str) -> Self {
+        self.only.push(check.to_owned());
+        self
+    }
+
+    /// Converts by a function: an object and the `apiVersion` wanted in, the converted object or a refusal out.
+    pub fn converter<E: fmt::Display>(
+        mut self,
+        convert: impl Fn(&Value, &str) -> Result<Value, E> + Send + Sync + 'static,
+    ) -> Self {
+        let answer = move |request: &Request| {
+            let review: Value = match serde_json::from_slice(&request.body) {
+                Ok(review) => review,
+                Err(error) => return (400, error.to_string().into_bytes()),
+            };
+            let convert = |object: &Value, to: &str| convert(object, to).map_err(|error| error.to_string());
+            match review::answer(&review, convert) {
+                Ok(answer) => (200, answer.to_string().into_bytes()),
+                Err(why) => (400, why.as_bytes().to_vec()),
+            }
+        };
+        self.settings.endpoint = Some(Stand(Arc::new(Function(answer))));
+        self
+    }
+
+    /// Generates this many objects for every version, instead of what the suites say.
+    pub fn objects(mut self, count: usize) -> Self {
+        self.settings.objects = Some(count);
+        self
+    }
+
+    /// Generates objects from this seed instead of 1.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// Runs scenarios on a real API server of this release, such as `1.36`; repeatable. Its binaries are installed first
+    /// where they are missing.
+    pub fn kubernetes(mut self, release: &str) -> Self {
+        self.kubernetes.push(release.to_owned());
+        self
+    }
+
+    /// Runs everything and returns the report. Blocks, so call it from a plain `#[test]`.
+    pub fn run(mut self) -> Result<Report, Error> {
+        if self.suites.is_empty() && self.subject.file.suites.is_empty() && self.settings.endpoint.is_some() {
+            self.suites.push("converter".into());
+        }
+        self.settings.selection = Selection::named(&self.suites, &self.only, &[], &self.subject)?;
+        let servers = if self.kubernetes.is_empty() { None } else { Some(self.servers()?) };
+        let matrix = servers.as_ref().map(Servers::matrix).transpose()?.unwrap_or_default();
+        let plan = plan(&self.subject, &self.settings, &matrix);
+        let mut options = Options::on(jiff::Zoned::now().date());
+        options.endpoint = Opened::with(Means::default());
+        let (ran, _) = execute(&plan, servers.as_ref(), &options, &|_| ())?;
+        Ok(ran.report)
+    }
+
+    fn servers(&self) -> Result<Servers, Error> {
+        let store = Store::from_environment().ok_or(Error::NoCache)?.map_err(RunError::Install)?;
+        Ok(Servers {
+            asked: self.kubernetes.clone(),
+            options: ServerOptions::default(),
+            store,
+            sources: Sources::from_environment(),
+            at_once: None,
+            in_tree_migration: false,
+        })
+    }
+}
+
+impl fmt::Debug for Checker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checker").field("subject", &self.subject.name).finish_non_exhaustive()
+    }
+}
+
+impl Report {
+    /// Returns whether something was tested and no error was found.
+    pub fn has_passed(&self) -> bool {
+        !self.results.is_empty()
+            && self.problems.is_empty()
+            && !self.counting().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// Panics with the report as a terminal shows it, unless the subject has passed.
+    ///
+    /// # Panics
+    /// If there is an error among the findings, or nothing was tested.
+    #[track_caller]
+    pub fn assert_passed(&self) {
+        assert!(self.has_passed(), "\n{}", terminal(self, Style::PLAIN));
+    }
+}

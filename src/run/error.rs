@@ -1,0 +1,54 @@
+//! What can keep a run from being judged. Defects of the subject are findings, and never among these.
+
+use super::Absent;
+use crdproof_envtest::ClusterError;
+use crdproof_envtest::binaries::BinariesError;
+
+/// Why a run could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The selection leaves nothing to test.
+    #[error("the selection leaves nothing to test")]
+    Nothing,
+    /// The binaries of an API server could not be installed.
+    #[error(transparent)]
+    Install(#[from] BinariesError),
+    /// An API server failed.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+    /// No release of a range is left.
+    #[error("no release of {range} can be installed or started{}", list(.reasons))]
+    NoRelease {
+        /// The range.
+        range: String,
+        /// Its releases, and why each of them is left out.
+        reasons: Vec<Absent>,
+    },
+    /// The subject's converter cannot be asked.
+    #[error("the converter cannot be asked: {0}")]
+    Converter(String),
+    /// The converter of a CRD cannot be opened for its scenarios.
+    #[error("{crd}: {why}")]
+    ConverterOf {
+        /// The CRD.
+        crd: String,
+        /// Why.
+        why: String,
+    },
+    /// An existing cluster cannot be used in this way.
+    #[error("{why}")]
+    ExistingCluster {
+        /// Why.
+        why: String,
+        /// What to do instead.
+        help: &'static str,
+    },
+    /// Somebody interrupted the run. Nothing is left behind.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+fn list(reasons: &[Absent]) -> String {
+    reasons.iter().map(|one| format!("\n  ○ {}: {}", one.kubernetes, one.reason)).collect()
+}

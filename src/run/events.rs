@@ -1,0 +1,85 @@
+//! What happens during a run, for whoever shows progress.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Recorded;
+use super::engine::Case;
+use crate::checks::Verdict;
+use crate::evidence::{Exchange, Trace, Trial};
+use crate::report::Conversions;
+use crate::subject::Crd;
+use crdproof_envtest::Server;
+use crdproof_envtest::binaries::Progress;
+
+/// What happens during a run, in the order in which it happens.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// The binaries of an API server are being installed.
+    Installing(Progress),
+    /// All binaries are installed.
+    Installed,
+    /// Servers are about to start.
+    Servers {
+        /// How many there are.
+        count: usize,
+        /// How many run at once.
+        at_once: usize,
+    },
+    /// A release is left out.
+    ServerSkipped {
+        /// The name under which it was asked for.
+        release: &'a str,
+        /// Why.
+        reason: &'a str,
+    },
+    /// A server is ready.
+    ServerStarted {
+        /// The server.
+        server: &'a Server,
+        /// How long it took.
+        elapsed: Duration,
+    },
+    /// All scenarios ran on a server.
+    ScenariosFinished {
+        /// The name under which it was asked for.
+        release: &'a str,
+        /// What was recorded, by CRD.
+        traces: &'a [Trace],
+        /// How long it took, with its start.
+        elapsed: Duration,
+    },
+    /// Judging begins.
+    Started {
+        /// How many checks are judged, each on one CRD and server.
+        checks: usize,
+    },
+    /// Objects of a CRD were tried on its converter.
+    Searched {
+        /// What was done.
+        conversions: Conversions,
+        /// Why the converter could not be asked to the end.
+        stopped: Option<String>,
+        /// Every conversion, where the settings ask to record.
+        recorded: Option<Box<Recorded>>,
+    },
+    /// An endpoint was asked about a CRD; only where the settings ask to record.
+    Asked {
+        /// The CRD.
+        crd: &'a Crd,
+        /// Requests and answers.
+        exchanges: Vec<Exchange>,
+    },
+    /// A check was judged.
+    Judged {
+        /// Its index in the plan.
+        index: usize,
+        /// The check, its CRD and its server.
+        case: Case<'a>,
+        /// What the judge said.
+        verdict: Verdict,
+        /// The conversions that findings point to.
+        shown: Arc<Vec<Trial>>,
+    },
+}

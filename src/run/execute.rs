@@ -1,0 +1,191 @@
+//! Runs a plan: scenarios on API servers, conversions and requests to the converter, then judging.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use futures::{StreamExt as _, stream};
+
+use super::servers::{Observer, Prepared, skipped};
+use super::{Absent, Event, Observations, Options, Plan, Ran, RunError, Servers, budget, fold, reach};
+use crate::act::scenarios;
+use crate::converter::endpoint::Endpoint;
+use crate::converter::{self, Declared, Maps};
+use crate::evidence::{Scenario, Trace};
+use crate::subject::Crd;
+use crdproof_envtest::{ClusterError, Provider, Server, runtime};
+
+/// Runs a plan. `servers` are those of the plan; without any, scenarios are left out. `observer` is called from several
+/// threads.
+pub fn execute(
+    plan: &Plan<'_>,
+    servers: Option<&Servers>,
+    options: &Options,
+    observer: &(dyn Fn(&Event<'_>) + Sync),
+) -> Result<(Ran, Observations), RunError> {
+    let observations = match servers.filter(|_| !plan.scenarios.is_empty()) {
+        Some(servers) => run_scenarios(plan, servers, options, observer)?,
+        None => Observations::default(),
+    };
+    if plan.planned.is_empty() {
+        return Err(RunError::Nothing);
+    }
+    reach(plan, &options.endpoint).map_err(RunError::Converter)?;
+    let ran = fold::judge_observed(plan, &observations, options, observer);
+    Ok((ran, observations))
+}
+
+/// Runs the scenarios of a plan on every server, and judges nothing.
+pub fn run_scenarios(
+    plan: &Plan<'_>,
+    servers: &Servers,
+    options: &Options,
+    observer: Observer<'_>,
+) -> Result<Observations, RunError> {
+    let scenarios = if servers.options.provider == Provider::Existing {
+        on_existing_cluster(plan)?
+    } else {
+        plan.scenarios.clone()
+    };
+    if scenarios.is_empty() {
+        return Ok(Observations::default());
+    }
+    // Opened once: what it stands for may be a process that takes its time to start.
+    let converters = converters(plan, options)?;
+    // What can be wrong with a release, or must be built for it, is known before the first server starts.
+    let (prepared, mut absent, ranges) = servers.prepare(observer)?;
+    let at_once = budget::servers(servers.at_once, servers.options.provider, prepared.len());
+    observer(&Event::Servers { count: prepared.len(), at_once });
+    let (over, in_tree) = (AtomicBool::new(false), servers.in_tree_migration);
+    let work = Work { plan, scenarios, converters, in_tree, over, observer };
+    let visits = prepared.into_iter().map(|server| work.on_release(server));
+    // In the order of the releases, whichever is ready first.
+    let results = runtime::block_on(stream::iter(visits).buffered(at_once).collect::<Vec<_>>())?;
+    let mut traces = Vec::new();
+    for result in results {
+        match result? {
+            OnRelease::Interrupted => return Err(RunError::Interrupted),
+            OnRelease::Absent(one) => absent.push(one),
+            OnRelease::Recorded(recorded) => traces.extend(recorded),
+        }
+    }
+    ranges.check(&absent)?;
+    Ok(Observations { traces, absent, ..Observations::default() })
+}
+
+/// Returns the scenarios that can run on a cluster that existed before us: none that needs a converter, which it could
+/// not reach, and none that looks into its storage.
+fn on_existing_cluster(plan: &Plan<'_>) -> Result<Vec<Scenario>, RunError> {
+    if let Some(crd) = plan.subject.crds.iter().find(|crd| crd.conversion.strategy == "Webhook") {
+        return Err(RunError::ExistingCluster {
+            why: format!("{} converts by a webhook, and that cluster cannot reach one on this machine", crd.name),
+            help: "take --provider local, k3s or kind",
+        });
+    }
+    let hidden = |scenario: &Scenario| matches!(scenario, Scenario::Storage | Scenario::Retirement);
+    Ok(plan.scenarios.iter().copied().filter(|scenario| !hidden(scenario)).collect())
+}
+
+/// What answers the reviews of a CRD; nothing where the server converts by itself.
+type Converter = Option<Arc<dyn Endpoint>>;
+
+/// What came of one release.
+enum OnRelease {
+    /// It was interrupted, or did not begin because another one was, or failed.
+    Interrupted,
+    /// Its server did not start, and the run goes on without it.
+    Absent(Absent),
+    Recorded(Vec<Trace>),
+}
+
+/// What is the same on every release.
+struct Work<'w, 'a> {
+    plan: &'w Plan<'a>,
+    scenarios: Vec<Scenario>,
+    converters: Vec<(&'a Crd, Converter)>,
+    in_tree: bool,
+    /// Whether no further server is to be started.
+    over: AtomicBool,
+    observer: Observer<'w>,
+}
+
+impl Work<'_, '_> {
+    async fn on_release(&self, server: Prepared) -> Result<OnRelease, ClusterError> {
+        if self.over.load(Ordering::Relaxed) {
+            return Ok(OnRelease::Interrupted);
+        }
+        let result = self.start_and_run(server).await;
+        if matches!(result, Ok(OnRelease::Interrupted) | Err(_)) {
+            self.over.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    async fn start_and_run(
+        &self,
+        Prepared { release, required, spec, .. }: Prepared,
+    ) -> Result<OnRelease, ClusterError> {
+        let started = Instant::now();
+        let server = match runtime::unless_interrupted(spec.start()).await {
+            None => return Ok(OnRelease::Interrupted),
+            Some(Err(error)) if !required => {
+                return Ok(OnRelease::Absent(skipped(&release, &error.to_string(), self.observer)));
+            }
+            Some(server) => server?,
+        };
+        (self.observer)(&Event::ServerStarted { server: &server, elapsed: started.elapsed() });
+        let recorded = self.on(&server).await;
+        server.stop().await?;
+        let Some(traces) = recorded? else { return Ok(OnRelease::Interrupted) };
+        let elapsed = started.elapsed();
+        (self.observer)(&Event::ScenariosFinished { release: &release, traces: &traces, elapsed });
+        Ok(OnRelease::Recorded(traces))
+    }
+
+    /// Runs all scenarios of all CRDs; `None` where it was interrupted.
+    async fn on(&self, server: &Server) -> Result<Option<Vec<Trace>>, ClusterError> {
+        let mut traces = Vec::new();
+        for (crd, converter) in &self.converters {
+            let setup = scenarios::Setup {
+                subject: self.plan.subject,
+                crd,
+                converter: converter.clone(),
+                seed: self.plan.settings.seed,
+                in_tree_migration: self.in_tree,
+            };
+            match runtime::unless_interrupted(scenarios::run(server, setup, &self.scenarios)).await {
+                None => return Ok(None),
+                Some(trace) => traces.push(trace?),
+            }
+        }
+        Ok(Some(traces))
+    }
+}
+
+/// What answers the reviews of each CRD.
+fn converters<'a>(plan: &Plan<'a>, options: &Options) -> Result<Vec<(&'a Crd, Converter)>, RunError> {
+    let subject = plan.subject;
+    let (mut maps, mut wire): (Converter, Converter) = (None, None);
+    let mut converters = Vec::new();
+    for crd in &subject.crds {
+        let wrong = |why: String| RunError::ConverterOf { crd: crd.name.clone(), why };
+        let converter = match converter::declared(subject, crd) {
+            // Strategy None, one version, or a webhook that nobody named: the server is asked as it is.
+            Ok(Declared::None) | Err(_) => None,
+            Ok(Declared::FieldMap) => {
+                if maps.is_none() {
+                    maps = Some(Arc::new(Maps::new(Arc::new(subject.clone())).map_err(wrong)?));
+                }
+                maps.clone()
+            }
+            Ok(Declared::Exec(_) | Declared::Webhook(_)) => {
+                if wire.is_none() {
+                    wire = options.endpoint.open(subject).map_err(wrong)?.map(Arc::from);
+                }
+                wire.clone()
+            }
+        };
+        converters.push((crd, converter));
+    }
+    Ok(converters)
+}

@@ -1,0 +1,33 @@
+//! What acting observed, as plain data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Absent, ServerMatrix};
+use crate::act::conversions::Recorded;
+use crate::evidence::{Exchange, Trace};
+
+/// What acting observed. A recording is a complete one.
+#[derive(Debug, Clone, Default)]
+pub struct Observations {
+    /// Scenarios on API servers, by CRD and server.
+    pub traces: Vec<Trace>,
+    /// Releases that scenarios could not run on.
+    pub absent: Vec<Absent>,
+    /// Conversions by CRD.
+    pub conversions: BTreeMap<String, Recorded>,
+    /// Requests to the converter's endpoint by CRD.
+    pub exchanges: BTreeMap<String, Vec<Exchange>>,
+    /// Whether this is all that there is to judge: no converter is asked about anything else.
+    pub is_complete: bool,
+}
+
+impl Observations {
+    /// Returns the servers that scenarios ran on.
+    pub fn matrix(&self) -> ServerMatrix {
+        let versions: BTreeSet<_> = self.traces.iter().map(|trace| trace.kubernetes).collect();
+        ServerMatrix {
+            servers: versions.iter().map(ToString::to_string).collect(),
+            in_tree_migration: self.traces.iter().any(Trace::has_in_tree_migration),
+        }
+    }
+}

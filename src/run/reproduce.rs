@@ -1,0 +1,44 @@
+//! The commands that show findings again.
+
+use super::{Plan, Settings};
+use crate::checks;
+use crate::report::Report;
+use crate::subject::Subject;
+
+/// Adds to each finding the command that shows it again.
+pub(super) fn add(plan: &Plan<'_>, report: &mut Report) {
+    let command = plan.settings.command.clone().or_else(|| command(plan.subject, plan.settings));
+    let Some(command) = command else { return };
+    for finding in report.findings.iter_mut().filter(|finding| checks::find(&finding.check).is_some()) {
+        finding.reproduce = Some(format!("{command} --only {}", finding.check));
+    }
+}
+
+/// Returns the command that repeats a run, without its filters; nothing for a subject that is in no file.
+pub fn command(subject: &Subject, settings: &Settings) -> Option<String> {
+    let arguments = subject.arguments.as_ref()?;
+    let selection = &settings.selection;
+    let suites = selection.suites.iter().map(|suite| ("--suite", suite.name.clone()));
+    // What the subject file names need not be repeated.
+    let suites = suites.filter(|_| !selection.by_default);
+    let seed = (settings.seed != 1).then(|| ("--seed", settings.seed.to_string()));
+    let objects = settings.objects.map(|objects| ("--objects", objects.to_string()));
+    let mut command = "crdproof run".to_owned();
+    for (flag, value) in suites.chain(seed).chain(objects) {
+        command.push_str(&format!(" {flag} {}", quoted(&value)));
+    }
+    for argument in arguments {
+        command.push_str(&format!(" {}", quoted(argument)));
+    }
+    Some(command)
+}
+
+/// Returns a word as a shell reads it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,167 @@
+//! The API servers of a run: which releases were asked for, installing them, and what stands for what.
+
+use std::num::NonZeroUsize;
+
+use indexmap::IndexMap;
+
+use super::events::Event;
+use super::{Absent, RunError, ServerMatrix};
+use crate::operate::in_tree;
+use crdproof_envtest::binaries::{Progress, Sources, Store};
+use crdproof_envtest::{ClusterError, Installer, Provider, ServerOptions, ServerSpec};
+use crdproof_schema::kubernetes::{KubeVersion, Selector, SelectorError};
+
+/// The API servers that a run may use.
+#[derive(Debug, Clone)]
+pub struct Servers {
+    /// Releases and ranges as they were asked for, such as `1.36` or `1.28..1.37`.
+    pub asked: Vec<String>,
+    /// How they are started.
+    pub options: ServerOptions,
+    /// The cache of their binaries.
+    pub store: Store,
+    /// Where binaries may come from.
+    pub sources: Sources,
+    /// How many run at once; by default what memory and cores allow.
+    pub at_once: Option<NonZeroUsize>,
+    /// Whether the control plane is asked to migrate, too.
+    pub in_tree_migration: bool,
+}
+
+/// One server that can be started.
+pub(super) struct Prepared {
+    /// The name under which it was asked for.
+    pub(super) release: String,
+    /// Whether it was named by itself, so that a run without it fails.
+    pub(super) required: bool,
+    version: Option<KubeVersion>,
+    pub(super) spec: ServerSpec,
+}
+
+/// What was asked for that stands for several releases, and which ones these are.
+pub(super) struct Ranges(IndexMap<String, Vec<String>>);
+
+/// Receives what happens while servers are prepared.
+pub(super) type Observer<'o> = &'o (dyn Fn(&Event<'_>) + Sync);
+
+impl Servers {
+    /// Returns the servers by name, with ranges as the releases that they stand for. Installs and starts nothing.
+    pub fn matrix(&self) -> Result<ServerMatrix, RunError> {
+        let ranges = self.ranges(&|_| ())?;
+        let names = self.names(&ranges).into_keys().map(str::to_owned).collect();
+        Ok(ServerMatrix { servers: names, in_tree_migration: self.in_tree_migration })
+    }
+
+    /// Returns each release once, in the order in which they were asked for, and whether it was named by itself.
+    fn names<'n>(&'n self, ranges: &'n Ranges) -> IndexMap<&'n str, bool> {
+        let mut names: IndexMap<&str, bool> = IndexMap::new();
+        for text in &self.asked {
+            let releases = ranges.0.get(text);
+            for release in releases.map_or(std::slice::from_ref(text), Vec::as_slice) {
+                *names.entry(release).or_default() |= releases.is_none();
+            }
+        }
+        names
+    }
+
+    fn ranges(&self, progress: &dyn Fn(Progress)) -> Result<Ranges, RunError> {
+        let mut ranges = IndexMap::new();
+        // Other providers take one release each, and an existing cluster is named by its context.
+        for text in self.asked.iter().filter(|_| self.options.provider == Provider::Local) {
+            let selector: Selector = text.parse().map_err(|error: SelectorError| RunError::Install(error.into()))?;
+            if !matches!(selector, Selector::Range(_) | Selector::Installed) {
+                continue;
+            }
+            let releases = self.installer(progress).expand(selector)?;
+            ranges.insert(text.clone(), releases.iter().map(ToString::to_string).collect());
+        }
+        Ok(Ranges(ranges))
+    }
+
+    fn installer<'i>(&'i self, progress: &'i dyn Fn(Progress)) -> Installer<'i> {
+        Installer { store: &self.store, sources: &self.sources, progress }
+    }
+
+    /// Installs the releases that were asked for, in their order. A release of a range that cannot be installed is absent.
+    pub(super) fn prepare(&self, observer: Observer<'_>) -> Result<(Vec<Prepared>, Vec<Absent>, Ranges), RunError> {
+        let progress = |progress| observer(&Event::Installing(progress));
+        let ranges = self.ranges(&progress)?;
+        let (mut prepared, mut absent): (Vec<Prepared>, Vec<Absent>) = (Vec::new(), Vec::new());
+        for (release, required) in self.names(&ranges) {
+            let spec = self.options.spec(release, self.installer(&progress));
+            let ready = match spec {
+                Ok(spec) => self.ready(spec).map_err(RunError::Cluster),
+                Err(error) if required => Err(RunError::Install(error)),
+                Err(error) => {
+                    absent.push(skipped(release, &error.in_a_line(), observer));
+                    continue;
+                }
+            };
+            let (spec, version) = match ready {
+                Ok(ready) => ready,
+                Err(error) if required => return Err(error),
+                Err(error) => {
+                    absent.push(skipped(release, &error.to_string(), observer));
+                    continue;
+                }
+            };
+            // `1.36` and `1.36.4` may be the same.
+            match prepared.iter_mut().find(|earlier| version.is_some() && earlier.version == version) {
+                Some(earlier) => earlier.required |= required,
+                None => prepared.push(Prepared { release: release.to_owned(), required, version, spec }),
+            }
+        }
+        observer(&Event::Installed);
+        ranges.check(&absent)?;
+        Ok((prepared, absent, ranges))
+    }
+
+    /// Completes a server, and returns its release where that is known before it starts.
+    fn ready(&self, spec: ServerSpec) -> Result<(ServerSpec, Option<KubeVersion>), ClusterError> {
+        let spec = if self.in_tree_migration { migrating(spec)? } else { spec };
+        let version = spec.version()?;
+        Ok((spec, version))
+    }
+}
+
+/// Returns the same server with a control plane that migrates storage by itself, where we decide about that.
+fn migrating(spec: ServerSpec) -> Result<ServerSpec, ClusterError> {
+    let ServerSpec::Local(builder) = spec else { return Ok(spec) };
+    let version = builder.version()?;
+    // Older controller managers know no such controllers, and would not start.
+    if !version.at_least(30) {
+        return Ok(ServerSpec::Local(builder));
+    }
+    let (gates, api) = in_tree::switches(version.minor);
+    let mut builder = builder.controllers(in_tree::CONTROLLERS);
+    for gate in gates {
+        builder = builder.feature_gate(gate, true);
+    }
+    if let Some(api) = api {
+        builder = builder.runtime_config(api, true);
+    }
+    Ok(ServerSpec::Local(Box::new(builder)))
+}
+
+/// Notes a release that is left out, with the first line of the reason.
+pub(super) fn skipped(release: &str, reason: &str, observer: Observer<'_>) -> Absent {
+    let reason = reason.lines().next().unwrap_or_default().to_owned();
+    observer(&Event::ServerSkipped { release, reason: &reason });
+    Absent { kubernetes: release.to_owned(), reason }
+}
+
+impl Ranges {
+    /// Fails where no release of a range is left.
+    pub(super) fn check(&self, absent: &[Absent]) -> Result<(), RunError> {
+        for (range, releases) in &self.0 {
+            let reasons: Vec<Absent> = releases
+                .iter()
+                .filter_map(|release| absent.iter().find(|one| one.kubernetes == *release).cloned())
+                .collect();
+            if reasons.len() == releases.len() {
+                return Err(RunError::NoRelease { range: range.clone(), reasons });
+            }
+        }
+        Ok(())
+    }
+}
