@@ -23,16 +23,21 @@ pub(crate) fn parse(text: &str) -> Result<IdedExpr, String> {
     if is_oversized(text) {
         return Err("is too large to be read here".to_owned());
     }
-    // Our parser takes `!!a` for `!a`, so the answer would be the wrong one.
-    let compact: String = text.split_whitespace().collect();
-    if compact.contains("!!") {
-        return Err("negates twice in a row".to_owned());
-    }
     let parser = Parser::new().enable_optional_syntax(true);
-    parser.parse(text).map_err(|errors| {
+    let tree = parser.parse(text).map_err(|errors| {
         let first = errors.errors.first();
         first.map_or_else(|| "does not parse".to_owned(), |error| error.msg.clone())
-    })
+    })?;
+    // Our parser takes `!!a` for `!a` and `--a` for `-a`, so the answer would be the wrong one. A text such as '--'
+    // does no harm: without a negation there is no `-_` in the tree.
+    let compact: String = text.split_whitespace().collect();
+    let is_negated = |operator: &str| format!("{tree:?}").contains(&format!("{operator:?}"));
+    if compact.contains("!!") && is_negated(operators::LOGICAL_NOT)
+        || compact.contains("--") && is_negated(operators::NEGATE)
+    {
+        return Err("negates twice in a row".to_owned());
+    }
+    Ok(tree)
 }
 
 struct Rewriter<'a, 'e> {
@@ -260,4 +265,24 @@ fn call(name: &str, args: Vec<IdedExpr>) -> Expr {
 
 fn literal(id: u64, text: &str) -> IdedExpr {
     IdedExpr { id, expr: Expr::Literal(LiteralValue::String(text.into())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("!!self.a", false)]
+    #[case("! !self.a", false)]
+    #[case("--self.a > 1", false)]
+    #[case("1 - - -self.a > 1", false)]
+    #[case("!self.a && -self.b > 1", true)]
+    #[case("self.a - -1 > 1", true)]
+    #[case("!self.contains('--')", true)]
+    #[case("self.contains('!!')", true)]
+    fn double_negations_are_not_read(#[case] text: &str, #[case] is_read: bool) {
+        assert_eq!(parse(text).is_ok(), is_read);
+    }
 }
