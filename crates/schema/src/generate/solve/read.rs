@@ -56,10 +56,7 @@ pub(crate) enum Expr {
 
 /// Reads a rule. `None` where it cannot be read.
 pub(super) fn read(rule: &str) -> Option<Expr> {
-    let parse = |rule: &str| std::panic::catch_unwind(|| parse_rule(rule)).ok()?.ok();
-    // A reserved word can be the name of a field on a server.
-    let parsed = parse(rule).or_else(|| parse(&rule.replace(".namespace", ".__namespace__")));
-    expression(&parsed?)
+    expression(&parse_rule(rule)?)
 }
 
 fn expression(node: &IdedExpr) -> Option<Expr> {

@@ -4,10 +4,9 @@
 //! direction and does not have to know each keyword. A keyword that nobody taught us about becomes
 //! [`What::NotUnderstood`]: silence must mean that nothing changed.
 
-mod cel;
 mod junctor;
-mod lex;
 mod node;
+mod rule_logic;
 mod rules;
 mod trail;
 mod value;

@@ -1,7 +1,7 @@
 //! `x-kubernetes-validations`, compared as sets of rules that must all hold.
 
-use super::cel::Expr;
 use super::node::Scene;
+use super::rule_logic::Formula;
 use super::{Direction, What};
 use crate::structural::{Path, Rule, Schema};
 
@@ -10,18 +10,18 @@ const KEYWORD: &str = "x-kubernetes-validations";
 /// Rules at least this alike are one rule that was edited.
 const ALIKE: f64 = 0.6;
 
-/// A rule with its meaning.
-struct Read<'a> {
+/// A rule with its formula.
+struct ParsedRule<'a> {
     rule: &'a Rule,
-    expr: Expr,
-    /// When it runs: on updates only if it speaks of `oldSelf`, unless that is optional. Rules that
-    /// run at different times say nothing about each other.
+    formula: Formula,
+    /// When it runs: on updates only if it uses `oldSelf`, unless that is optional. Rules that run at different times
+    /// say nothing about each other.
     when: (bool, bool),
 }
 
 impl Scene<'_> {
     pub(super) fn rules(&mut self) {
-        let (old, new) = (read(self.old), read(self.new));
+        let (old, new) = (parse_rules(self.old), parse_rules(self.new));
         let mut gone: Vec<_> = old.iter().filter(|rule| !has(&new, rule)).collect();
         for rule in new.iter().filter(|rule| !has(&old, rule)) {
             let (direction, partner) = self.place(rule, &old, &gone);
@@ -30,7 +30,7 @@ impl Scene<'_> {
         }
         for rule in gone {
             let direction =
-                if all_like(rule, &new).implies(&rule.expr) { Direction::Harmless } else { Direction::Wider };
+                if all_like(rule, &new).implies(&rule.formula) { Direction::Harmless } else { Direction::Wider };
             self.tell_rule(direction, Some(rule.rule), None);
         }
         // The first rule of the same meaning is the one whose words a client knows.
@@ -45,18 +45,24 @@ impl Scene<'_> {
     }
 
     /// Which way a new rule moves things, and the rule among those gone that it took the place of.
-    fn place(&self, new: &Read<'_>, old: &[Read<'_>], gone: &[&Read<'_>]) -> (Direction, Option<usize>) {
-        let find = |wanted: &dyn Fn(&Read<'_>) -> bool| gone.iter().position(|old| old.when == new.when && wanted(old));
-        if self.known(new, old).implies(&new.expr) {
-            return match find(&|old| old.expr.implies(&new.expr)) {
+    fn place(
+        &self,
+        new: &ParsedRule<'_>,
+        old: &[ParsedRule<'_>],
+        gone: &[&ParsedRule<'_>],
+    ) -> (Direction, Option<usize>) {
+        let find =
+            |wanted: &dyn Fn(&ParsedRule<'_>) -> bool| gone.iter().position(|old| old.when == new.when && wanted(old));
+        if self.known(new, old).implies(&new.formula) {
+            return match find(&|old| old.formula.implies(&new.formula)) {
                 Some(at) => (Direction::Wider, Some(at)),
                 None => (Direction::Harmless, None),
             };
         }
-        if new.expr.holds_without(&self.fresh_fields()) {
+        if new.formula.holds_without(&self.fresh_fields()) {
             return (Direction::Harmless, None);
         }
-        if let Some(at) = find(&|old| new.expr.implies(&old.expr)) {
+        if let Some(at) = find(&|old| new.formula.implies(&old.formula)) {
             return (Direction::Narrower, Some(at));
         }
         match gone.iter().position(|old| is_edit(old.rule, new.rule)) {
@@ -66,10 +72,9 @@ impl Scene<'_> {
     }
 
     /// All that old objects are known to satisfy when this rule runs. What is required is there.
-    fn known(&self, new: &Read<'_>, old: &[Read<'_>]) -> Expr {
-        let required = self.old.required.iter();
-        let present = required.map(|name| Expr::read(&format!("has(self.{name})")));
-        Expr::all(std::iter::once(all_like(new, old)).chain(present))
+    fn known(&self, new: &ParsedRule<'_>, old: &[ParsedRule<'_>]) -> Formula {
+        let present = self.old.required.iter().map(|name| Formula::present(name));
+        Formula::all(std::iter::once(all_like(new, old)).chain(present))
     }
 
     fn tell_rule(&mut self, direction: Direction, old: Option<&Rule>, new: Option<&Rule>) {
@@ -104,24 +109,25 @@ fn collect_fresh(old: &Schema, new: &Schema, prefix: &str, found: &mut Vec<Strin
     }
 }
 
-fn read(schema: &Schema) -> Vec<Read<'_>> {
+fn parse_rules(schema: &Schema) -> Vec<ParsedRule<'_>> {
     let when = |rule: &Rule| (rule.is_transition(), rule.optional_old_self == Some(true));
-    let rules = schema.rules.iter().map(|rule| Read { rule, expr: Expr::read(&rule.rule), when: when(rule) });
+    let rules =
+        schema.rules.iter().map(|rule| ParsedRule { rule, formula: Formula::read(&rule.rule), when: when(rule) });
     rules.collect()
 }
 
-fn is_same(left: &Read<'_>, right: &Read<'_>) -> bool {
-    left.expr == right.expr && left.when == right.when
+fn is_same(left: &ParsedRule<'_>, right: &ParsedRule<'_>) -> bool {
+    left.formula == right.formula && left.when == right.when
 }
 
-fn has(rules: &[Read<'_>], one: &Read<'_>) -> bool {
+fn has(rules: &[ParsedRule<'_>], one: &ParsedRule<'_>) -> bool {
     rules.iter().any(|rule| is_same(rule, one))
 }
 
 /// All rules that run when this one does, as one.
-fn all_like(one: &Read<'_>, rules: &[Read<'_>]) -> Expr {
+fn all_like(one: &ParsedRule<'_>, rules: &[ParsedRule<'_>]) -> Formula {
     let alike = rules.iter().filter(|rule| rule.when == one.when);
-    Expr::all(alike.map(|rule| rule.expr.clone()))
+    Formula::all(alike.map(|rule| rule.formula.clone()))
 }
 
 /// What a client is told when the rule fails.

@@ -1,6 +1,7 @@
 //! Every keyword, both ways.
 
 mod laws;
+mod rule_logic;
 
 use rstest::rstest;
 

@@ -34,6 +34,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use kube_cel::cel::common::ast::IdedExpr;
 use serde_json::Value;
 
 use super::place::Place;
@@ -43,8 +44,7 @@ use super::{Path, Rule, Schema, Step};
 use crate::kubernetes::KubeVersion;
 use engine::Engine;
 pub use expression::Expression;
-use program::{Program, Subject};
-pub(crate) use rewrite::parse as parse_rule;
+use program::{Program, Subject, guarded};
 
 /// The rules of a schema, compiled.
 pub(super) struct Rules<'a> {
@@ -280,6 +280,12 @@ impl<'a> Node<'a> {
         }
     }
 }
+
+/// Parses a rule into a tree. Returns `None` if the parser cannot read it.
+pub(crate) fn parse_rule(text: &str) -> Option<IdedExpr> {
+    guarded(|| rewrite::parse(text)).ok()?.ok()
+}
+
 /// What is wrong with the syntax of a rule. What our parser cannot read is no fault of the rule:
 /// syntax that it knows of and leaves out, such as `.?`, and more depth than it has, on which it may
 /// also panic.

@@ -19,7 +19,7 @@ pub(super) fn rewrite(text: &str, schema: &Schema, engine: &mut Engine) -> Resul
 }
 
 /// Parses an expression. `Err` says why it cannot be read.
-pub(crate) fn parse(text: &str) -> Result<IdedExpr, String> {
+pub(super) fn parse(text: &str) -> Result<IdedExpr, String> {
     if is_oversized(text) {
         return Err("is too large to be read here".to_owned());
     }

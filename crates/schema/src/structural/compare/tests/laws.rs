@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::cel;
 use super::super::node::{PROSE, UNDERSTOOD};
+use super::super::rule_logic::Formula;
 use super::deltas;
 
 /// A value of each keyword, and another one that means something else.
@@ -105,7 +105,7 @@ proptest! {
 
     #[test]
     fn no_rule_is_too_odd_to_compare(old in "\\PC{0,40}", new in "[a-z|&()!<>=?:'\" .,0-9\\[\\]]{0,40}") {
-        let (old, new) = (cel::Expr::read(&old), cel::Expr::read(&new));
+        let (old, new) = (Formula::read(&old), Formula::read(&new));
         prop_assert!(old.implies(&old) && new.implies(&new));
         old.implies(&new);
     }
