@@ -3,7 +3,8 @@
 //! - [`document`]: YAML and JSON as Kubernetes reads them, every node with its source position;
 //! - [`kubernetes`]: versions, and the tables of features and known defects by release;
 //! - [`structural`]: schemas that prune, default, validate and compare, with their CEL rules;
-//! - [`generate`]: objects made from schemas, and smaller ones from those.
+//! - [`generate`]: objects made from schemas, and smaller ones from those;
+//! - [`names`] and [`text`]: near misses of names, and texts for messages.
 //!
 //! Pure: no I/O, no clock, no async.
 
@@ -12,3 +13,4 @@ pub mod generate;
 pub mod kubernetes;
 pub mod names;
 pub mod structural;
+pub mod text;

@@ -9,6 +9,7 @@ use crate::evidence::{Act, Edit, Origin, Trial};
 use crate::subject::field_map::declares_lost;
 use crdproof_schema::document::Span;
 use crdproof_schema::structural::{MASK, Schema};
+use crdproof_schema::text::truncate;
 
 use crate::checks::shared_difference::{Difference, field, parts};
 
@@ -129,7 +130,7 @@ fn brief(evidence: &Evidence<'_>, value: &Value, secret: bool) -> String {
 
 /// The objects on the way to what a leg gave, one to a line.
 fn story(evidence: &Evidence<'_>, trial: &Trial, number: usize) -> String {
-    let shown = |version: &str, object: &Value| cut(&evidence.mask(Some(version), object).to_string());
+    let shown = |version: &str, object: &Value| truncate(&evidence.mask(Some(version), object).to_string(), SHOWN);
     let mut lines = vec![format!("{} in: {}", trial.version, shown(&trial.version, &trial.input))];
     let mut numbers = Vec::new();
     let mut next = number;
@@ -159,14 +160,6 @@ pub(super) fn edited(edit: &Edit) -> String {
         Edit::Remove(pointer) => format!("without {}[0]", field(pointer)),
         Edit::Strip => "without the converter's annotations".into(),
     }
-}
-
-fn cut(text: &str) -> String {
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
 }
 
 /// The field of the sample that the trial began with, or the field's schema. A secret's place is its schema, since an

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::checks::{Breach, Evidence, Verdict};
 use crate::evidence::{Ask, Exchange, Outcome, masked_review};
+use crdproof_schema::text::truncate;
 
 /// How much of a body is worth showing.
 const SHOWN: usize = 600;
@@ -26,18 +27,10 @@ pub(super) fn shown(evidence: &Evidence<'_>, exchange: &Exchange, breach: Breach
 /// A body as it may be shown.
 fn masked(evidence: &Evidence<'_>, body: &str) -> String {
     match masked_review(body, &|version, object| evidence.mask(version, object)) {
-        Some(review) => cut(&review.to_string()),
-        None if evidence.show_secrets => cut(body),
+        Some(review) => truncate(&review.to_string(), SHOWN),
+        None if evidence.show_secrets => truncate(body, SHOWN),
         None => format!("{} bytes that are no JSON", body.len()),
     }
-}
-
-fn cut(text: &str) -> String {
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
 }
 
 /// Judges the exchanges that matter; of several breaches with one key the first is told.

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+use crdproof_schema::text::truncate;
+
 /// So many characters of a value or of what somebody said are shown.
 pub(super) const SHOWN: usize = 600;
 
@@ -174,7 +176,7 @@ impl Sight {
         }
         for lack in &mut self.lacks {
             match lack {
-                Lack::Refused { said, .. } | Lack::Rejected { said, .. } => *said = clipped(&reword(said)),
+                Lack::Refused { said, .. } | Lack::Rejected { said, .. } => *said = truncate(&reword(said), SHOWN),
                 Lack::Verdict { said, .. } | Lack::Command { said } => *said = reword(said),
                 Lack::Dropped { sent, .. } | Lack::Admitted { value: sent, .. } => reword_value(sent, reword),
                 Lack::Changed { sent, stored, .. } | Lack::Lost { sent, stored, .. } => {
@@ -216,15 +218,8 @@ fn reword_value(value: &mut Value, reword: &dyn Fn(&str) -> String) {
     }
 }
 
-fn clipped(text: &str) -> String {
-    if text.chars().count() <= SHOWN {
-        return text.to_owned();
-    }
-    text.chars().take(SHOWN).chain("…".chars()).collect()
-}
-
 fn short(value: &Value) -> String {
-    clipped(&value.to_string())
+    truncate(&value.to_string(), SHOWN)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::{Delta, Direction, What};
+use crate::text::truncate;
 
 /// Longer texts are cut: a message is one line.
 const LIMIT: usize = 160;
@@ -104,9 +105,9 @@ fn bound(keyword: &str, old: Option<&str>, new: Option<&str>) -> String {
 
 fn change(f: &mut fmt::Formatter<'_>, noun: &str, old: Option<&String>, new: Option<&String>) -> fmt::Result {
     match (old, new) {
-        (Some(old), Some(new)) => write!(f, "{noun} changed from {} to {}", cut(old), cut(new)),
-        (None, Some(new)) => write!(f, "{noun} {} added", cut(new)),
-        (Some(old), None) => write!(f, "{noun} {} removed", cut(old)),
+        (Some(old), Some(new)) => write!(f, "{noun} changed from {} to {}", one_line(old), one_line(new)),
+        (None, Some(new)) => write!(f, "{noun} {} added", one_line(new)),
+        (Some(old), None) => write!(f, "{noun} {} removed", one_line(old)),
         (None, None) => write!(f, "{noun} changed"),
     }
 }
@@ -132,10 +133,10 @@ fn rule(direction: Direction, old: Option<&str>, new: Option<&str>) -> String {
                 Direction::Wider => "loosened",
                 Direction::Harmless | Direction::Meaning | Direction::Unknown | Direction::Lossy => "changed",
             };
-            format!("rule {verb} from `{}` to `{}`", cut(old), cut(new))
+            format!("rule {verb} from `{}` to `{}`", one_line(old), one_line(new))
         }
-        (None, Some(new)) => format!("rule `{}` added", cut(new)),
-        (Some(old), None) => format!("rule `{}` removed", cut(old)),
+        (None, Some(new)) => format!("rule `{}` added", one_line(new)),
+        (Some(old), None) => format!("rule `{}` removed", one_line(old)),
         (None, None) => "rules changed".into(),
     }
 }
@@ -150,14 +151,10 @@ fn list(values: &[Value]) -> String {
 }
 
 fn brief(value: &Value) -> String {
-    cut(&value.to_string())
+    one_line(&value.to_string())
 }
 
-/// One line, and not a long one.
-fn cut(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LIMIT) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
+/// Puts a text on one short line.
+fn one_line(text: &str) -> String {
+    truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), LIMIT)
 }
