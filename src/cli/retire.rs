@@ -20,7 +20,7 @@ pub(crate) fn retire(args: &RetireArgs, console: Console) -> Result<Exit> {
         crd: args.crd.clone(),
         version: args.version.clone(),
         to: args.to.clone(),
-        drain: args.drain,
+        drain: args.drain.0,
         pace: Pace { together: args.together.max(1), ..Pace::default() },
     };
     guarded(&args.cluster, console, async |api, dry_run| {

@@ -1,17 +1,18 @@
-//! Lengths of time in the subject file.
+//! Lengths of time in the subject file and on the command line.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A length of time: a number and a unit, such as `50ms` or `1.5s`.
+/// A length of time: numbers with units, such as `50ms`, `1.5s` or `1h30m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(into = "String")]
-#[schemars(with = "String", extend("pattern" = r"^\d+(\.\d+)?(us|ms|s|m)$"))]
+#[schemars(with = "String", extend("pattern" = r"^(\d+(\.\d+)?(us|ms|s|m|h))+$"))]
 pub struct Period(pub Duration);
 
 /// A text that names no length of time.
@@ -19,21 +20,16 @@ pub struct Period(pub Duration);
 #[error("{0:?} is no length of time; write a number and a unit, such as 50ms, 1.5s or 2m")]
 pub struct PeriodError(String);
 
-const UNITS: [(&str, f64); 4] = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
-
-/// A day. Whoever writes more has mistaken the unit.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// 30 days. A longer time is a mistaken unit.
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl FromStr for Period {
     type Err = PeriodError;
 
     fn from_str(text: &str) -> Result<Self, PeriodError> {
         let error = || PeriodError(text.to_owned());
-        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).ok_or_else(error)?;
-        let (amount, unit) = text.split_at(end);
-        let (_, factor) = UNITS.into_iter().find(|(name, _)| *name == unit).ok_or_else(error)?;
-        let amount: f64 = amount.parse().map_err(|_| error())?;
-        let time = Duration::try_from_secs_f64(amount * factor).map_err(|_| error())?;
+        let time: SignedDuration = text.parse().map_err(|_| error())?;
+        let time = Duration::try_from(time).map_err(|_| error())?;
         if time > LONGEST { Err(error()) } else { Ok(Self(time)) }
     }
 }
@@ -88,6 +84,9 @@ mod tests {
             ("2m", 120_000_000, "120s"),
             ("7us", 7, "7us"),
             ("0s", 0, "0ms"),
+            ("1h30m", 5_400_000_000, "5400s"),
+            ("90 s", 90_000_000, "90s"),
+            ("5 minutes", 300_000_000, "300s"),
         ] {
             let period: Period = text.parse().unwrap();
             assert_eq!(period.0, Duration::from_micros(micros), "{text}");
@@ -97,7 +96,7 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused() {
-        for text in ["", "50", "ms", "50 ms", "-1s", "1..2s", "1h", "5 s", "99999999999999m", "NaNs", "１s"] {
+        for text in ["", "50", "ms", "-1s", "1..2s", "1m2h", "721h", "99999999999999m", "NaNs", "１s", "soon"] {
             let error = text.parse::<Period>().unwrap_err();
             assert!(error.to_string().contains("write a number and a unit"), "{text}");
         }

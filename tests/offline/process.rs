@@ -150,7 +150,7 @@ fn wrong_keys_have_a_place() {
         ("{run: []}", ["no command is given", "name the program"]),
         ("{run: [a], port: 0}", ["0 is no port", "a free one"]),
         ("{run: [a], path: convert}", ["\"convert\" is no path", "slash"]),
-        ("{run: [a], timeout: 5 seconds}", ["\"5 seconds\" is no length of time", "crdproof.yaml:"]),
+        ("{run: [a], timeout: 5 beats}", ["\"5 beats\" is no length of time", "crdproof.yaml:"]),
     ] {
         let folder = subject(process);
         crdproof(folder.path(), &SUITES).says(2, &words);

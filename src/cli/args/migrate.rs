@@ -1,11 +1,9 @@
 //! Arguments of `migrate` and `retire`.
 
-use std::time::Duration;
-
 use clap::Args;
 
-use super::duration;
 use super::env::ClusterArgs;
+use crate::subject::Period;
 
 #[derive(Debug, Args)]
 pub(crate) struct MigrateArgs {
@@ -34,8 +32,8 @@ pub(crate) struct RetireArgs {
     #[arg(long, value_name = "VERSION")]
     pub(crate) to: Option<String>,
     /// How long a request may run that began before a change: --request-timeout of the API servers, and a little.
-    #[arg(long, value_name = "DURATION", default_value = "65s", value_parser = duration)]
-    pub(crate) drain: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "65s")]
+    pub(crate) drain: Period,
     /// Writes at once.
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub(crate) together: usize,

@@ -10,10 +10,11 @@ pub(crate) mod replay;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use crdproof_schema::kubernetes::KubeVersion;
+
+use crate::subject::Period;
 
 /// Puts Kubernetes CRDs, their converter and samples on trial, and gives a verdict with evidence.
 #[derive(Debug, Parser)]
@@ -162,8 +163,8 @@ pub(crate) struct SelectionArgs {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) objects: Option<usize>,
     /// How long objects of one CRD are tried, such as 90s or 5m; what was tried until then is judged.
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    pub(crate) time: Option<Duration>,
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) time: Option<Period>,
 }
 
 /// How to report and when to fail.
@@ -382,10 +383,4 @@ pub(crate) enum FailOn {
     Error,
     /// Nothing.
     Never,
-}
-
-/// A duration such as 90s or 5m.
-fn duration(text: &str) -> Result<Duration, String> {
-    let span: jiff::SignedDuration = text.parse().map_err(|error| format!("{error}; write 90s or 5m"))?;
-    span.try_into().map_err(|_| "a duration is not negative".to_owned())
 }

@@ -98,7 +98,8 @@ fn diff_tells_what_a_change_brings() {
 fn what_changes_clusters_says_what_it_misses() {
     let folder = tempfile::tempdir().unwrap();
     crdproof(folder.path(), &["retire", "widgets.example.com"]).says(2, &["<VERSION>"]);
-    crdproof(folder.path(), &["retire", "widgets.example.com", "v1", "--drain", "soon"]).says(2, &["write 90s or 5m"]);
+    crdproof(folder.path(), &["retire", "widgets.example.com", "v1", "--drain", "soon"])
+        .says(2, &["\"soon\" is no length of time; write a number and a unit"]);
     for command in [&["migrate", "widgets.example.com"][..], &["retire", "widgets.example.com", "v1"]] {
         let words = [command, &["--kubeconfig", "nowhere.yaml"]].concat();
         crdproof(folder.path(), &words).says(5, &["nowhere.yaml"]);
