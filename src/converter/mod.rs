@@ -6,6 +6,7 @@ pub mod endpoint;
 pub mod exec;
 
 mod greeting;
+mod http;
 pub mod long_lived;
 mod opened;
 

@@ -192,7 +192,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.webhook.hang_up();
+        self.webhook.close_idle_connections();
         if self.ended().is_none() {
             self.terminate();
         }

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Runtime;
+
 use super::endpoint::{Endpoint, Request};
+use super::http::runtime;
 use crate::evidence::Outcome;
 use crate::subject::{ServiceConfig, WebhookConfig};
 use crdproof_envtest::api::{Answer, Api};
@@ -15,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A webhook behind a service. Its certificate is not seen: the API server takes any when it hands requests on.
 pub struct Service {
-    runtime: tokio::runtime::Runtime,
+    runtime: &'static Runtime,
     api: Api,
     path: String,
     patience: Duration,
@@ -35,8 +38,7 @@ impl Service {
             return Err("no kubeconfig says in which cluster; name one as `converter.webhook.kubeconfig`".into());
         }
         let access = Access { kubeconfig, context: config.context.clone(), dry_run: true, ..Access::default() };
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
+        let runtime = runtime()?;
         let cluster = runtime.block_on(Existing::connect(&access));
         let cluster = cluster.map_err(|error| format!("{} ({})", whole(&error), error.help()))?;
         let patience = config.timeout.map_or(PATIENCE, |timeout| timeout.0);

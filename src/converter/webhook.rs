@@ -1,25 +1,18 @@
 //! A webhook over HTTP and TLS, asked as API servers ask.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::{Method, Request as HttpRequest, Uri, header};
-use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::body::Bytes;
-use hyper_rustls::HttpsConnector;
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use http_body_util::Full;
 
 use super::endpoint::{Endpoint, Request};
 use super::greeting::{self, Authorities, Shown};
+use super::http::{Client, Server, runtime};
 use crate::evidence::{Outcome, Transport};
 
 /// As long as an API server waits for a conversion.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// An answer that is longer is cut off: no API server could use it.
-const LONGEST_ANSWER: usize = 64 << 20;
 
 /// How many requests are in flight at once.
 const TOGETHER: usize = 32;
@@ -27,30 +20,11 @@ const TOGETHER: usize = 32;
 /// A webhook at an address.
 pub struct Webhook {
     uri: Uri,
-    connector: HttpsConnector<HttpConnector>,
-    /// Those that nobody uses at the moment.
-    lanes: Mutex<Vec<Lane>>,
+    client: Client,
     patience: Duration,
     tls: Arc<rustls::ClientConfig>,
     authorities: Option<Authorities>,
     met: tokio::sync::OnceCell<Shown>,
-}
-
-/// A way to the endpoint for one caller at a time. Its connection is worked on by the caller's own thread, so that no
-/// other has to be woken up for a request; and as it is with several API servers, nobody waits for another one's answer.
-struct Lane {
-    runtime: tokio::runtime::Runtime,
-    http: Http,
-}
-
-type Http = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
-
-impl Lane {
-    fn new(connector: HttpsConnector<HttpConnector>) -> Result<Self, String> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
-        Ok(Self { runtime, http: Client::builder(TokioExecutor::new()).build(connector) })
-    }
 }
 
 impl Webhook {
@@ -62,34 +36,15 @@ impl Webhook {
             return Err(format!("{url:?} is no address; write https://HOST:PORT/PATH"));
         }
         let authorities = authorities.map(|pem| Authorities::read("the CA of `caFile`", pem)).transpose()?;
-        let config = greeting::client_config()?;
-        let tls = Arc::new(config.clone());
-        let mut http = HttpConnector::new();
-        http.enforce_http(false);
-        // The end of a body must not wait for the acknowledgement of its start.
-        http.set_nodelay(true);
-        let connector = hyper_rustls::HttpsConnectorBuilder::new()
-            .with_tls_config(config)
-            .https_or_http()
-            .enable_all_versions()
-            .wrap_connector(http);
+        let tls = greeting::client_config()?;
+        let client = Client::new(tls.clone());
         let met = tokio::sync::OnceCell::new();
-        Ok(Self { uri, connector, lanes: Mutex::default(), patience: PATIENCE, tls, authorities, met })
+        Ok(Self { uri, client, patience: PATIENCE, tls: Arc::new(tls), authorities, met })
     }
 
-    /// Does something in a lane of its own. `Err` says why there is none.
-    fn in_lane<T>(&self, act: impl AsyncFnOnce(&Http) -> T) -> Result<T, String> {
-        let idle = self.lanes.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let lane = idle.map_or_else(|| Lane::new(self.connector.clone()), Ok)?;
-        let done = lane.runtime.block_on(act(&lane.http));
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).push(lane);
-        Ok(done)
-    }
-
-    /// Closes all connections that nobody uses. An endpoint that is asked to end would wait for them: between requests
-    /// nobody works on a lane, so that its goodbye is not heard.
-    pub(super) fn hang_up(&self) {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    /// Closes the connections that no request uses. A server that is asked to end may wait for them otherwise.
+    pub(super) fn close_idle_connections(&self) {
+        self.client.close_idle();
     }
 
     /// Waits this long instead of as long as an API server.
@@ -111,39 +66,33 @@ impl Webhook {
         self.uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
     }
 
+    fn port(&self) -> u16 {
+        let default = if self.uri.scheme_str() == Some("https") { 443 } else { 80 };
+        self.uri.port_u16().unwrap_or(default)
+    }
+
     /// Meets the endpoint, once.
     async fn meet(&self) -> Result<&Shown, String> {
         let meet = async {
             match self.uri.scheme_str() {
-                Some("https") => {
-                    let port = self.uri.port_u16().unwrap_or(443);
-                    greeting::meet(Arc::clone(&self.tls), self.host(), port).await
-                }
+                Some("https") => greeting::meet(Arc::clone(&self.tls), self.host(), self.port()).await,
                 _ => Ok(None),
             }
         };
         self.met.get_or_try_init(|| meet).await
     }
 
-    /// The address with the scheme that the endpoint understands.
-    fn address(&self, met: &Shown) -> Result<Uri, String> {
-        let mut parts = self.uri.clone().into_parts();
-        if met.is_none() {
-            parts.scheme = Some(http::uri::Scheme::HTTP);
-        }
-        Uri::from_parts(parts).map_err(|error| error.to_string())
-    }
-
     /// Sends one request, and waits no longer than this.
     pub(super) fn send_within(&self, request: &Request, patience: Duration) -> (Outcome, Duration) {
-        let patience = patience.min(self.patience);
-        let asked = self.in_lane(async |http| self.ask(http, request, patience).await);
-        asked.unwrap_or_else(|why| (Outcome::Failed(why), Duration::ZERO))
+        match runtime() {
+            Ok(runtime) => runtime.block_on(self.ask(request, patience.min(self.patience))),
+            Err(why) => (Outcome::Failed(why), Duration::ZERO),
+        }
     }
 
-    async fn ask(&self, http: &Http, request: &Request, patience: Duration) -> (Outcome, Duration) {
+    async fn ask(&self, request: &Request, patience: Duration) -> (Outcome, Duration) {
         let started = Instant::now();
-        let outcome = match tokio::time::timeout(patience, self.exchange(http, request)).await {
+        let outcome = match tokio::time::timeout(patience, self.exchange(request)).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(why)) => Outcome::Failed(why),
             Err(_) => Outcome::Failed(format!("no answer within {} s", patience.as_secs_f32())),
@@ -151,20 +100,19 @@ impl Webhook {
         (outcome, started.elapsed())
     }
 
-    async fn exchange(&self, http: &Http, request: &Request) -> Result<Outcome, String> {
+    async fn exchange(&self, request: &Request) -> Result<Outcome, String> {
+        let server = Server { host: self.host(), port: self.port(), tls: self.meet().await?.is_some() };
         let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| error.to_string())?;
-        let built = HttpRequest::builder()
+        let host = self.uri.authority().map_or("", |authority| authority.as_str().rsplit('@').next().unwrap_or(""));
+        let request = HttpRequest::builder()
             .method(method)
-            .uri(self.address(self.meet().await?)?)
+            .uri(self.uri.path_and_query().map_or("/", |path| path.as_str()))
+            .header(header::HOST, host)
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::ACCEPT, "application/json, */*")
             .body(Full::new(request.body.clone()))
             .map_err(|error| error.to_string())?;
-        let response = http.request(built).await.map_err(|error| crdproof_envtest::whole(&error))?;
-        let (parts, body) = response.into_parts();
-        let body = Limited::new(body, LONGEST_ANSWER).collect().await;
-        let body =
-            body.map_err(|error| format!("the answer broke off: {}", crdproof_envtest::whole(&*error)))?.to_bytes();
+        let (parts, body) = self.client.request(&server, request).await?.into_parts();
         let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         Ok(Outcome::Answered {
             status: parts.status.as_u16(),
@@ -177,8 +125,8 @@ impl Webhook {
 
 impl Endpoint for Webhook {
     fn transport(&self, bundle: Option<&[u8]>) -> Option<Transport> {
-        let met = self.in_lane(async |_| tokio::time::timeout(self.patience, self.meet()).await);
-        let shown = met.ok()?.ok()?.ok()?;
+        let meeting = async { tokio::time::timeout(self.patience, self.meet()).await };
+        let shown = runtime().ok()?.block_on(meeting).ok()?.ok()?;
         if let Some(authorities) = &self.authorities {
             return greeting::transport(self.host(), shown, authorities);
         }
@@ -192,15 +140,18 @@ impl Endpoint for Webhook {
     }
 
     fn send_together(&self, requests: &[Request]) -> Vec<(Outcome, Duration)> {
-        let answers = self.in_lane(async |http| {
+        let runtime = match runtime() {
+            Ok(runtime) => runtime,
+            Err(why) => return requests.iter().map(|_| (Outcome::Failed(why.clone()), Duration::ZERO)).collect(),
+        };
+        runtime.block_on(async {
             let mut answers = Vec::with_capacity(requests.len());
             for some in requests.chunks(TOGETHER) {
-                let asked: Vec<_> = some.iter().map(|request| self.ask(http, request, self.patience)).collect();
+                let asked = some.iter().map(|request| self.ask(request, self.patience));
                 answers.extend(futures::future::join_all(asked).await);
             }
             answers
-        });
-        answers.unwrap_or_else(|why| requests.iter().map(|_| (Outcome::Failed(why.clone()), Duration::ZERO)).collect())
+        })
     }
 }
 
@@ -213,33 +164,129 @@ impl std::fmt::Debug for Webhook {
 #[cfg(test)]
 mod tests {
     use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
 
-    #[test]
-    fn connections_last_until_we_hang_up() {
+    const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+
+    /// Runs a plain HTTP/1.1 server that gives every connection with its number to `serve`, and returns its address.
+    fn server(serve: impl Fn(usize, BufReader<TcpStream>) + Send + Sync + 'static) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/convert", listener.local_addr().unwrap());
-        let server = std::thread::spawn(move || {
-            let (stream, _) = listener.accept().unwrap();
-            stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-            let mut lines = BufReader::new(stream);
-            for _ in 0..2 {
-                let mut line = String::new();
-                while lines.read_line(&mut line).unwrap() > 2 {
-                    line.clear();
-                }
-                lines.get_mut().write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").unwrap();
+        let serve = Arc::new(serve);
+        std::thread::spawn(move || {
+            for (number, stream) in listener.incoming().flatten().enumerate() {
+                let serve = Arc::clone(&serve);
+                std::thread::spawn(move || serve(number, BufReader::new(stream)));
             }
-            lines.read(&mut [0]).unwrap()
+        });
+        url
+    }
+
+    /// Reads the head of a request that has no body. `false` where the connection ends or times out before.
+    fn read_request(stream: &mut BufReader<TcpStream>) -> bool {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            match stream.read_line(&mut line) {
+                Ok(0) | Err(_) => return false,
+                Ok(2) => return true,
+                Ok(_) => {}
+            }
+        }
+    }
+
+    fn respond(stream: &mut BufReader<TcpStream>) {
+        stream.get_mut().write_all(OK).unwrap();
+    }
+
+    #[track_caller]
+    fn assert_answered(outcome: &Outcome) {
+        assert!(matches!(outcome, Outcome::Answered { status: 200, body, .. } if body == "{}"), "{outcome:?}");
+    }
+
+    #[test]
+    fn a_connection_is_kept_until_idle_connections_are_closed() {
+        let (ended, end) = std::sync::mpsc::channel();
+        let url = server(move |_, mut stream| {
+            stream.get_ref().set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            for _ in 0..2 {
+                assert!(read_request(&mut stream));
+                respond(&mut stream);
+            }
+            ended.send(stream.read(&mut [0]).unwrap()).unwrap();
         });
         let webhook = Webhook::new(&url, None).unwrap();
         for _ in 0..2 {
-            let (outcome, _) = webhook.send(&Request::get());
-            assert!(matches!(&outcome, Outcome::Answered { body, .. } if body == "{}"), "{outcome:?}");
+            assert_answered(&webhook.send(&Request::get()).0);
         }
-        webhook.hang_up();
-        assert_eq!(server.join().unwrap(), 0, "the end of the connection, and not of the server's patience");
+        webhook.close_idle_connections();
+        assert_eq!(end.recv_timeout(Duration::from_secs(10)), Ok(0), "the connection is closed");
+    }
+
+    #[test]
+    fn a_server_that_closes_idle_connections_at_once_answers_every_request() {
+        let url = server(|_, mut stream| {
+            stream.get_ref().set_read_timeout(Some(Duration::from_millis(2))).unwrap();
+            while read_request(&mut stream) {
+                respond(&mut stream);
+            }
+        });
+        let webhook = Webhook::new(&url, None).unwrap();
+        for number in 0..400 {
+            assert_answered(&webhook.send(&Request::get()).0);
+            std::thread::sleep(Duration::from_micros(1500 + number * 3));
+        }
+    }
+
+    #[test]
+    fn a_request_is_sent_again_where_a_kept_connection_is_closed_without_a_response() {
+        // Every connection answers one request, reads the next and closes.
+        let read = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&read);
+        let url = server(move |_, mut stream| {
+            read_request(&mut stream);
+            respond(&mut stream);
+            count.fetch_add(usize::from(read_request(&mut stream)), Ordering::SeqCst);
+        });
+        let webhook = Webhook::new(&url, None).unwrap();
+        for _ in 0..10 {
+            assert_answered(&webhook.send(&Request::get()).0);
+        }
+        assert!(read.load(Ordering::SeqCst) > 0, "connections were reused");
+    }
+
+    #[test]
+    fn a_request_on_a_new_connection_is_sent_once() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        let url = server(move |_, mut stream| {
+            count.fetch_add(usize::from(read_request(&mut stream)), Ordering::SeqCst);
+        });
+        let webhook = Webhook::new(&url, None).unwrap();
+        let (outcome, _) = webhook.send(&Request::get());
+        assert!(matches!(&outcome, Outcome::Failed(why) if why.contains("closed")), "{outcome:?}");
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn a_server_that_stops_responding_is_asked_twice_at_most() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        let url = server(move |number, mut stream| {
+            while read_request(&mut stream) {
+                count.fetch_add(1, Ordering::SeqCst);
+                if number > 0 || count.load(Ordering::SeqCst) > 1 {
+                    return;
+                }
+                respond(&mut stream);
+            }
+        });
+        let webhook = Webhook::new(&url, None).unwrap();
+        assert_answered(&webhook.send(&Request::get()).0);
+        assert!(matches!(webhook.send(&Request::get()).0, Outcome::Failed(_)));
+        assert_eq!(asked.load(Ordering::SeqCst), 3, "once before, once on the kept connection, once on a new one");
     }
 }
