@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::endpoint::{Endpoint, Request};
 use super::{Converter, review};
-use crate::evidence::Outcome;
+use crate::evidence::{Outcome, read_json};
 use crate::subject::{Crd, Subject};
 
 /// Answers reviews of every CRD of a subject by its declared field maps, and counts what it did.
@@ -65,7 +65,7 @@ impl<'a> Answerer<'a> {
     /// Answers one review. `Err` says why the body is none.
     pub fn answer(&self, body: &[u8]) -> Result<Value, String> {
         let started = Instant::now();
-        let request: Value = serde_json::from_slice(body).map_err(|error| format!("this is no JSON: {error}"))?;
+        let request: Value = read_json(body).map_err(|error| format!("this is no JSON: {error}"))?;
         let answer = review::answer(&request, |object, desired| self.convert(object, desired))?;
         let counter = match answer["response"]["result"]["status"].as_str() {
             Some("Success") => &self.answered,

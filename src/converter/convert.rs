@@ -8,9 +8,8 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::endpoint::{Endpoint, Request};
-use super::review::Converted;
 use super::{Declared, declared, review};
-use crate::evidence::{Answer, Ask, Exchange, Object, Outcome, Reply, Trial};
+use crate::evidence::{Answer, Ask, Exchange, Object, Outcome, Reply};
 use crate::subject::field_map::Relation;
 use crate::subject::{Crd, Subject};
 use crdproof_schema::structural;
@@ -28,25 +27,6 @@ pub struct Converter<'a> {
     silence: AtomicUsize,
     stopped: OnceLock<String>,
     times: Mutex<BTreeMap<usize, Vec<u64>>>,
-}
-
-/// An object to be converted.
-#[derive(Debug)]
-pub struct Question<'q> {
-    /// The object.
-    pub object: &'q Object,
-    /// What it is part of, whose objects may come of it, in the form in which servers hold them. An answer that is one
-    /// of them to the letter need not be read.
-    pub trial: Option<&'q Trial>,
-}
-
-impl<'q> Question<'q> {
-    /// The objects of a version that may come of it. If it is another one with a label, so may they be.
-    pub(super) fn known(&self, version: &str) -> impl Iterator<Item = &'q Object> {
-        let objects = move || self.trial.into_iter().flat_map(move |trial| trial.objects_of(version));
-        let labelled = objects().filter(|_| self.object.is_labelled()).filter_map(Object::labelled);
-        objects().chain(labelled)
-    }
 }
 
 /// How it converts.
@@ -84,8 +64,7 @@ impl<'a> Converter<'a> {
     pub fn convert(&self, object: &Value, from: &str, to: &str) -> Result<Value, String> {
         if let Way::Endpoint(endpoint) = self.way {
             let object = Object::from(object.clone());
-            let question = Question { object: &object, trial: None };
-            return match self.ask(endpoint, &[question], to).pop() {
+            return match self.ask(endpoint, &[&object], to).pop() {
                 Some(Reply::Object(answer)) => Ok(Value::clone(answer.served())),
                 Some(Reply::Unusable(_, why) | Reply::Refused(why)) => Err(why),
                 None => Err("nothing was converted".into()),
@@ -96,18 +75,18 @@ impl<'a> Converter<'a> {
     }
 
     /// Converts objects of one version to another; one reply for each, in order.
-    pub fn convert_all(&self, questions: &[Question<'_>], from: &str, to: &str) -> Vec<Reply> {
+    pub fn convert_all(&self, objects: &[&Object], from: &str, to: &str) -> Vec<Reply> {
         if let Way::Endpoint(endpoint) = self.way {
-            return self.ask(endpoint, questions, to);
+            return self.ask(endpoint, objects, to);
         }
-        let convert = |question: &Question<'_>| match self.convert_here(question.object, from, to) {
+        let convert = |object: &&Object| match self.convert_here(object, from, to) {
             Ok(raw) => {
                 let served = self.held(to, &raw, None).map(Object::from);
-                Reply::Object(Answer { raw: raw.into(), served, is_orderly: false })
+                Reply::Object(Answer { raw: raw.into(), served })
             }
             Err(why) => Reply::Refused(why),
         };
-        questions.iter().map(convert).collect()
+        objects.iter().map(convert).collect()
     }
 
     /// What comes of an object where nobody is asked: the server copies it or the maps convert it, and the server writes
@@ -139,19 +118,19 @@ impl<'a> Converter<'a> {
     }
 
     /// Asks in one review. A review that fails as a whole is split, so that one object does not speak for all.
-    fn ask(&self, endpoint: &dyn Endpoint, questions: &[Question<'_>], to: &str) -> Vec<Reply> {
-        if questions.is_empty() {
+    fn ask(&self, endpoint: &dyn Endpoint, objects: &[&Object], to: &str) -> Vec<Reply> {
+        if objects.is_empty() {
             return Vec::new();
         }
-        let refuse = |why: String| questions.iter().map(|_| Reply::Refused(why.clone())).collect();
+        let refuse = |why: String| objects.iter().map(|_| Reply::Refused(why.clone())).collect();
         if let Err(why) = self.expect_version(to) {
             return refuse(why);
         }
-        let failure = match self.ask_together(endpoint, questions, to) {
+        let failure = match self.ask_together(endpoint, objects, to) {
             Ok(replies) => return replies,
             Err(failure) => failure,
         };
-        let (first, second) = questions.split_at(questions.len() / 2);
+        let (first, second) = objects.split_at(objects.len() / 2);
         if first.is_empty() || self.stopped().is_some() {
             return refuse(failure);
         }
@@ -160,33 +139,20 @@ impl<'a> Converter<'a> {
         replies
     }
 
-    fn ask_together(
-        &self,
-        endpoint: &dyn Endpoint,
-        questions: &[Question<'_>],
-        to: &str,
-    ) -> Result<Vec<Reply>, String> {
+    fn ask_together(&self, endpoint: &dyn Endpoint, objects: &[&Object], to: &str) -> Result<Vec<Reply>, String> {
         if let Some(why) = self.stopped() {
             return Err(why.to_owned());
         }
-        let body = review::body(&format!("{}/{to}", self.crd.group), questions.iter().map(|question| question.object));
+        let body = review::body(&format!("{}/{to}", self.crd.group), objects).map_err(|error| error.to_string())?;
         let (outcome, took) = endpoint.send(&Request::post(body));
-        self.note(&outcome, questions.len(), took);
-        let quickly = match &outcome {
-            Outcome::Answered { status: 200, body, .. } => review::converted(body, questions, to),
-            Outcome::Answered { .. } | Outcome::Failed(_) | Outcome::Met(_) => None,
-        };
-        let converted = if let Some(converted) = quickly {
-            converted
-        } else {
-            let (ask, method) = (Ask::Conversion, "POST".into());
-            let exchange = Exchange { ask, method, sent: String::new(), outcome, micros: 0 };
-            exchange.converted()?.into_iter().map(Converted::new).collect()
-        };
-        if converted.len() != questions.len() {
-            return Err(format!("{} objects were sent and {} came back", questions.len(), converted.len()));
+        self.note(&outcome, objects.len(), took);
+        let (ask, method) = (Ask::Conversion, "POST".into());
+        let exchange = Exchange { ask, method, sent: String::new(), outcome, micros: 0 };
+        let converted = exchange.converted()?;
+        if converted.len() != objects.len() {
+            return Err(format!("{} objects were sent and {} came back", objects.len(), converted.len()));
         }
-        Ok(questions.iter().zip(converted).map(|(question, answer)| self.read(question, to, answer)).collect())
+        Ok(objects.iter().zip(converted).map(|(sent, raw)| self.read(sent, to, raw)).collect())
     }
 
     fn note(&self, outcome: &Outcome, objects: usize, took: Duration) {
@@ -209,26 +175,19 @@ impl<'a> Converter<'a> {
     }
 
     /// What an API server makes of an answer.
-    fn read(&self, question: &Question<'_>, to: &str, answer: Converted) -> Reply {
-        let Converted { object: raw, is_known } = answer;
-        // Most answers are sent on, so that they need a text, which is also compared sooner than a map.
-        raw.text();
-        // Most converters leave metadata alone.
-        let is_orderly = raw.surely_answers(question.object, &self.crd.group, to);
-        let metadata = if is_orderly { Ok(None) } else { self.metadata(question.object, to, &raw) };
-        match metadata {
-            Ok(None) if is_known => Reply::Object(Answer { raw, served: None, is_orderly }),
+    fn read(&self, sent: &Value, to: &str, raw: Value) -> Reply {
+        match self.metadata(sent, to, &raw) {
             Ok(metadata) => {
                 let served = self.held(to, &raw, metadata).map(Object::from);
-                Reply::Object(Answer { raw, served, is_orderly })
+                Reply::Object(Answer { raw: raw.into(), served })
             }
-            Err(why) => Reply::Unusable(Value::clone(&raw), why),
+            Err(why) => Reply::Unusable(raw, why),
         }
     }
 
     /// The metadata that an API server gives to an answer, where the answer has another. `Err` says why the answer is
     /// refused.
-    fn metadata(&self, sent: &Object, to: &str, raw: &Object) -> Result<Option<Map<String, Value>>, String> {
+    fn metadata(&self, sent: &Value, to: &str, raw: &Value) -> Result<Option<Map<String, Value>>, String> {
         let group_and_version = raw["apiVersion"].as_str().and_then(|own| own.split_once('/'));
         if group_and_version != Some((self.crd.group.as_str(), to)) {
             let desired = format!("{}/{to}", self.crd.group);

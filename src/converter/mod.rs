@@ -19,7 +19,7 @@ pub mod service;
 pub mod webhook;
 
 pub use answer::{Answerer, Maps};
-pub use convert::{Converter, Question};
+pub use convert::Converter;
 pub use opened::{Means, Opened};
 
 use std::path::Path;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Transport;
+use super::{Transport, read_json};
 
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ pub enum Outcome {
 /// A body with the objects of its review as they may be shown, by version. `None` where it is no JSON: that may be a
 /// piece of an object, and its secrets cannot be told from the rest.
 pub fn masked_review(body: &str, mask: &dyn Fn(Option<&str>, &Value) -> Value) -> Option<Value> {
-    let mut review: Value = serde_json::from_str(body).ok()?;
+    let mut review: Value = read_json(body.as_bytes()).ok()?;
     for pointer in ["/request/objects", "/response/convertedObjects"] {
         for object in review.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().flatten() {
             let version = object["apiVersion"].as_str().and_then(|own| own.split_once('/')).map(|(_, version)| version);
@@ -89,7 +89,7 @@ pub fn masked_review(body: &str, mask: &dyn Fn(Option<&str>, &Value) -> Value) -
 impl Exchange {
     /// The review that was sent; null where it was none.
     pub fn review(&self) -> Value {
-        serde_json::from_str(&self.sent).unwrap_or_default()
+        read_json(self.sent.as_bytes()).unwrap_or_default()
     }
 
     /// The answer as an API server reads it: status 200 and a JSON document. `Err` says what else came.
@@ -98,7 +98,7 @@ impl Exchange {
             Outcome::Failed(why) => Err(why.clone()),
             Outcome::Met(_) => Err("nothing was asked".into()),
             Outcome::Answered { status: 200, body, .. } => {
-                serde_json::from_str(body).map_err(|error| format!("HTTP 200 with a body that is no JSON ({error})"))
+                read_json(body.as_bytes()).map_err(|error| format!("HTTP 200 with a body that is no JSON ({error})"))
             }
             Outcome::Answered { status, .. } => Err(format!("HTTP {status}")),
         }

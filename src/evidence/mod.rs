@@ -6,11 +6,11 @@ mod case;
 mod delivered;
 mod exchange;
 pub mod inventory;
+mod json;
 mod named;
 mod object;
 mod step;
 mod taken;
-mod text;
 mod trace;
 mod transport;
 mod trial;
@@ -20,10 +20,10 @@ pub use body::{Bodies, Body};
 pub use case::{CaseError, SavedCase};
 pub use delivered::{Became, Delivered, Differs, Health, State};
 pub use exchange::{Ask, Exchange, Outcome, masked_review};
+pub(crate) use json::read_json;
 pub use object::Object;
 pub use step::{ApplyStep, RetirementStep, Scenario, ServingStep, Step as ScenarioStep, StorageStep};
 pub use taken::Taken;
-pub use text::Decoration;
 pub use trace::{
     AdmissionSeen, Call, Cleaned, Driven, MigrationPass, Names, PassName, Record, ReviewSeen, Seen, Settled, Snapshot,
     Trace, WatchEvent, WatchLog,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Object;
 use crdproof_schema::generate::Phase;
@@ -25,10 +25,6 @@ pub struct Trial {
     pub input: Object,
     /// What was done, in order.
     pub legs: Vec<Leg>,
-    /// What the declared maps make of the input, by version, where that is known already. It is no observation, and not
-    /// recorded.
-    #[serde(skip)]
-    pub meant: Vec<(Arc<str>, Object)>,
 }
 
 /// Where an input came from.
@@ -131,6 +127,18 @@ pub enum Edit {
 impl Edit {
     /// The label that [`Edit::Label`] adds, with its value.
     pub const LABEL: (&str, &str) = ("crdproof.dev/edited", "yes");
+
+    /// Copies an object and adds [`Edit::LABEL`]. `None` where its metadata cannot hold a label.
+    pub fn add_label(object: &Value) -> Option<Value> {
+        let (name, value) = Self::LABEL;
+        let mut labelled = object.clone();
+        let labels = labelled.get_mut("metadata")?.as_object_mut()?.entry("labels").or_insert(Value::Null);
+        if labels.is_null() {
+            *labels = Value::Object(Map::new());
+        }
+        labels.as_object_mut()?.insert(name.to_owned(), value.into());
+        Some(labelled)
+    }
 }
 
 /// What came of a leg.
@@ -154,23 +162,9 @@ pub struct Answer {
     /// As an API server goes on with it, where that differs: metadata put back, pruned, without nulls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<Object>,
-    /// Whether it was seen when it was read that [`Object::surely_answers`]. It is no observation, and not recorded:
-    /// whoever wants to know may look again.
-    #[serde(skip)]
-    pub is_orderly: bool,
 }
 
 impl Answer {
-    /// Whether API servers surely take the answer as it is for what was sent, converted to `group/version`.
-    pub fn surely_answers(&self, sent: &Object, group: &str, version: &str) -> bool {
-        self.is_orderly || self.raw.surely_answers(sent, group, version)
-    }
-
-    /// Whether it surely has the metadata of what was sent, annotations aside.
-    pub fn surely_keeps_metadata(&self, sent: &Object) -> bool {
-        self.is_orderly || self.raw.surely_shares_metadata(sent)
-    }
-
     /// As an API server goes on with it.
     pub fn served(&self) -> &Object {
         self.served.as_ref().unwrap_or(&self.raw)
@@ -251,20 +245,6 @@ impl Trial {
         })
     }
 
-    /// Every object that there is of a version.
-    pub fn objects_of(&self, version: &str) -> impl Iterator<Item = &Object> {
-        let input = (*self.version == *version).then_some(&self.input);
-        input
-            .into_iter()
-            .chain(self.meant_at(version))
-            .chain(self.legs.iter().filter(move |leg| *leg.to == *version).filter_map(Leg::served))
-    }
-
-    /// What is meant to come of the input at a version, where that is known.
-    pub fn meant_at(&self, version: &str) -> Option<&Object> {
-        self.meant.iter().find(|(of, _)| **of == *version).map(|(_, object)| object)
-    }
-
     /// Version and object that legs with this number start from.
     fn object(&self, number: usize) -> Option<(&str, &Object)> {
         let Some(index) = number.checked_sub(1) else { return Some((&self.version, &self.input)) };
@@ -288,5 +268,27 @@ impl Trial {
             way.push(&leg.to);
         }
         way
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case(json!({"labels": {"a": "1"}}), Some(json!({"labels": {"a": "1", "crdproof.dev/edited": "yes"}})))]
+    #[case(json!({"labels": null}), Some(json!({"labels": {"crdproof.dev/edited": "yes"}})))]
+    #[case(json!({"name": "x"}), Some(json!({"name": "x", "labels": {"crdproof.dev/edited": "yes"}})))]
+    #[case(json!({"labels": "a"}), None)]
+    #[case(json!("x"), None)]
+    #[case(Value::Null, None)]
+    fn a_label_needs_metadata_that_can_hold_it(#[case] metadata: Value, #[case] labelled: Option<Value>) {
+        let deep = (0..300).fold(json!(1), |inner, _| json!([inner]));
+        let with = |metadata: Value| json!({"metadata": metadata, "spec": deep});
+        assert_eq!(Edit::add_label(&with(metadata)), labelled.map(with));
+        assert_eq!(Edit::add_label(&json!({"kind": "A"})), None);
     }
 }

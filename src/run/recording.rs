@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Absent, Observations, Plan, Ran, Selection};
 use crate::act::conversions::{Recorded, ShownTrial};
-use crate::evidence::{Exchange, Trace, Trial};
+use crate::evidence::{Exchange, Trace, Trial, read_json};
 use crate::report::Conversions;
 use crate::subject::{API_VERSION, Crd, Subject};
 
@@ -250,7 +250,9 @@ fn text<T: Serialize>(lines: impl Iterator<Item = T>) -> String {
 }
 
 fn parse<T: DeserializeOwned>(text: &str, count: usize) -> Result<Vec<T>, String> {
-    let line = |(index, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1));
+    let line = |(index, line): (usize, &str)| {
+        read_json(line.as_bytes()).map_err(|error| format!("line {}: {error}", index + 1))
+    };
     let lines = text.lines().enumerate().map(line).collect::<Result<Vec<T>, String>>()?;
     if lines.len() == count { Ok(lines) } else { Err(format!("it has {} lines, not {count}", lines.len())) }
 }

@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 
 use super::input::{Edits, Input, Inputs};
 use super::vary::{Places, places};
-use crate::converter::{Converter, Question};
+use crate::converter::Converter;
 use crate::evidence::{Act, Answer, Edit, Leg, Object, Reply, Trial};
 use crate::subject::Crd;
-use crate::subject::field_map::{Relation, expected};
 use crdproof_schema::structural::as_held;
 
 /// What inputs are taken through.
@@ -23,8 +22,6 @@ pub(super) struct Actor<'a> {
     pub(super) baseline: Option<&'a Converter<'a>>,
     /// The inputs of every version; edits must leave objects valid.
     pub(super) versions: &'a [Inputs<'a>],
-    /// What tells what is meant to come of inputs, where a check wants to know.
-    pub(super) relation: Option<&'a Relation<'a>>,
     /// Pairs that are known not to convert, which need no asking.
     pub(super) dead: BTreeSet<(String, String)>,
 }
@@ -34,10 +31,6 @@ impl Actor<'_> {
     pub(super) fn act(&self, version: &Arc<str>, inputs: Vec<Input>) -> Vec<Trial> {
         let extras: Vec<(bool, Edits)> = inputs.iter().map(|input| (input.again, input.edits)).collect();
         let mut trials: Vec<Trial> = inputs.into_iter().map(|input| self.trial(version, input)).collect();
-        if let Some(relation) = self.relation {
-            let valid = trials.iter_mut().filter(|trial| trial.fit.is_valid());
-            valid.for_each(|trial| trial.meant = self.meant(relation, trial));
-        }
         let all: Vec<(usize, usize)> = (0..trials.len()).map(|trial| (trial, 0)).collect();
         for to in self.others(version) {
             let there = self.convert(&mut trials, &all, version, to, &Act::Convert);
@@ -69,21 +62,7 @@ impl Actor<'_> {
             fit: input.fit,
             input: input.object.into(),
             legs: Vec::new(),
-            meant: Vec::new(),
         }
-    }
-
-    /// What is meant to come of an input, as servers hold it. It is written, since a good converter answers just that, to
-    /// the letter.
-    fn meant(&self, relation: &Relation<'_>, trial: &Trial) -> Vec<(Arc<str>, Object)> {
-        let meant = |to: &Arc<str>| {
-            let mut object = expected(relation, &trial.input, &trial.version, to).ok()?;
-            as_held(self.inputs(to).and_then(|inputs| inputs.schema), &mut object);
-            let object = Object::from(object);
-            object.text();
-            Some((Arc::clone(to), object))
-        };
-        self.others(&trial.version).filter_map(meant).collect()
     }
 
     fn inputs(&self, version: &str) -> Option<&Inputs<'_>> {
@@ -116,13 +95,8 @@ impl Actor<'_> {
         if starts.is_empty() || (*from != **to && self.is_dead(from, to)) {
             return Vec::new();
         }
-        let question = |(trial, of): &(usize, usize)| {
-            let trial = &trials[*trial];
-            // What comes of it is often what was there before, such as the input after a round trip.
-            Some(Question { object: object(trial, *of)?, trial: Some(trial) })
-        };
-        let questions: Vec<Question<'_>> = starts.iter().filter_map(question).collect();
-        let replies = converter.convert_all(&questions, from, to);
+        let objects: Vec<&Object> = starts.iter().filter_map(|(trial, of)| object(&trials[*trial], *of)).collect();
+        let replies = converter.convert_all(&objects, from, to);
         let mut reached = Vec::new();
         for ((trial, of), reply) in starts.iter().zip(replies) {
             if let Some(number) = add(&mut trials[*trial], *of, act.clone(), to, reply) {
@@ -156,7 +130,7 @@ impl Actor<'_> {
             for (edit, changed) in edits(&trials[*trial].input, read, *places) {
                 let free = matches!(edit, Edit::Label | Edit::Strip);
                 if free || generator.is_some_and(|generator| generator.admits(&changed)) {
-                    let reply = Reply::Object(Answer { raw: changed, served: None, is_orderly: false });
+                    let reply = Reply::Object(Answer { raw: changed.into(), served: None });
                     edited.extend(add(&mut trials[*trial], *of, Act::Edit(edit), to, reply).map(|leg| (*trial, leg)));
                 }
             }
@@ -182,14 +156,14 @@ fn add(trial: &mut Trial, of: usize, act: Act, to: &Arc<str>, reply: Reply) -> O
 }
 
 /// What clients may do to an object that they read, with the object afterwards.
-fn edits(input: &Value, read: &Object, wanted: Edits) -> Vec<(Edit, Object)> {
+fn edits(input: &Value, read: &Value, wanted: Edits) -> Vec<(Edit, Value)> {
     let mut edits = Vec::new();
     let changed = |change: &dyn Fn(&mut Value)| {
-        let mut object = Value::clone(read);
+        let mut object = read.clone();
         change(&mut object);
-        Object::from(object)
+        object
     };
-    edits.extend(read.labelled().map(|labelled| (Edit::Label, labelled.clone())));
+    edits.extend(Edit::add_label(read).map(|labelled| (Edit::Label, labelled)));
     let own = input["metadata"]["annotations"].as_object();
     let is_own = |name: &String| own.is_some_and(|own| own.contains_key(name));
     let annotations = read["metadata"]["annotations"].as_object();

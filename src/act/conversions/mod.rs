@@ -92,14 +92,12 @@ impl<'a> Search<'a> {
         let tools = Tools::of(self.subject, self.crd);
         let evidence = &Evidence { tools: Some(&tools), ..*evidence };
         let versions: Vec<Inputs<'_>> = self.crd.versions.iter().map(|version| self.inputs(version)).collect();
-        let compares = self.checks.iter().any(|check| check.needs.contains(&Need::FieldMap));
         let mut actor = Actor {
             crd: self.crd,
             name: self.crd.name.as_str().into(),
             converter: self.converter,
             baseline: self.baseline,
             versions: &versions,
-            relation: tools.relation().ok().filter(|_| compares),
             dead: BTreeSet::new(),
         };
         let coverage = versions
@@ -122,8 +120,6 @@ impl<'a> Search<'a> {
 
         let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let stopped = self.converter.stopped().map(str::to_owned);
-        // Most of what is tried on the way to a smaller object is judged by one check, which can do without.
-        actor.relation = None;
         // A saved case is as small as it got already.
         if stopped.is_none() && self.samples {
             shrink::smaller(&mut tally.kept, &actor, evidence, self.deadline);

@@ -36,19 +36,8 @@ fn judge_by(evidence: &Evidence<'_>, relation: &Relation<'_>) -> Verdict {
         for step in trial.first_conversions().filter(|_| trial.fit.is_valid()) {
             let to = &*step.leg.to;
             let Some(served) = step.leg.served() else { continue };
-            let meant = match trial.meant_at(to) {
-                Some(meant) => meant.clone(),
-                None => match expected(relation, &trial.input, step.from, to) {
-                    Ok(meant) => meant.into(),
-                    Err(_) => continue,
-                },
-            };
+            let Ok(mut meant) = expected(relation, &trial.input, step.from, to) else { continue };
             tell.examined();
-            // What is served has the form in which servers hold objects, so that the same has it, too.
-            if meant == *served {
-                continue;
-            }
-            let mut meant = Value::clone(&meant);
             as_held(schema_of(evidence, to), &mut meant);
             for difference in differences(&meant, served).iter().filter(|difference| difference.is_content()) {
                 let name = generic(schema_of(evidence, to), &difference.pointer);

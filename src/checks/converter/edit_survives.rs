@@ -47,9 +47,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     continue;
                 };
                 if *edit == Edit::Label
-                    && let Some(meant) = trial.input.labelled().filter(|meant| *meant != stored)
+                    && let Some(meant) = Edit::add_label(&trial.input)
                 {
-                    for difference in differences(meant, stored) {
+                    for difference in differences(&meant, stored) {
                         tell.breach(differs(evidence, trial, written.number, &difference, &on()));
                     }
                 }
@@ -61,9 +61,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 }
                 let reread = trial.after(written.number).find(|step| step.leg.to == there.leg.to);
                 let Some((reread, again)) = reread.and_then(|step| Some((step, step.leg.served()?))) else { continue };
-                if again.is(sent) {
-                    continue;
-                }
                 for difference in differences(sent, again).iter().filter(|difference| difference.is_content()) {
                     if !declared(evidence, trial, reread.number, &difference.pointer) {
                         let on = format!("on the way {} {}", trial.route(reread.number), on());

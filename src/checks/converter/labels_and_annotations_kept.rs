@@ -2,7 +2,7 @@
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Decoration;
+use serde_json::{Map, Value};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/labels-and-annotations-kept",
@@ -24,27 +24,21 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     each(evidence, |tell, trial| {
         for step in trial.conversions() {
             let Some(answer) = step.leg.answer() else { continue };
-            for kind in [Decoration::Labels, Decoration::Annotations] {
-                if !step.sent.is_decorated(kind) {
-                    continue;
-                }
+            for name in ["labels", "annotations"] {
+                let Some(sent) = entries(step.sent, name).filter(|sent| !sent.is_empty()) else { continue };
                 tell.examined();
-                let surely_kept = match kind {
-                    Decoration::Labels => answer.surely_keeps_metadata(step.sent),
-                    Decoration::Annotations => step.sent.surely_shares_annotations(&answer.raw),
-                };
-                if surely_kept {
-                    continue;
-                }
-                let [sent, born, now] = [step.sent, &trial.input, &answer.raw].map(|object| object.decoration(kind));
+                let now = entries(&answer.raw, name);
+                let now = |key: &str| now.and_then(|now| now.get(key));
                 // Annotations that an earlier conversion added are the converter's own.
-                let kept = sent.iter().filter(|(key, _)| kind == Decoration::Labels || born.contains_key(*key));
-                let Some((key, value)) = kept.into_iter().find(|(key, value)| now.get(*key) != Some(value)) else {
+                let born = entries(&trial.input, name);
+                let is_kept = |key: &str| name == "labels" || born.is_some_and(|born| born.contains_key(key));
+                let mut kept = sent.iter().filter(|(key, _)| is_kept(key));
+                let Some((key, value)) = kept.find(|(key, value)| now(key) != Some(value)) else {
                     continue;
                 };
                 let route = trial.route(step.number);
-                let became = now.get(key).map_or("is lost".to_owned(), |_| "is changed".to_owned());
-                let (name, what) = (kind.name(), kind.name().trim_end_matches('s'));
+                let became = if now(key).is_some() { "is changed" } else { "is lost" };
+                let what = name.trim_end_matches('s');
                 let shown = evidence.mask(None, &serde_json::json!({ key: value }));
                 let message = format!("the {what} {shown} {became} by {route}");
                 let breach = about(evidence, trial, step.number, message).key(format!("{route} {name}"));
@@ -52,4 +46,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
+}
+
+fn entries<'v>(object: &'v Value, name: &str) -> Option<&'v Map<String, Value>> {
+    object.get("metadata")?.get(name)?.as_object()
 }

@@ -26,10 +26,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     each(evidence, |tell, trial| {
         for step in trial.steps().filter(|step| step.leg.act == Act::Convert && trial.fit.is_valid()) {
             let Some(answer) = step.leg.answer() else { continue };
-            if answer.surely_keeps_metadata(step.sent) {
-                tell.examined();
-                continue;
-            }
             let (Some(was), Some(now)) = (metadata(step.sent), metadata(&answer.raw)) else { continue };
             tell.examined();
             let mut names = was.keys().chain(now.keys()).filter(|name| !ELSEWHERE.contains(&name.as_str()));

@@ -1,7 +1,7 @@
 //! Numbers must keep all their digits.
 
 use super::shared::{differs, each};
-use crate::checks::shared_difference::{Kind, content, differences, has_rounded};
+use crate::checks::shared_difference::{Kind, content, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Act, Trial};
 use serde_json::Value;
@@ -32,9 +32,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let origin = if step.leg.to == trial.version { &trial.input } else { step.sent };
             let Some(served) = step.leg.served().filter(|_| !has_other_hands(trial, step.leg.of)) else { continue };
             tell.examined();
-            if origin.is(served) || !has_rounded(origin, served) {
-                continue;
-            }
             for difference in differences(origin, served).iter().filter(|difference| difference.is_content()) {
                 if difference.kind() == Kind::Rounded {
                     let on = format!("on the way {}", trial.route(step.number));
