@@ -89,11 +89,7 @@ impl Maker<'_> {
             if status_subresource && !(self.status_subresource && self.status_is_missed()) {
                 continue;
             }
-            let request = self.request(object, status_subresource);
-            if self.validator.plainly_admits(&request) {
-                continue;
-            }
-            match self.validator.admit(&request).outcome {
+            match self.judge(object, status_subresource).outcome {
                 Outcome::Admitted => {}
                 Outcome::Refused(violations) => {
                     faults.extend(violations.into_iter().map(|violation| violation.pointer));

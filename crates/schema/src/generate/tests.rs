@@ -63,42 +63,6 @@ fn construction_alone_is_right_for_plain_schemas() {
     }
 }
 
-/// The look without a copy must never admit what the whole way refuses, and must not be idle.
-#[test]
-fn what_is_plainly_admitted_is_admitted() {
-    let plain = RICH.split("# Below: rules and alternatives.").next().unwrap();
-    let plain: Vec<&str> = plain.lines().filter(|line| !line.contains("embedded-resource")).collect();
-    let plain = plain.join("\n");
-    let small = "{type: object, required: [spec], properties: {spec: {type: object, properties: \
-                 {a: {type: integer, default: 3, maximum: 5}, l: {type: array, x-kubernetes-list-type: set, items: \
-                 {type: string}}}}, status: {type: object}}}";
-    for (text, idle) in [(RICH, true), (&plain, false), (small, false)] {
-        let schema = read(text);
-        let generator = generator(&schema);
-        let valid = generator.cases(Phase::Random, 5).take(200);
-        let mut objects: Vec<Value> =
-            valid.chain(generator.cases(Phase::Boundary, 5)).map(|case| case.object).collect();
-        objects.extend(generator.cases(Phase::Negative, 5).map(|case| case.object));
-        objects.extend(generator.cases(Phase::Partial, 5).take(50).map(|case| case.object));
-        for (pointer, value) in
-            [("/kind", json!("Gadget")), ("/apiVersion", json!("v1")), ("/metadata/name", json!("A_"))]
-        {
-            let mut object = objects[0].clone();
-            *object.pointer_mut(pointer).unwrap() = value;
-            objects.push(object);
-        }
-        let mut plainly = 0;
-        for object in &objects {
-            let request = generator.maker.request(object, false);
-            if generator.maker.validator.plainly_admits(&request) {
-                plainly += 1;
-                assert_eq!(generator.maker.validator.admit(&request).outcome, Outcome::Admitted, "{object}");
-            }
-        }
-        assert_eq!(plainly == 0, idle, "{plainly} of {} objects of {text}", objects.len());
-    }
-}
-
 #[test]
 fn every_invalid_object_is_refused_for_the_reason_that_is_meant() {
     let schema = read(RICH);

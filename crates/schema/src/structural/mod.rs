@@ -15,7 +15,6 @@ mod oversized;
 mod path;
 mod pattern;
 mod place;
-mod plain;
 mod print;
 mod prune;
 mod ratchet;

@@ -7,4 +7,4 @@ mod read;
 
 pub(super) use embedded::{judge_embedded, read_embedded};
 pub(super) use judge::{Naming, judge_created, judge_updated};
-pub(super) use read::{Strictness, read_metadata, reads_as_it_is};
+pub(super) use read::{Strictness, read_metadata};

@@ -79,32 +79,6 @@ pub(in crate::structural) fn read_metadata(
     }
 }
 
-/// Whether metadata is surely written again just as it is, seen without a copy.
-pub(in crate::structural) fn reads_as_it_is(metadata: &Map<String, Value>) -> bool {
-    is_plain(metadata, METADATA)
-}
-
-fn is_plain(map: &Map<String, Value>, fields: &[(&str, Shape)]) -> bool {
-    let mut required = fields.iter().filter(|(_, shape)| matches!(shape, Shape::RequiredText));
-    let is_known = |(name, value): (&String, &Value)| {
-        let shape = fields.iter().find(|(known, _)| known == name).map(|(_, shape)| shape);
-        match (shape, value) {
-            (Some(Shape::Text), Value::String(text)) => !text.is_empty(),
-            (Some(Shape::Count), Value::Number(count)) => count.as_i64().is_some_and(|count| count != 0),
-            (Some(Shape::Time), Value::String(text)) => date_time_for_rules(text).is_some(),
-            (Some(Shape::Texts), Value::Array(items)) => !items.is_empty() && items.iter().all(Value::is_string),
-            (Some(Shape::TextMap), Value::Object(map)) => !map.is_empty() && map.values().all(Value::is_string),
-            (Some(Shape::RequiredText), Value::String(_)) | (Some(Shape::OptionalFlag), Value::Bool(_)) => true,
-            (Some(Shape::List(fields)), Value::Array(items)) => {
-                let is_record = |item: &Value| item.as_object().is_some_and(|item| is_plain(item, fields));
-                !items.is_empty() && items.iter().all(is_record)
-            }
-            _ => false,
-        }
-    };
-    required.all(|(name, _)| map.contains_key(*name)) && map.iter().all(is_known)
-}
-
 fn read_record(
     map: &Map<String, Value>,
     fields: &[(&str, Shape)],

@@ -18,88 +18,32 @@ use super::verdict::{Reason, Violation};
 use super::{Schema, Type};
 use crate::kubernetes::KubeVersion;
 
-/// What comes of some checks.
-pub(super) trait Outcome: Default {
-    /// Whether nothing failed.
-    fn is_valid(&self) -> bool;
-    /// Something failed.
-    fn add(&mut self, violation: impl FnOnce() -> Violation);
-    /// A check succeeded.
-    fn count(&mut self);
-    /// The outcome of further checks belongs to this one.
-    fn merge(&mut self, other: Self);
-    /// Whether this failed later than another failure.
-    fn came_further_than(&self, other: &Self) -> bool;
-    /// As if nothing had failed.
-    fn forgiven(self) -> Self;
-}
-
-/// An outcome with everything that is to be said about it.
+/// The violations that checks found, and how many checks succeeded.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
-    /// What failed.
-    pub(super) violations: Vec<Violation>,
-    /// How many checks succeeded.
+struct Tally {
+    violations: Vec<Violation>,
     matches: usize,
 }
 
-impl Outcome for Tally {
+impl Tally {
     fn is_valid(&self) -> bool {
         self.violations.is_empty()
     }
 
-    fn add(&mut self, violation: impl FnOnce() -> Violation) {
-        let violation = violation();
+    fn add(&mut self, violation: Violation) {
         if !self.violations.contains(&violation) {
             self.violations.push(violation);
         }
     }
 
+    /// Counts a check that succeeded.
     fn count(&mut self) {
         self.matches += 1;
     }
 
     fn merge(&mut self, other: Self) {
         self.matches += other.matches;
-        for violation in other.violations {
-            self.add(|| violation);
-        }
-    }
-
-    fn came_further_than(&self, other: &Self) -> bool {
-        self.matches > other.matches
-    }
-
-    fn forgiven(self) -> Self {
-        Self { violations: Vec::new(), ..self }
-    }
-}
-
-/// Whether anything failed, and nothing else: most values are valid, and need no words.
-#[derive(Default)]
-struct Failed(bool);
-
-impl Outcome for Failed {
-    fn is_valid(&self) -> bool {
-        !self.0
-    }
-
-    fn add(&mut self, _: impl FnOnce() -> Violation) {
-        self.0 = true;
-    }
-
-    fn count(&mut self) {}
-
-    fn merge(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
-
-    fn came_further_than(&self, _: &Self) -> bool {
-        false
-    }
-
-    fn forgiven(self) -> Self {
-        Self(false)
+        other.violations.into_iter().for_each(|violation| self.add(violation));
     }
 }
 
@@ -110,7 +54,7 @@ pub(crate) fn keywords(schema: &Schema, value: &Value, kubernetes: KubeVersion) 
 
 /// Whether they say nothing against it.
 pub fn fits(schema: &Schema, value: &Value, kubernetes: KubeVersion) -> bool {
-    Check { schema, value, kubernetes, nesting: 0 }.run::<Failed>(&Place::root(), None).is_valid()
+    keywords(schema, value, kubernetes).is_empty()
 }
 
 /// A value under the schema validator.
@@ -153,58 +97,57 @@ impl Numeric {
 impl<'a> Check<'a> {
     /// What is wrong with the value.
     pub(super) fn violations(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Vec<Violation> {
-        if self.run::<Failed>(place, None).is_valid() {
-            return Vec::new();
-        }
-        self.run::<Tally>(place, correlation).violations
+        self.run(place, correlation).violations
     }
 
     /// Runs the check, forgiving what an update leaves as it was.
-    fn run<T: Outcome>(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> T {
-        let outcome: T = self.all(place, correlation);
-        let forgiven = !outcome.is_valid() && correlation.is_some_and(Correlation::is_unchanged);
-        if forgiven { outcome.forgiven() } else { outcome }
+    fn run(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Tally {
+        let mut tally = self.all(place, correlation);
+        if !tally.is_valid() && correlation.is_some_and(Correlation::is_unchanged) {
+            tally.violations.clear();
+        }
+        tally
     }
 
-    fn all<T: Outcome>(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> T {
-        let mut outcome = T::default();
+    fn all(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Tally {
+        let mut tally = Tally::default();
         if place.is_too_deep() || self.nesting > super::place::DEPTH_LIMIT {
             let message = "nested too deeply to be judged";
-            outcome.add(|| place.broken(Reason::Invalid, "properties", message.to_owned()));
-            return outcome;
+            tally.add(place.broken(Reason::Invalid, "properties", message.to_owned()));
+            return tally;
         }
         if self.value.is_null() {
-            self.type_of_null(place, &mut outcome);
-            self.enumeration(place, &mut outcome);
-            return outcome;
+            self.type_of_null(place, &mut tally);
+            self.enumeration(place, &mut tally);
+            return tally;
         }
         let format = Format::of(self.schema, self.kubernetes);
         if !self.types().is_empty() || format.is_some() {
-            self.types_and(format, place, &mut outcome);
-            outcome.count();
+            self.types_and(format, place, &mut tally);
+            tally.count();
         }
-        outcome.merge(self.compositions(place));
-        outcome.count();
+        tally.merge(self.compositions(place));
+        tally.count();
         match self.value {
-            Value::String(text) => self.text(text, format, place, &mut outcome),
+            Value::String(text) => self.text(text, format, place, &mut tally),
             Value::Number(_) => {
-                outcome.merge(self.number(format, place));
-                outcome.count();
+                tally.merge(self.number(format, place));
+                tally.count();
             }
             Value::Array(items) => {
-                outcome.merge(self.items(items, place, correlation));
-                outcome.count();
+                tally.merge(self.items(items, place, correlation));
+                tally.count();
             }
             Value::Object(_) | Value::Null | Value::Bool(_) => {}
         }
-        self.enumeration(place, &mut outcome);
-        outcome.count();
+        self.enumeration(place, &mut tally);
+        tally.count();
         if let Value::Object(map) = self.value {
-            outcome.merge(self.properties(map, place, correlation));
-            outcome.count();
+            tally.merge(self.properties(map, place, correlation));
+            tally.count();
         }
-        outcome.count();
-        outcome
+        tally.count();
+        tally
     }
 
     /// The same value against another schema node, which stands in a composition of this one.
@@ -230,24 +173,24 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn type_of_null(&self, place: &Place<'_>, outcome: &mut impl Outcome) {
+    fn type_of_null(&self, place: &Place<'_>, tally: &mut Tally) {
         if self.types().is_empty() || self.schema.nullable {
-            outcome.count();
+            tally.count();
         } else {
-            outcome.add(|| self.wrong_type("null", place));
+            tally.add(self.wrong_type("null", place));
         }
     }
 
-    fn types_and(&self, format: Option<Format>, place: &Place<'_>, outcome: &mut impl Outcome) {
+    fn types_and(&self, format: Option<Format>, place: &Place<'_>, tally: &mut Tally) {
         let types = self.types();
         let numeric = types.contains(&Type::Integer) || types.contains(&Type::Number);
         let fits = types.contains(&self.actual_type()) || self.passes_as_number();
         let composed = self.value.is_string() || self.value.is_array();
         // A format without a numeric type says that strings are meant, and lists slip through.
         if fits || (format.is_some() && composed && !numeric) {
-            outcome.count();
+            tally.count();
         } else {
-            outcome.add(|| self.wrong_type(self.actual_type().as_str(), place));
+            tally.add(self.wrong_type(self.actual_type().as_str(), place));
         }
     }
 

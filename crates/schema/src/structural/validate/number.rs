@@ -9,7 +9,7 @@ use super::super::Type;
 use super::super::format::{Format, Width};
 use super::super::place::Place;
 use super::super::verdict::Reason;
-use super::{Check, Numeric, Outcome};
+use super::{Check, Numeric, Tally};
 
 /// Whole numbers beyond this are not exact in floating point.
 const GREATEST_EXACT: f64 = 9_007_199_254_740_991.0;
@@ -18,26 +18,26 @@ const GREATEST_EXACT: f64 = 9_007_199_254_740_991.0;
 const BEYOND_I64: f64 = 9_223_372_036_854_775_808.0;
 
 impl Check<'_> {
-    pub(super) fn number<T: Outcome>(&self, format: Option<Format>, place: &Place<'_>) -> T {
-        let mut outcome = T::default();
+    pub(super) fn number(&self, format: Option<Format>, place: &Place<'_>) -> Tally {
+        let mut tally = Tally::default();
         let Some(value) = Numeric::of(self.value) else {
-            return outcome;
+            return tally;
         };
         let width = self.width(format);
         if let Some(name) = misfit(value, width) {
-            let message = || format!("{} does not fit into {name}", self.value);
-            outcome.add(|| place.broken_as_a_whole("format", message()));
+            let message = format!("{} does not fit into {name}", self.value);
+            tally.add(place.broken_as_a_whole("format", message));
         }
         let schema = self.schema;
         for (keyword, bound) in
             [("multipleOf", &schema.multiple_of), ("minimum", &schema.minimum), ("maximum", &schema.maximum)]
         {
             if let Some(bound) = bound {
-                self.bound(value, keyword, bound, width, place, &mut outcome);
+                self.bound(value, keyword, bound, width, place, &mut tally);
             }
         }
-        outcome.count();
-        outcome
+        tally.count();
+        tally
     }
 
     /// The width that values must fit, which is that of 64 bits where a whole number has no format.
@@ -56,18 +56,18 @@ impl Check<'_> {
         bound: &Number,
         width: Option<Width>,
         place: &Place<'_>,
-        outcome: &mut impl Outcome,
+        tally: &mut Tally,
     ) {
         let Some(limit) = bound.as_f64() else { return };
         let value = match misfit(Numeric::Floating(limit), width) {
             None => value,
             Some(name) => {
-                let message = || format!("the {keyword} {bound} of the schema does not fit into {name}");
-                outcome.add(|| place.broken_as_a_whole(keyword, message()));
+                let message = format!("the {keyword} {bound} of the schema does not fit into {name}");
+                tally.add(place.broken_as_a_whole(keyword, message));
                 Numeric::Floating(value.to_f64())
             }
         };
-        self.compare(value, keyword, bound, limit, place, outcome);
+        self.compare(value, keyword, bound, limit, place, tally);
     }
 
     fn compare(
@@ -77,7 +77,7 @@ impl Check<'_> {
         bound: &Number,
         limit: f64,
         place: &Place<'_>,
-        outcome: &mut impl Outcome,
+        tally: &mut Tally,
     ) {
         let (holds, relation) = match keyword {
             "multipleOf" => (is_multiple(value, limit), "must be a multiple of"),
@@ -89,8 +89,8 @@ impl Check<'_> {
             _ => (lies_above(cut(limit), limit, value, false), "must be less than or equal to"),
         };
         if !holds {
-            let message = || format!("{relation} {bound}, is {}", self.value);
-            outcome.add(|| place.broken(Reason::Invalid, keyword, message()));
+            let message = format!("{relation} {bound}, is {}", self.value);
+            tally.add(place.broken(Reason::Invalid, keyword, message));
         }
     }
 }

@@ -6,86 +6,81 @@ use super::super::place::Place;
 use super::super::ratchet::Correlation;
 use super::super::verdict::Reason;
 use super::super::{Additional, Schema};
-use super::{Check, Outcome};
+use super::{Check, Tally};
 
 impl<'a> Check<'a> {
-    pub(super) fn properties<T: Outcome>(
+    pub(super) fn properties(
         &self,
         map: &'a Map<String, Value>,
         place: &Place<'_>,
         correlation: Option<&Correlation<'a>>,
-    ) -> T {
-        let mut outcome = T::default();
-        self.property_count(map.len(), place, &mut outcome);
+    ) -> Tally {
+        let mut tally = Tally::default();
+        self.property_count(map.len(), place, &mut tally);
         let forbidden = self.schema.additional == Some(Additional::Allowed(false));
         for (name, value) in map {
             if let Some(property) = self.schema.properties.get(name) {
                 let child = place.field(name);
-                outcome.merge(self.child(property, name, value, &child, correlation));
+                tally.merge(self.child(property, name, value, &child, correlation));
             } else if let Some(values) = self.schema.values() {
                 let child = place.value(name);
-                outcome.merge(self.child(values, name, value, &child, correlation));
+                tally.merge(self.child(values, name, value, &child, correlation));
             } else if forbidden {
-                let message = || format!("the key {name:?} is not allowed");
-                outcome.add(|| place.broken(Reason::Invalid, "additionalProperties", message()));
+                let message = format!("the key {name:?} is not allowed");
+                tally.add(place.broken(Reason::Invalid, "additionalProperties", message));
             }
         }
         for name in &self.schema.required {
             if !map.contains_key(name) {
-                outcome.add(|| place.field(name).broken(Reason::Required, "required", "is required".to_owned()));
+                tally.add(place.field(name).broken(Reason::Required, "required", "is required".to_owned()));
             }
         }
-        outcome
+        tally
     }
 
-    fn property_count(&self, count: usize, place: &Place<'_>, outcome: &mut impl Outcome) {
+    fn property_count(&self, count: usize, place: &Place<'_>, tally: &mut Tally) {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         if let Some(least) = self.schema.min_properties.filter(|least| count < *least) {
-            let message = || format!("has {count} properties, must have {least}");
-            outcome.add(|| place.broken(Reason::Invalid, "minProperties", message()));
+            let message = format!("has {count} properties, must have {least}");
+            tally.add(place.broken(Reason::Invalid, "minProperties", message));
         }
         if let Some(most) = self.schema.max_properties.filter(|most| count > *most) {
-            let message = || format!("has {count} properties, may have at most {most}");
-            outcome.add(|| place.broken(Reason::TooMany, "maxProperties", message()));
+            let message = format!("has {count} properties, may have at most {most}");
+            tally.add(place.broken(Reason::TooMany, "maxProperties", message));
         }
     }
 
-    fn child<T: Outcome>(
+    fn child(
         &self,
         schema: &'a Schema,
         name: &str,
         value: &'a Value,
         place: &Place<'_>,
         correlation: Option<&Correlation<'a>>,
-    ) -> T {
+    ) -> Tally {
         let correlation = correlation.and_then(|correlation| correlation.key(name));
         self.part(schema, value).run(place, correlation.as_ref())
     }
 
-    pub(super) fn items<T: Outcome>(
-        &self,
-        items: &'a [Value],
-        place: &Place<'_>,
-        correlation: Option<&Correlation<'a>>,
-    ) -> T {
-        let mut outcome = T::default();
+    pub(super) fn items(&self, items: &'a [Value], place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Tally {
+        let mut tally = Tally::default();
         if let Some(schema) = self.schema.items.as_deref() {
             for (index, item) in items.iter().enumerate() {
                 let correlation = correlation.and_then(|correlation| correlation.index(index));
                 let place = place.item(index);
-                outcome.merge(self.part(schema, item).run(&place, correlation.as_ref()));
+                tally.merge(self.part(schema, item).run(&place, correlation.as_ref()));
             }
         }
         let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
         if let Some(least) = self.schema.min_items.filter(|least| count < *least) {
-            let message = || format!("has {count} items, must have {least}");
-            outcome.add(|| place.broken(Reason::Invalid, "minItems", message()));
+            let message = format!("has {count} items, must have {least}");
+            tally.add(place.broken(Reason::Invalid, "minItems", message));
         }
         if let Some(most) = self.schema.max_items.filter(|most| count > *most) {
-            let message = || format!("has {count} items, may have at most {most}");
-            outcome.add(|| place.broken(Reason::TooMany, "maxItems", message()));
+            let message = format!("has {count} items, may have at most {most}");
+            tally.add(place.broken(Reason::TooMany, "maxItems", message));
         }
-        outcome.count();
-        outcome
+        tally.count();
+        tally
     }
 }

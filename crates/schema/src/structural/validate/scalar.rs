@@ -6,48 +6,48 @@ use super::super::format::Format;
 use super::super::place::Place;
 use super::super::verdict::Reason;
 use super::number::cut;
-use super::{Check, Numeric, Outcome};
+use super::{Check, Numeric, Tally};
 
 impl Check<'_> {
-    pub(super) fn text(&self, text: &str, format: Option<Format>, place: &Place<'_>, outcome: &mut impl Outcome) {
-        self.length_or_pattern(text, place, outcome);
-        outcome.count();
+    pub(super) fn text(&self, text: &str, format: Option<Format>, place: &Place<'_>, tally: &mut Tally) {
+        self.length_or_pattern(text, place, tally);
+        tally.count();
         if let Some(Format::Text(test)) = format {
             if !test(text) {
                 let name = self.schema.format.as_deref().unwrap_or_default();
-                let message = || format!("{text:?} is not of format {name}");
-                outcome.add(|| place.broken(Reason::TypeInvalid, "format", message()));
+                let message = format!("{text:?} is not of format {name}");
+                tally.add(place.broken(Reason::TypeInvalid, "format", message));
             }
-            outcome.count();
+            tally.count();
         }
     }
 
     /// Only the first of them that fails is reported.
-    fn length_or_pattern(&self, text: &str, place: &Place<'_>, outcome: &mut impl Outcome) {
+    fn length_or_pattern(&self, text: &str, place: &Place<'_>, tally: &mut Tally) {
         let schema = self.schema;
         let length = || i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
         if let Some(most) = schema.max_length.filter(|most| length() > *most) {
-            let message = || format!("has {} characters, may have at most {most}", length());
-            outcome.add(|| place.broken(Reason::TooLong, "maxLength", message()));
+            let message = format!("has {} characters, may have at most {most}", length());
+            tally.add(place.broken(Reason::TooLong, "maxLength", message));
         } else if let Some(least) = schema.min_length.filter(|least| length() < *least) {
-            let message = || format!("{text:?} has {} characters, must have {least}", length());
-            outcome.add(|| place.broken(Reason::Invalid, "minLength", message()));
+            let message = format!("{text:?} has {} characters, must have {least}", length());
+            tally.add(place.broken(Reason::Invalid, "minLength", message));
         } else if let Some(pattern) = &schema.pattern
             && !(pattern.text.is_empty() || pattern.matches(text))
         {
-            let message = || format!("{text:?} does not match {}", pattern.text);
-            outcome.add(|| place.broken(Reason::Invalid, "pattern", message()));
+            let message = format!("{text:?} does not match {}", pattern.text);
+            tally.add(place.broken(Reason::Invalid, "pattern", message));
         }
     }
 
-    pub(super) fn enumeration(&self, place: &Place<'_>, outcome: &mut impl Outcome) {
+    pub(super) fn enumeration(&self, place: &Place<'_>, tally: &mut Tally) {
         let Some(allowed) = &self.schema.enumeration else { return };
         if allowed.iter().any(|allowed| is_same(self.value, allowed)) {
             return;
         }
-        let names = || allowed.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
-        let message = || format!("{} is not one of {}", self.value, names());
-        outcome.add(|| place.broken(Reason::NotSupported, "enum", message()));
+        let names = allowed.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
+        let message = format!("{} is not one of {}", self.value, names);
+        tally.add(place.broken(Reason::NotSupported, "enum", message));
     }
 }
 
