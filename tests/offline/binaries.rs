@@ -245,7 +245,9 @@ fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
 fn a_killed_build_leaves_no_process_and_no_folder(#[case] signal: &str) {
     let world = World::new();
     fs::write(world.path("slow"), "").unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+    // A parent such as `nohup … &` may ignore signals, and children inherit that.
+    let mut command = Command::new("env");
+    command.args(["--default-signal", env!("CARGO_BIN_EXE_crdproof")]);
     command.args(["env", "use", "1.36", "--offline", "--go"]).arg(world.path("go"));
     command.env("CRDPROOF_CACHE", world.path("cache")).env_remove("KUBEBUILDER_ASSETS");
     let mut tool = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
