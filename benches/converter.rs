@@ -1,16 +1,16 @@
-//! How fast laws are tried on a converter, compared with what its endpoint can take at all: the same reviews, sent by a
+//! How fast checks are tried on a converter, compared with what its endpoint can take at all: the same reviews, sent by a
 //! load generator that does nothing with the answers. Both ask `crdproof serve`, which runs in a process of its own.
 //! A third client only reads the answers, which is the least that whoever judges them must do: what it lacks to the load
-//! generator is the price of looking, and what laws lack to it is that of making objects and judging them.
+//! generator is the price of looking, and what checks lack to it is that of making objects and judging them.
 //!
-//! Where `taskset` is at hand, this is measured twice: with half of the cores for the server and half for the client, as if
+//! Where `taskset` is available, this is measured twice: with half of the cores for the server and half for the client, as if
 //! the webhook ran elsewhere, and with all cores for both, where whatever the client spends is taken from the server. All
 //! clients take turns, and ratios are medians of rounds. Asserts nothing about time.
 //!
 //! ```sh
 //! cargo bench --bench converter            # 4000 objects of each version
 //! cargo bench --bench converter -- 10000   # more objects
-//! cargo bench --bench converter -- laws    # nothing but laws, to be looked at with a profiler
+//! cargo bench --bench converter -- checks    # nothing but checks, to be looked at with a profiler
 //! ```
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -51,8 +51,8 @@ const SERVER_CORES: &str = "CRDPROOF_BENCH_SERVER_CORES";
 fn main() -> Fallible<()> {
     // `cargo bench` passes flags of its own.
     let given: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let alone = given.iter().any(|word| word == "laws");
-    let objects = given.iter().find(|word| *word != "laws").map_or(Ok(4000), |number| number.parse())?;
+    let alone = given.iter().any(|word| word == "checks");
+    let objects = given.iter().find(|word| *word != "checks").map_or(Ok(4000), |number| number.parse())?;
     let cores = std::env::var(SERVER_CORES).ok();
     if cores.is_none() && !alone {
         apart(objects)?;
@@ -63,7 +63,7 @@ fn main() -> Fallible<()> {
     let served = Served::start(&file, cores.as_deref())?;
     let endpoint: Arc<dyn Endpoint> = Arc::new(Webhook::new(&served.url, Some(&served.authority))?);
     if alone {
-        return (0..ROUNDS).try_for_each(|_| laws(&subject, Arc::clone(&endpoint), objects).map(drop));
+        return (0..ROUNDS).try_for_each(|_| checks(&subject, Arc::clone(&endpoint), objects).map(drop));
     }
     compare(&subject, &served, &endpoint, objects)
 }
@@ -86,14 +86,14 @@ fn apart(objects: usize) -> Fallible<()> {
 
 fn compare(subject: &Subject, served: &Served, endpoint: &Arc<dyn Endpoint>, objects: usize) -> Fallible<()> {
     let recorder = Arc::new(Recorder { inner: Arc::clone(endpoint), bodies: Mutex::default() });
-    laws(subject, recorder.clone(), objects)?;
+    checks(subject, recorder.clone(), objects)?;
     let bodies: Vec<Bytes> = std::mem::take(&mut *recorder.bodies.lock().map_err(|error| error.to_string())?);
     let sent: usize = bodies.iter().map(|body| count(body)).sum();
     println!("{objects} objects of each version: {sent} conversions in {} reviews", bodies.len());
 
     let (mut ours, mut plain, mut reading) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        ours.push(served.measure(|| laws(subject, Arc::clone(endpoint), objects))?);
+        ours.push(served.measure(|| checks(subject, Arc::clone(endpoint), objects))?);
         plain.push(served.measure(|| load(served, &bodies, Answers::Forgotten))?);
         reading.push(served.measure(|| load(served, &bodies, Answers::Read))?);
     }
@@ -105,7 +105,7 @@ fn compare(subject: &Subject, served: &Served, endpoint: &Arc<dyn Endpoint>, obj
         "{:<16}{:>14}{:>10}{:>20}{:>20}{:>12}",
         "", "conversions/s", "ratio", "client, µs CPU each", "server, µs CPU each", "cores busy"
     );
-    for (name, all) in [("laws", &ours), ("load generator", &plain), ("reading answers", &reading)] {
+    for (name, all) in [("checks", &ours), ("load generator", &plain), ("reading answers", &reading)] {
         let each = |cost: fn(&Cost) -> f64| median(all.iter().map(cost).collect());
         let (took, here, there) = (each(|one| one.took), each(|one| one.client), each(|one| one.server));
         let sent = as_float(sent);
@@ -195,8 +195,8 @@ impl Endpoint for Recorder {
     }
 }
 
-/// One run of the converter suite. `Err` where a law is broken: then it would measure something else.
-fn laws(subject: &Subject, endpoint: Arc<dyn Endpoint>, objects: usize) -> Fallible<Duration> {
+/// One run of the converter suite. `Err` where a check is broken: then it would measure something else.
+fn checks(subject: &Subject, endpoint: Arc<dyn Endpoint>, objects: usize) -> Fallible<Duration> {
     let (name, text) = SUITES.iter().find(|(name, _)| *name == "converter").ok_or("no such suite")?;
     let suite = load_suite(name, name, text).map_err(|error| error.message)?;
     let settings = Settings {
@@ -211,7 +211,7 @@ fn laws(subject: &Subject, endpoint: Arc<dyn Endpoint>, objects: usize) -> Falli
     let plan = plan(subject, &settings, &ServerMatrix::default());
     let report = crdproof::run::judge(&plan, &Observations::default(), &options).report;
     let took = started.elapsed();
-    let broken = report.results.iter().find(|result| result.outcome == Judged::Broken);
+    let broken = report.results.iter().find(|result| result.outcome == Judged::Failed);
     broken.map_or(Ok(took), |result| Err(format!("{} is broken", result.check).into()))
 }
 

@@ -95,7 +95,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The newest build of a release at hand.
+/// The newest build of a installed release.
 fn binaries(release: &str) -> Result<Binaries, String> {
     let env = |name: &str| std::env::var_os(name);
     let store = Store::default_root(&env).and_then(|root| Store::open(root).ok()).ok_or("there is no cache")?;
@@ -105,7 +105,7 @@ fn binaries(release: &str) -> Result<Binaries, String> {
         version == release || version.starts_with(&format!("{release}."))
     });
     let entry =
-        fitting.next_back().ok_or(format!("{release} is not at hand; `crdproof env use {release}` builds it"))?;
+        fitting.next_back().ok_or(format!("{release} is not available; `crdproof env use {release}` builds it"))?;
     Ok(Binaries::in_folder(entry.folder))
 }
 

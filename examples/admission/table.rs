@@ -15,7 +15,7 @@ pub(crate) struct Row {
     pub(crate) meant: usize,
     /// Objects on which our validator and the server differ, with both words.
     pub(crate) disagreements: Vec<String>,
-    pub(crate) undecided: usize,
+    pub(crate) inconclusive: usize,
     /// Why rules could not be decided.
     pub(crate) open: BTreeMap<String, usize>,
     /// Messages about objects that should have been admitted.
@@ -56,7 +56,11 @@ impl Table {
             percent(meant, negative)
         );
         println!("coverage   {covered} of {leaves} leaves, {:.3} %", percent(covered, leaves));
-        println!("differing  {} objects, {} undecided", sum(|row| row.disagreements.len()), sum(|row| row.undecided));
+        println!(
+            "differing  {} objects, {} inconclusive",
+            sum(|row| row.disagreements.len()),
+            sum(|row| row.inconclusive)
+        );
         println!("not made   {}", sum(|row| row.missing));
         for (name, why) in &self.refused {
             println!("CRD refused: {name}: {why}");
@@ -70,7 +74,7 @@ impl Table {
                 }
             }
             for (why, count) in row.open.iter().take(4) {
-                println!("{name}: undecided {count} ×: {why}");
+                println!("{name}: inconclusive {count} ×: {why}");
             }
             for gap in row.gaps.iter().take(12) {
                 println!("{name}: not covered: {gap}");

@@ -1,4 +1,4 @@
-//! One CRD on trial.
+//! One CRD under test.
 
 use std::sync::Arc;
 
@@ -95,8 +95,8 @@ pub(crate) fn offline(definition: &Definition, arguments: &Arguments, table: &mu
                 Outcome::Admitted => *row.messages.entry(format!("pruned {:?}", answer.pruned)).or_default() += 1,
                 other => *row.messages.entry(format!("{other:?}")).or_default() += 1,
             }
-            row.undecided += usize::from(!answer.undecided.is_empty());
-            for open in &answer.undecided {
+            row.inconclusive += usize::from(!answer.inconclusive.is_empty());
+            for open in &answer.inconclusive {
                 *row.open.entry(format!("{}: {}", open.rule, open.why)).or_default() += 1;
             }
         }
@@ -315,9 +315,9 @@ async fn send(api: &Api, verb: Verb, requests: Vec<(String, Value)>) -> Result<V
 
 /// Compares our verdict with the server's.
 fn agree(ours: &crdproof_schema::structural::Admission, answer: &Answer, case: &Case, row: &mut Row) {
-    row.undecided += usize::from(!ours.undecided.is_empty());
+    row.inconclusive += usize::from(!ours.inconclusive.is_empty());
     let admitted = ours.outcome == Outcome::Admitted && ours.pruned.is_empty();
-    if admitted != answer.is_success() && ours.undecided.is_empty() {
+    if admitted != answer.is_success() && ours.inconclusive.is_empty() {
         let object: String = case.object.to_string().chars().take(1500).collect();
         let ours = format!("{:?} pruned {:?}", ours.outcome, ours.pruned).chars().take(600).collect::<String>();
         row.disagreements.push(format!("server {} {}; ours {ours}: {object}", answer.status, answer.message()));

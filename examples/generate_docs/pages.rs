@@ -181,7 +181,7 @@ fn needed(need: Need) -> &'static str {
         Need::Manifest => "the CRD",
         Need::Baseline => "a baseline",
         Need::Samples => "samples",
-        Need::Trials | Need::Survey => "a converter, and samples or generated objects",
+        Need::ConversionRuns | Need::Survey => "a converter, and samples or generated objects",
         Need::FieldMap => "a field map beside the converter",
         Need::Recorded => "recorded conversions of samples",
         Need::BaselineConverter => "the converter of the previous release",

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::evidence::{Exchange, Scenario, Trace, Trial};
+use crate::evidence::{ConversionRun, Exchange, Scenario, Trace};
 use crate::subject::{Crd, Subject};
 use crdproof_schema::document::Span;
 use crdproof_schema::kubernetes::KubeVersion;
@@ -45,7 +45,7 @@ pub struct Check {
     /// Where the guarantee comes from: normative text first, then incidents. Each is an `https://` URL, or a page of
     /// ours by its path, such as `docs/features.md#definition`.
     pub source: &'static [&'static str],
-    /// How bad a breach is.
+    /// How bad a failure is.
     pub severity: Severity,
     /// The Kubernetes minor from which the guarantee can be expected, if any.
     pub since: Option<u32>,
@@ -115,8 +115,8 @@ pub enum Need {
     Baseline,
     /// At least one sample of the CRD.
     Samples,
-    /// Conversions by the subject's converter; each trial is judged by itself.
-    Trials,
+    /// Conversions by the subject's converter; each conversion_run is judged by itself.
+    ConversionRuns,
     /// The first conversions of every pair of versions, judged together.
     Survey,
     /// A declared relation of the versions, beside a converter that is not that relation itself.
@@ -138,14 +138,14 @@ pub enum Need {
 pub struct Evidence<'a> {
     /// The whole subject.
     pub subject: &'a Subject,
-    /// The CRD on trial: its new state, or the old one where the CRD is gone.
+    /// The CRD on conversion_run: its new state, or the old one where the CRD is gone.
     pub crd: &'a Crd,
     /// What became of the CRD since the baseline.
     pub change: Change<'a>,
     /// How the schemas of the versions that are in both states differ, by version.
     pub deltas: &'a [(String, Vec<Delta>)],
     /// Conversions of this CRD's objects.
-    pub trials: &'a [Trial],
+    pub conversion_runs: &'a [ConversionRun],
     /// Requests to the endpoint of this CRD's converter.
     pub exchanges: &'a [Exchange],
     /// What was seen on an API server.
@@ -156,18 +156,18 @@ pub struct Evidence<'a> {
     pub secrets: &'a Secrets,
     /// Whether secrets may be shown.
     pub show_secrets: bool,
-    /// What is compiled already, where many trials are judged.
+    /// What is compiled already, where many conversion_runs are judged.
     pub tools: Option<&'a Tools<'a>>,
 }
 
 impl Evidence<'_> {
     /// An object, or a part of one, as it may be shown. The version is that of a whole object.
-    pub fn mask(&self, version: Option<&str>, value: &Value) -> Value {
+    pub fn redact(&self, version: Option<&str>, value: &Value) -> Value {
         if self.show_secrets {
             return value.clone();
         }
         let version = version.and_then(|version| self.crd.version(version));
-        self.secrets.mask(version.and_then(|version| version.schema.as_ref()), value)
+        self.secrets.redact(version.and_then(|version| version.schema.as_ref()), value)
     }
 
     /// The lowest Kubernetes release that the subject claims, if it claims one.
@@ -193,27 +193,27 @@ pub enum Change<'a> {
 #[derive(Debug, Clone)]
 pub enum Verdict {
     /// The guarantee holds on everything that was examined, which is never nothing.
-    Held {
+    Passed {
         /// How many things were looked at.
         examined: usize,
     },
     /// The guarantee is broken.
-    Broken(Vec<Breach>),
+    Failed(Vec<Failure>),
     /// A known defect or limit of the server, not the subject's fault.
-    ServerFact(String),
+    KnownServerIssue(String),
     /// The evidence does not suffice.
-    Undecided(String),
+    Inconclusive(String),
 }
 
 impl Verdict {
-    /// Broken if there are breaches, else held on what was examined; nothing examined decides nothing.
-    pub fn from_breaches(breaches: Vec<Breach>, examined: usize) -> Self {
-        if !breaches.is_empty() {
-            Self::Broken(breaches)
+    /// Failed if there are failures, else held on what was examined; nothing examined decides nothing.
+    pub fn from_failures(failures: Vec<Failure>, examined: usize) -> Self {
+        if !failures.is_empty() {
+            Self::Failed(failures)
         } else if examined == 0 {
-            Self::Undecided("there was nothing to examine".into())
+            Self::Inconclusive("there was nothing to examine".into())
         } else {
-            Self::Held { examined }
+            Self::Passed { examined }
         }
     }
 }
@@ -221,7 +221,7 @@ impl Verdict {
 /// One place where a guarantee is broken. It becomes a finding once the engine has given it a
 /// file, a fingerprint and a severity.
 #[derive(Debug, Clone)]
-pub struct Breach {
+pub struct Failure {
     /// What is wrong, with the observed value.
     pub message: String,
     /// Where in the sources.
@@ -238,15 +238,15 @@ pub struct Breach {
     pub help: Option<String>,
     /// A severity that fits better than the check's usual one.
     pub severity: Option<Severity>,
-    /// The trial that shows it: an index into the evidence's trials.
-    pub trial: Option<usize>,
-    /// What tells this breach from others of the same check, CRD, version and path. It goes into the
+    /// The conversion_run that shows it: an index into the evidence's conversion_runs.
+    pub conversion_run: Option<usize>,
+    /// What tells this failure from others of the same check, CRD, version and path. It goes into the
     /// fingerprint, so it must not change when unrelated lines move.
     pub key: String,
 }
 
-impl Breach {
-    /// A breach with this message; the message also tells it apart unless a key is given.
+impl Failure {
+    /// A failure with this message; the message also tells it apart unless a key is given.
     pub fn new(message: impl Into<String>) -> Self {
         let message = message.into();
         Self {
@@ -259,7 +259,7 @@ impl Breach {
             related: Vec::new(),
             help: None,
             severity: None,
-            trial: None,
+            conversion_run: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Who migrated: all are judged alike, but what the control plane does by itself is no fault of the subject.
 
 use super::shared_trace::{Found, judged};
-use super::{Breach, Evidence, Verdict};
+use super::{Evidence, Failure, Verdict};
 use crate::evidence::{StorageStep, Trace};
 
 /// Somebody who migrates, and the steps in which that was seen.
@@ -53,13 +53,15 @@ pub(super) fn judged_by_driver(evidence: &Evidence<'_>, judge: impl Fn(&Trace, &
     let own = judged(evidence, |trace, found| OWN.iter().for_each(|driver| judge(trace, driver, found)));
     let servers = judged(evidence, |trace, found| judge(trace, &IN_TREE, found));
     match (own, servers) {
-        (Verdict::Broken(breaches), _) => Verdict::Broken(breaches),
-        (_, Verdict::Broken(breaches)) => {
-            let messages: Vec<String> = breaches.into_iter().map(|Breach { message, .. }| message).collect();
-            Verdict::ServerFact(messages.join("; "))
+        (Verdict::Failed(failures), _) => Verdict::Failed(failures),
+        (_, Verdict::Failed(failures)) => {
+            let messages: Vec<String> = failures.into_iter().map(|Failure { message, .. }| message).collect();
+            Verdict::KnownServerIssue(messages.join("; "))
         }
-        (Verdict::Held { examined }, Verdict::Held { examined: more }) => Verdict::Held { examined: examined + more },
-        (Verdict::Undecided(_), servers @ Verdict::Held { .. }) => servers,
+        (Verdict::Passed { examined }, Verdict::Passed { examined: more }) => {
+            Verdict::Passed { examined: examined + more }
+        }
+        (Verdict::Inconclusive(_), servers @ Verdict::Passed { .. }) => servers,
         (own, _) => own,
     }
 }

@@ -1,11 +1,11 @@
-//! What the checks of journeys share: reading a trace, comparing what was seen at different times.
+//! What the checks of scenarios share: reading a trace, comparing what was seen at different times.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::shared_difference::{Kind, differences, field};
-use super::{Breach, Evidence, Verdict};
+use super::{Evidence, Failure, Verdict};
 use crate::evidence::{RetirementStep, ScenarioStep, Snapshot, Trace};
 use crate::subject::field_map::declares_lost;
 
@@ -13,20 +13,20 @@ use crate::subject::field_map::declares_lost;
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) examined: usize,
-    breaches: Vec<Breach>,
+    failures: Vec<Failure>,
 }
 
 impl Found {
-    /// Adds a breach; the key tells it from others of the same check and version.
-    pub(super) fn breach(&mut self, version: &str, message: String, key: String) {
-        let breach = Breach::new(message).key(key);
-        self.breaches.push(if version.is_empty() { breach } else { breach.version(version) });
+    /// Adds a failure; the key tells it from others of the same check and version.
+    pub(super) fn failure(&mut self, version: &str, message: String, key: String) {
+        let failure = Failure::new(message).key(key);
+        self.failures.push(if version.is_empty() { failure } else { failure.version(version) });
     }
 
-    /// Adds a breach at a field of an object, with what shows it.
+    /// Adds a failure at a field of an object, with what shows it.
     pub(super) fn place(&mut self, version: &str, message: String, path: String, evidence: String) {
-        let breach = Breach::new(message).version(version).evidence(evidence);
-        self.breaches.push(Breach { path: Some(path), ..breach });
+        let failure = Failure::new(message).version(version).evidence(evidence);
+        self.failures.push(Failure { path: Some(path), ..failure });
     }
 
     /// Compares two readings of an object. Metadata that moves with every write, and losses that are declared, are left out.
@@ -34,7 +34,7 @@ impl Found {
         self.examined += 1;
         let (before, after) = (content(was), content(now));
         let name = was["metadata"]["name"].as_str().unwrap_or_default();
-        let shown = |value: &Value| evidence.mask(Some(version), value);
+        let shown = |value: &Value| evidence.redact(Some(version), value);
         for difference in differences(&before, &after) {
             let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed | Kind::Emptiness);
             let path = field(&difference.pointer);
@@ -42,9 +42,9 @@ impl Found {
                 continue;
             }
             let message = format!("{path} of {name} is different at {version} {when}");
-            let breach = Breach::new(message).version(version).key(when);
-            let breach = breach.evidence(format!("before: {}\nafter:  {}", shown(&before), shown(&after)));
-            self.breaches.push(Breach { path: Some(path), ..breach });
+            let failure = Failure::new(message).version(version).key(when);
+            let failure = failure.evidence(format!("before: {}\nafter:  {}", shown(&before), shown(&after)));
+            self.failures.push(Failure { path: Some(path), ..failure });
         }
     }
 }
@@ -56,16 +56,16 @@ pub(super) fn is_declared(evidence: &Evidence<'_>, version: &str, field: &str) -
     !maps.is_empty() && others.any(|other| other != version && declares_lost(&maps, &[version, other, version], field))
 }
 
-/// Judges the trace that is at hand; of several breaches with one key, version and path the first is told.
+/// Judges the trace that is available; of several failures with one key, version and path the first is told.
 pub(super) fn judged(evidence: &Evidence<'_>, judge: impl Fn(&Trace, &mut Found)) -> Verdict {
     let Some(trace) = evidence.trace else {
-        return Verdict::Undecided("no journey was made".into());
+        return Verdict::Inconclusive("no scenario was made".into());
     };
     let mut found = Found::default();
     judge(trace, &mut found);
     let mut seen = BTreeSet::new();
-    found.breaches.retain(|breach| seen.insert((breach.key.clone(), breach.version.clone(), breach.path.clone())));
-    Verdict::from_breaches(found.breaches, found.examined)
+    found.failures.retain(|failure| seen.insert((failure.key.clone(), failure.version.clone(), failure.path.clone())));
+    Verdict::from_failures(found.failures, found.examined)
 }
 
 /// An object as its author sees it: without what the server keeps for itself.
@@ -91,7 +91,7 @@ pub(super) fn alike(
         for (name, was) in &before.objects {
             match after.objects.get(name) {
                 Some(now) => found.compare(evidence, &before.version, was, now, when),
-                None => found.breach(
+                None => found.failure(
                     &before.version,
                     format!("{name} is gone at {} {when}", before.version),
                     when.to_owned(),
@@ -115,7 +115,7 @@ pub(super) fn stored_versions(definition: &Value) -> Vec<String> {
     versions.filter_map(|version| version.as_str().map(str::to_owned)).collect()
 }
 
-/// The versions that a CRD had when the retire journey began, and has not in the end.
+/// The versions that a CRD had when the retire scenario began, and has not in the end.
 pub(super) fn retired_versions(trace: &Trace) -> BTreeSet<String> {
     let versions = |step| {
         let versions = trace.definition(step).and_then(|crd| crd["spec"]["versions"].as_array());
@@ -175,7 +175,7 @@ pub(super) fn same_owners(
             let won = now.difference(&was).map(|(manager, version, path)| (manager, version, path, "gets"));
             if let Some((manager, version, path, what)) = lost.chain(won).next() {
                 let message = format!("{manager} {what} .{} of {name} at {version} {how}", path.join("."));
-                found.breach(&before.version, message, format!("{manager} {}", path.join(".")));
+                found.failure(&before.version, message, format!("{manager} {}", path.join(".")));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What judges of conversions use again and again: compiled once for a CRD, not for every batch of trials.
+//! What judges of conversions use again and again: compiled once for a CRD, not for every batch of conversion_runs.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ impl std::fmt::Debug for Tools<'_> {
 }
 
 impl Evidence<'_> {
-    /// Calls with the tools at hand, or with tools made for this once.
+    /// Calls with the tools available, or with tools made for this once.
     pub(super) fn with_tools<T>(&self, act: impl FnOnce(&Tools<'_>) -> T) -> T {
         match self.tools {
             Some(tools) => act(tools),

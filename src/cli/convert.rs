@@ -10,7 +10,7 @@ use crate::subject::load::{InputError, Texts, Trouble};
 use crate::subject::{Crd, Subject};
 use anyhow::Result;
 use crdproof_schema::document::{Sources, parse};
-use crdproof_schema::structural::scrub;
+use crdproof_schema::structural::redact_text;
 use serde_json::Value;
 
 use super::args::convert::ConvertArgs;
@@ -71,7 +71,7 @@ fn shown(why: &str, crd: &Crd, version: &str, object: &Value, args: &ConvertArgs
         let schema = crd.version(version).and_then(|version| version.schema.as_ref());
         crd.secrets().collect(schema, object, &mut values);
     }
-    scrub(why, &values)
+    redact_text(why, &values)
 }
 
 /// Says one line for each wire rule; whether none is broken.
@@ -81,14 +81,14 @@ fn tell(report: &Report, crd: &str, console: Console) -> bool {
         let title = crate::checks::find(&result.check).map_or("", |check| check.title);
         let reason = result.reason.as_deref().unwrap_or_default();
         match result.outcome {
-            Outcome::Held => console.say(&format!("✔ {}: {title}", result.check)),
-            Outcome::Broken => {
+            Outcome::Passed => console.say(&format!("✔ {}: {title}", result.check)),
+            Outcome::Failed => {
                 sound = false;
                 for finding in report.findings.iter().filter(|finding| finding.check == result.check) {
                     console.say(&format!("✗ {}: {}; {}", result.check, finding.message, finding.help));
                 }
             }
-            Outcome::ServerFact | Outcome::Undecided => console.say(&format!("○ {}: {reason}", result.check)),
+            Outcome::KnownServerIssue | Outcome::Inconclusive => console.say(&format!("○ {}: {reason}", result.check)),
         }
     }
     sound

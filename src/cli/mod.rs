@@ -2,7 +2,7 @@
 
 mod args;
 mod audit;
-mod cases;
+mod counterexamples;
 mod console;
 mod convert;
 mod diff;

@@ -114,8 +114,8 @@ pub(crate) fn verdict(report: &Report, args: &ReportArgs) -> Exit {
         FailOn::Never => None,
     };
     let found = least.is_some_and(|least| report.counting().any(|finding| finding.severity >= least));
-    let undecided = args.strict && report.results.iter().any(|result| result.outcome == Outcome::Undecided);
-    if found || undecided {
+    let inconclusive = args.strict && report.results.iter().any(|result| result.outcome == Outcome::Inconclusive);
+    if found || inconclusive {
         Exit::Findings
     } else if !report.problems.is_empty() {
         Exit::Environment

@@ -1,4 +1,4 @@
-//! `replay`: saved cases once more.
+//! `replay`: saved counterexamples once more.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use anyhow::Result;
 
 use super::args::SelectionArgs;
 use super::args::replay::ReplayArgs;
-use super::cases::{self, Kept};
 use super::console::Console;
+use super::counterexamples::{self, Kept};
 use super::env;
 use super::exit::Exit;
 use super::files;
@@ -29,7 +29,7 @@ enum Verdict {
     /// The check holds on it.
     Passes,
     /// It still breaks the check.
-    Broken(Vec<Finding>),
+    Failed(Vec<Finding>),
     /// It does, and a waiver accepts that.
     Waived(String),
     /// It could not be tried, and why.
@@ -38,15 +38,17 @@ enum Verdict {
     Unreachable(String),
 }
 
-/// Tries saved cases, each with the check that it broke.
+/// Tries saved counterexamples, each with the check that it broke.
 pub(crate) fn replay(args: &ReplayArgs, console: Console) -> Result<Exit> {
     let subject = load(&args.subject())?;
     let kept = match args.cases.as_slice() {
-        [] => cases::folder(&args.subject()).map_or(Ok(Vec::new()), |folder| cases::load(&folder))?,
-        named => named.iter().map(|path| cases::read(path)).collect::<Result<_>>()?,
+        [] => {
+            counterexamples::folder(&args.subject()).map_or(Ok(Vec::new()), |folder| counterexamples::load(&folder))?
+        }
+        named => named.iter().map(|path| counterexamples::read(path)).collect::<Result<_>>()?,
     };
     if kept.is_empty() {
-        console.say("✔ no case is saved, so none is broken");
+        console.say("✔ no counterexamples are saved");
         return Ok(Exit::Success);
     }
     let endpoint = args.target.as_deref().map(|url| target(url, args.ca.as_deref())).transpose()?;
@@ -62,7 +64,7 @@ pub(crate) fn replay(args: &ReplayArgs, console: Console) -> Result<Exit> {
                 console.say(&format!("○ {} is removed", kept.path.display()));
             }
             Verdict::Passes | Verdict::Waived(_) | Verdict::Untried(_) => {}
-            Verdict::Broken(_) => broken = true,
+            Verdict::Failed(_) => broken = true,
             Verdict::Unreachable(_) => unreachable = true,
         }
     }
@@ -145,7 +147,7 @@ fn verdict(report: Report, kept: &Kept) -> Verdict {
     let (waived, counting): (Vec<Finding>, Vec<Finding>) =
         findings.into_iter().partition(|finding| finding.waiver.is_some());
     if !counting.is_empty() {
-        return Verdict::Broken(counting);
+        return Verdict::Failed(counting);
     }
     if let Some(problem) = problems.into_iter().next() {
         return Verdict::Unreachable(problem.message);
@@ -154,7 +156,7 @@ fn verdict(report: Report, kept: &Kept) -> Verdict {
         return Verdict::Waived(waivers.get(index).map_or_else(String::new, |waiver| waiver.reason.clone()));
     }
     match results.into_iter().find(|result| result.check == case.check && result.crd == case.crd) {
-        Some(result) if result.outcome == Outcome::Held => Verdict::Passes,
+        Some(result) if result.outcome == Outcome::Passed => Verdict::Passes,
         Some(result) => Verdict::Untried(result.reason.unwrap_or_else(|| "it was not decided".into())),
         None => Verdict::Untried("it was not judged".into()),
     }
@@ -163,12 +165,12 @@ fn verdict(report: Report, kept: &Kept) -> Verdict {
 fn tell(kept: &Kept, verdict: &Verdict, console: Console) {
     let (path, check) = (kept.path.display(), &kept.case.check);
     match verdict {
-        Verdict::Passes => console.say(&format!("✔ {path}: {check} holds now")),
-        Verdict::Waived(reason) => console.say(&format!("○ {path}: {check} is still broken, and waived: {reason}")),
+        Verdict::Passes => console.say(&format!("✔ {path}: {check} passes now")),
+        Verdict::Waived(reason) => console.say(&format!("○ {path}: {check} still fails, and is waived: {reason}")),
         Verdict::Untried(reason) => console.say(&format!("○ {path}: {check} was not tried: {reason}")),
         Verdict::Unreachable(why) => console.say(&format!("✗ {path}: {check} could not be judged: {why}")),
-        Verdict::Broken(findings) => {
-            console.say(&format!("✗ {path}: {check} is still broken"));
+        Verdict::Failed(findings) => {
+            console.say(&format!("✗ {path}: {check} still fails"));
             for finding in findings {
                 console.say(&format!("  {}[{check}]: {}", finding.severity.as_str(), finding.message));
                 for line in finding.evidence.iter().flat_map(|evidence| evidence.lines()) {

@@ -9,9 +9,9 @@ use super::console::Console;
 use super::exit::Exit;
 use super::servers::{self, Narrator, run_error};
 use super::subject::{load, options, settings};
-use super::{cases, env, output, record};
+use super::{counterexamples, env, output, record};
 use crate::converter::Opened;
-use crate::evidence::SavedCase;
+use crate::evidence::Counterexample;
 use crate::report::{Conduct, Report};
 use crate::run::{self as engine, Ran, Recording, Settings, quoted};
 use crate::subject::Subject;
@@ -23,8 +23,8 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     args.keep.record.as_deref().map_or(Ok(()), record::check)?;
     let subject = load(&args.subject)?;
     let implementation = output::implementation(&subject, &args.report)?;
-    let folder = cases::folder(&args.subject).filter(|_| !args.keep.no_cases);
-    let saved = folder.as_deref().map_or(Ok(Vec::new()), cases::load)?;
+    let folder = counterexamples::folder(&args.subject).filter(|_| !args.keep.no_counterexamples);
+    let saved = folder.as_deref().map_or(Ok(Vec::new()), counterexamples::load)?;
     let settings = Settings {
         cases: saved.iter().map(|kept| kept.case.clone()).collect(),
         show_secrets: args.secrets.show_secrets,
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
         objects,
     });
     let exit = output::finish_conduct(&report, &args.report, conduct.as_ref(), console)?;
-    let passing = cases::passing(&saved, &report);
+    let passing = counterexamples::passing(&saved, &report);
     if passing > 0 && !args.report.quiet {
         console
             .say(&format!("○ saved counterexamples that pass now: {passing}; `crdproof replay --prune` deletes them"));
@@ -87,8 +87,8 @@ fn filters(selection: &SelectionArgs) -> String {
 
 /// Saves counterexamples, and adds to their findings how to try them again. A folder that cannot be written to is no
 /// reason to withhold the verdict.
-fn keep(subject: &Subject, folder: &Path, cases: &[SavedCase], report: &mut Report, console: Console) {
-    if let Err(error) = cases::save(folder, cases) {
+fn keep(subject: &Subject, folder: &Path, cases: &[Counterexample], report: &mut Report, console: Console) {
+    if let Err(error) = counterexamples::save(folder, cases) {
         console.say(&format!("○ counterexamples are not saved for `crdproof replay`: {error}"));
         return;
     }

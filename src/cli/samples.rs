@@ -64,7 +64,8 @@ pub(super) fn samples(args: &AuditArgs, folder: &Path, access: Option<&Access>, 
         TextFormat::Text => paths.iter().map(|path| format!("{path}\n")).collect(),
         TextFormat::Json => format!("{}\n", serde_json::to_string_pretty(&json!({"samples": paths}))?),
     })?;
-    console.say(&format!("✔ {} samples of {name}; values that look secret are masked, look at the rest", paths.len()));
+    console
+        .say(&format!("✔ {} samples of {name}; values that look secret are redacted, look at the rest", paths.len()));
     Ok(Exit::Success)
 }
 

@@ -38,5 +38,11 @@ pub(crate) fn load(args: &SubjectArgs) -> Result<Subject> {
 /// Suites and filters into settings.
 pub(crate) fn settings(args: &SelectionArgs, subject: &Subject) -> Result<Settings> {
     let selection = Selection::named(&args.suites, &args.only, &args.except, subject)?;
-    Ok(Settings { selection, seed: args.seed, objects: args.objects, time: args.time.map(|period| period.0), ..Settings::default() })
+    Ok(Settings {
+        selection,
+        seed: args.seed,
+        objects: args.objects,
+        time: args.time.map(|period| period.0),
+        ..Settings::default()
+    })
 }

@@ -1,4 +1,4 @@
-//! A converter as laws see it: many objects in, one answer for each.
+//! A converter as checks see it: many objects in, one answer for each.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use crate::subject::{Crd, Subject};
 use crdproof_schema::structural;
 
 /// So many requests in a row without any answer mean that nobody is there any more.
-const PATIENCE: usize = 8;
+const MAX_CONSECUTIVE_FAILURES: usize = 8;
 
 /// A request that takes longer and has no answer counts for several, so that a converter that hangs is given up sooner.
 const SLOW: Duration = Duration::from_secs(2);
@@ -166,8 +166,8 @@ impl<'a> Converter<'a> {
             // Only a question about certificates is answered so.
             Outcome::Met(_) => {}
             Outcome::Failed(why) => {
-                let weight = if took >= SLOW { PATIENCE / 2 } else { 1 };
-                if self.silence.fetch_add(weight, Ordering::Relaxed) + weight >= PATIENCE {
+                let weight = if took >= SLOW { MAX_CONSECUTIVE_FAILURES / 2 } else { 1 };
+                if self.silence.fetch_add(weight, Ordering::Relaxed) + weight >= MAX_CONSECUTIVE_FAILURES {
                     self.stopped.get_or_init(|| why.clone());
                 }
             }

@@ -9,7 +9,7 @@ use super::endpoint::{Endpoint, Request};
 use crate::evidence::Outcome;
 
 /// As long as an API server waits.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A command: a review on its standard input, a review on its standard output, a process for each.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct Exec {
     /// Where it runs.
     pub folder: PathBuf,
     /// How long it may take.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 impl Exec {
@@ -40,7 +40,7 @@ impl Exec {
             };
             let said = scope.spawn(move || read(stdout.map(|pipe| Box::new(pipe) as _)));
             let complaint = scope.spawn(move || read(stderr.map(|pipe| Box::new(pipe) as _)));
-            let end = Instant::now() + self.patience;
+            let end = Instant::now() + self.timeout;
             let status = loop {
                 match child.try_wait() {
                     Ok(Some(status)) => break Ok(status),
@@ -49,7 +49,7 @@ impl Exec {
                         // Its pipes close with it, so nobody waits on.
                         let _ = child.kill();
                         let _ = child.wait();
-                        break Err(format!("{program} had no answer within {} s", self.patience.as_secs_f32()));
+                        break Err(format!("{program} had no answer within {} s", self.timeout.as_secs_f32()));
                     }
                     Err(error) => break Err(error.to_string()),
                 }
@@ -84,7 +84,7 @@ mod tests {
 
     fn exec(script: &str) -> Outcome {
         let exec =
-            Exec { command: ["sh", "-c", script].map(str::to_owned).to_vec(), folder: "/".into(), patience: PATIENCE };
+            Exec { command: ["sh", "-c", script].map(str::to_owned).to_vec(), folder: "/".into(), timeout: TIMEOUT };
         exec.send(&Request::post("{}")).0
     }
 
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_command_that_does_not_exist_is_named() {
-        let exec = Exec { command: vec!["no-such-program".into()], folder: "/".into(), patience: PATIENCE };
+        let exec = Exec { command: vec!["no-such-program".into()], folder: "/".into(), timeout: TIMEOUT };
         let (outcome, _) = exec.send(&Request::post("{}"));
         assert!(matches!(outcome, Outcome::Failed(why) if why.starts_with("no-such-program cannot be run")));
     }

@@ -18,7 +18,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 pub struct LongLived {
     command: Vec<String>,
     folder: PathBuf,
-    patience: Duration,
+    timeout: Duration,
     running: Mutex<Option<Running>>,
 }
 
@@ -35,8 +35,8 @@ struct Running {
 
 impl LongLived {
     /// A command, where it runs, and how long it may take for each answer.
-    pub fn new(command: Vec<String>, folder: PathBuf, patience: Duration) -> Self {
-        Self { command, folder, patience, running: Mutex::default() }
+    pub fn new(command: Vec<String>, folder: PathBuf, timeout: Duration) -> Self {
+        Self { command, folder, timeout, running: Mutex::default() }
     }
 
     /// Asks it. What did not answer is ended, so that a late answer is never taken for the next one.
@@ -50,13 +50,13 @@ impl LongLived {
                 .map_err(|error| format!("{program} cannot be run: {error}"))?,
         };
         running.put(body);
-        match running.answers.recv_timeout(self.patience) {
+        match running.answers.recv_timeout(self.timeout) {
             Ok(answer) => {
                 *slot = Some(running);
                 Ok(answer)
             }
             Err(RecvTimeoutError::Timeout) => {
-                let within = self.patience.as_secs_f32();
+                let within = self.timeout.as_secs_f32();
                 // Its input need not be closed in peace.
                 let killed = running.guarded.kill();
                 killed.map_err(|error| format!("{program} had no answer and cannot be ended: {error}"))?;
@@ -162,9 +162,9 @@ impl Endpoint for LongLived {
 mod tests {
     use super::*;
 
-    fn command(script: &str, patience: u64) -> LongLived {
+    fn command(script: &str, timeout: u64) -> LongLived {
         let words = ["sh", "-c", script].map(str::to_owned).to_vec();
-        LongLived::new(words, "/".into(), Duration::from_millis(patience))
+        LongLived::new(words, "/".into(), Duration::from_millis(timeout))
     }
 
     fn said(command: &LongLived, body: &str) -> Result<String, String> {

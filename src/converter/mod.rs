@@ -5,7 +5,7 @@ mod convert;
 pub mod endpoint;
 pub mod exec;
 
-mod greeting;
+mod tls;
 mod http;
 pub mod long_lived;
 mod opened;
@@ -84,11 +84,11 @@ pub fn open_baseline(subject: &Subject, means: &Means) -> Result<Option<Box<dyn 
 fn open_as(converter: &ConverterConfig, subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
     let folder = subject.folder();
     if let Some(exec) = &converter.exec {
-        let (command, patience) = (exec.command.clone(), exec.timeout.map_or(exec::PATIENCE, |timeout| timeout.0));
+        let (command, timeout) = (exec.command.clone(), exec.timeout.map_or(exec::TIMEOUT, |timeout| timeout.0));
         if exec.long_lived {
-            return Ok(Some(Box::new(long_lived::LongLived::new(command, folder, patience))));
+            return Ok(Some(Box::new(long_lived::LongLived::new(command, folder, timeout))));
         }
-        return Ok(Some(Box::new(exec::Exec { command, folder, patience })));
+        return Ok(Some(Box::new(exec::Exec { command, folder, timeout })));
     }
     if let Some(process) = &converter.process {
         return open_process(subject, process, means).map(Some);
@@ -111,7 +111,7 @@ fn open_webhook(config: &WebhookConfig, folder: &Path, means: &Means) -> Result<
     let authorities = config.ca_file.as_ref().map(read).transpose()?;
     let webhook = webhook::Webhook::new(config.url.as_deref().unwrap_or_default(), authorities.as_deref())?;
     Ok(Box::new(match config.timeout {
-        Some(timeout) => webhook.patience(timeout.0),
+        Some(timeout) => webhook.timeout(timeout.0),
         None => webhook,
     }))
 }

@@ -104,7 +104,9 @@ impl Process {
         write(&kubeconfig, NO_CLUSTER).map_err(|error| told(&error))?;
         let server = match (config.needs_cluster, server) {
             (false, _) => None,
-            (true, None) => return Err("it needs an API server, and the programs of none are at hand".into()),
+            (true, None) => {
+                return Err("needsCluster is set, but no API server is installed; run `crdproof env use 1.36`".into());
+            }
             (true, Some(assets)) => {
                 let client = json!({"url": url, "caBundle": STANDARD.encode(&authority)});
                 Some(start_server(subject, assets, config.tls.then_some(&client))?)
@@ -119,7 +121,7 @@ impl Process {
         let guarded = guard.spawn(&spec).map_err(|error| told(&ClusterError::Guard(error)))?;
         let mut webhook = Webhook::new(&url, Some(authority.as_bytes()))?.trusting("the authority of $CERT_DIR");
         if let Some(timeout) = config.timeout {
-            webhook = webhook.patience(timeout.0);
+            webhook = webhook.timeout(timeout.0);
         }
         let program = config.run.first().cloned().unwrap_or_default();
         let process = Self { webhook, program, log, guarded: Mutex::new(guarded), server, guard };

@@ -14,14 +14,14 @@ use crdproof_envtest::existing::{Access, Existing};
 use crdproof_envtest::whole;
 
 /// As long as an API server waits for a conversion.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A webhook behind a service. Its certificate is not seen: the API server takes any when it hands requests on.
 pub struct Service {
     runtime: &'static Runtime,
     api: Api,
     path: String,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Service {
@@ -41,16 +41,16 @@ impl Service {
         let runtime = runtime()?;
         let cluster = runtime.block_on(Existing::connect(&access));
         let cluster = cluster.map_err(|error| format!("{} ({})", whole(&error), error.help()))?;
-        let patience = config.timeout.map_or(PATIENCE, |timeout| timeout.0);
-        Ok(Self { runtime, api: cluster.api().clone(), path: path(service), patience })
+        let timeout = config.timeout.map_or(TIMEOUT, |timeout| timeout.0);
+        Ok(Self { runtime, api: cluster.api().clone(), path: path(service), timeout })
     }
 
     async fn ask(&self, request: &Request) -> Outcome {
         let asked = self.api.forward(request.method, &self.path, request.body.to_vec());
-        match tokio::time::timeout(self.patience, asked).await {
+        match tokio::time::timeout(self.timeout, asked).await {
             Ok(Ok(answer)) => outcome(&answer),
             Ok(Err(error)) => Outcome::Failed(whole(&error)),
-            Err(_) => Outcome::Failed(format!("no answer within {} s", self.patience.as_secs_f32())),
+            Err(_) => Outcome::Failed(format!("no answer within {} s", self.timeout.as_secs_f32())),
         }
     }
 }

@@ -7,12 +7,12 @@ use http::{Method, Request as HttpRequest, Uri, header};
 use http_body_util::Full;
 
 use super::endpoint::{Endpoint, Request};
-use super::greeting::{self, Authorities, Shown};
 use super::http::{Client, Server, runtime};
+use super::tls::{self, Authorities, PeerChain};
 use crate::evidence::{Outcome, Transport};
 
 /// As long as an API server waits for a conversion.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How many requests are in flight at once.
 const TOGETHER: usize = 32;
@@ -21,10 +21,10 @@ const TOGETHER: usize = 32;
 pub struct Webhook {
     uri: Uri,
     client: Client,
-    patience: Duration,
+    timeout: Duration,
     tls: Arc<rustls::ClientConfig>,
     authorities: Option<Authorities>,
-    met: tokio::sync::OnceCell<Shown>,
+    met: tokio::sync::OnceCell<PeerChain>,
 }
 
 impl Webhook {
@@ -36,10 +36,10 @@ impl Webhook {
             return Err(format!("{url:?} is no address; write https://HOST:PORT/PATH"));
         }
         let authorities = authorities.map(|pem| Authorities::read("the CA of `caFile`", pem)).transpose()?;
-        let tls = greeting::client_config()?;
+        let tls = tls::client_config()?;
         let client = Client::new(tls.clone());
         let met = tokio::sync::OnceCell::new();
-        Ok(Self { uri, client, patience: PATIENCE, tls: Arc::new(tls), authorities, met })
+        Ok(Self { uri, client, timeout: TIMEOUT, tls: Arc::new(tls), authorities, met })
     }
 
     /// Closes the connections that no request uses. A server that is asked to end may wait for them otherwise.
@@ -48,8 +48,8 @@ impl Webhook {
     }
 
     /// Waits this long instead of as long as an API server.
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self
     }
 
@@ -72,36 +72,36 @@ impl Webhook {
     }
 
     /// Meets the endpoint, once.
-    async fn meet(&self) -> Result<&Shown, String> {
-        let meet = async {
+    async fn handshake(&self) -> Result<&PeerChain, String> {
+        let handshake = async {
             match self.uri.scheme_str() {
-                Some("https") => greeting::meet(Arc::clone(&self.tls), self.host(), self.port()).await,
+                Some("https") => tls::handshake(Arc::clone(&self.tls), self.host(), self.port()).await,
                 _ => Ok(None),
             }
         };
-        self.met.get_or_try_init(|| meet).await
+        self.met.get_or_try_init(|| handshake).await
     }
 
     /// Sends one request, and waits no longer than this.
-    pub(super) fn send_within(&self, request: &Request, patience: Duration) -> (Outcome, Duration) {
+    pub(super) fn send_within(&self, request: &Request, timeout: Duration) -> (Outcome, Duration) {
         match runtime() {
-            Ok(runtime) => runtime.block_on(self.ask(request, patience.min(self.patience))),
+            Ok(runtime) => runtime.block_on(self.ask(request, timeout.min(self.timeout))),
             Err(why) => (Outcome::Failed(why), Duration::ZERO),
         }
     }
 
-    async fn ask(&self, request: &Request, patience: Duration) -> (Outcome, Duration) {
+    async fn ask(&self, request: &Request, timeout: Duration) -> (Outcome, Duration) {
         let started = Instant::now();
-        let outcome = match tokio::time::timeout(patience, self.exchange(request)).await {
+        let outcome = match tokio::time::timeout(timeout, self.exchange(request)).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(why)) => Outcome::Failed(why),
-            Err(_) => Outcome::Failed(format!("no answer within {} s", patience.as_secs_f32())),
+            Err(_) => Outcome::Failed(format!("no answer within {} s", timeout.as_secs_f32())),
         };
         (outcome, started.elapsed())
     }
 
     async fn exchange(&self, request: &Request) -> Result<Outcome, String> {
-        let server = Server { host: self.host(), port: self.port(), tls: self.meet().await?.is_some() };
+        let server = Server { host: self.host(), port: self.port(), tls: self.handshake().await?.is_some() };
         let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| error.to_string())?;
         let host = self.uri.authority().map_or("", |authority| authority.as_str().rsplit('@').next().unwrap_or(""));
         let request = HttpRequest::builder()
@@ -125,18 +125,18 @@ impl Webhook {
 
 impl Endpoint for Webhook {
     fn transport(&self, bundle: Option<&[u8]>) -> Option<Transport> {
-        let meeting = async { tokio::time::timeout(self.patience, self.meet()).await };
+        let meeting = async { tokio::time::timeout(self.timeout, self.handshake()).await };
         let shown = runtime().ok()?.block_on(meeting).ok()?.ok()?;
         if let Some(authorities) = &self.authorities {
-            return greeting::transport(self.host(), shown, authorities);
+            return tls::transport(self.host(), shown, authorities);
         }
         // A bundle that cannot be read is another check's affair.
         let bundle = bundle.and_then(|pem| Authorities::read("the CRD's caBundle", pem).ok());
-        greeting::transport(self.host(), shown, &bundle.unwrap_or_else(Authorities::of_the_machine))
+        tls::transport(self.host(), shown, &bundle.unwrap_or_else(Authorities::of_the_machine))
     }
 
     fn send(&self, request: &Request) -> (Outcome, Duration) {
-        self.send_within(request, self.patience)
+        self.send_within(request, self.timeout)
     }
 
     fn send_together(&self, requests: &[Request]) -> Vec<(Outcome, Duration)> {
@@ -147,7 +147,7 @@ impl Endpoint for Webhook {
         runtime.block_on(async {
             let mut answers = Vec::with_capacity(requests.len());
             for some in requests.chunks(TOGETHER) {
-                let asked = some.iter().map(|request| self.ask(request, self.patience));
+                let asked = some.iter().map(|request| self.ask(request, self.timeout));
                 answers.extend(futures::future::join_all(asked).await);
             }
             answers

@@ -75,7 +75,7 @@ pub enum Outcome {
 
 /// A body with the objects of its review as they may be shown, by version. `None` where it is no JSON: that may be a
 /// piece of an object, and its secrets cannot be told from the rest.
-pub fn masked_review(body: &str, mask: &dyn Fn(Option<&str>, &Value) -> Value) -> Option<Value> {
+pub fn redacted_review(body: &str, mask: &dyn Fn(Option<&str>, &Value) -> Value) -> Option<Value> {
     let mut review: Value = read_json(body.as_bytes()).ok()?;
     for pointer in ["/request/objects", "/response/convertedObjects"] {
         for object in review.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().flatten() {

@@ -2,7 +2,7 @@
 
 mod action;
 mod body;
-mod case;
+mod counterexample;
 mod delivered;
 mod exchange;
 pub mod inventory;
@@ -13,13 +13,14 @@ mod step;
 mod taken;
 mod trace;
 mod transport;
-mod trial;
+mod conversion;
 
 pub use action::{Action, Listing};
 pub use body::{Bodies, Body};
-pub use case::{CaseError, SavedCase};
+pub use conversion::{Act, Answer, ConversionRun, Edit, Fit, Hop, Origin, Reply, Step};
+pub use counterexample::{Counterexample, CounterexampleError};
 pub use delivered::{Became, Delivered, Differs, Health, State};
-pub use exchange::{Ask, Exchange, Outcome, masked_review};
+pub use exchange::{Ask, Exchange, Outcome, redacted_review};
 pub(crate) use json::read_json;
 pub use object::Object;
 pub use step::{ApplyStep, RetirementStep, Scenario, ServingStep, Step as ScenarioStep, StorageStep};
@@ -29,4 +30,3 @@ pub use trace::{
     Trace, WatchEvent, WatchLog,
 };
 pub use transport::{Certificate, Transport};
-pub use trial::{Act, Answer, Edit, Fit, Leg, Origin, Reply, Step, Trial};

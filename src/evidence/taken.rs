@@ -32,7 +32,7 @@ impl Taken {
     pub fn of(crd: &Crd, object: &Value, anonymous: Option<usize>) -> Self {
         let version = object["apiVersion"].as_str().and_then(|text| Some(text.rsplit_once('/')?.1)).unwrap_or_default();
         let schema = crd.version(version).and_then(|version| version.schema.as_ref());
-        let mut object = crd.secrets().mask(schema, object);
+        let mut object = crd.secrets().redact(schema, object);
         if let Some(meta) = object["metadata"].as_object_mut() {
             meta.retain(|name, _| !SET.contains(&name.as_str()));
             if let Some(annotations) = meta.get_mut("annotations").and_then(Value::as_object_mut) {

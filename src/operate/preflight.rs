@@ -1,4 +1,4 @@
-//! A look at a server before anything runs there: what it is, which defects it has by table and by experiment, whether
+//! A look at a server before anything runs there: what it is, which defects it has by table and by probe, whether
 //! it has what a subject needs, and what we may do.
 
 use serde::Serialize;
@@ -41,16 +41,16 @@ pub struct Ruled {
     pub severity: Weight,
     /// What the table says.
     pub table: Standing,
-    /// What experiments saw, by name.
+    /// What probes saw, by name.
     pub probes: Vec<Probed>,
-    /// Why there is no experiment, where there is none.
+    /// Why there is no probe, where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untested: Option<&'static str>,
     /// Both together.
     pub verdict: Outcome,
 }
 
-/// An experiment and what came of it.
+/// An probe and what came of it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Probed {
@@ -61,7 +61,7 @@ pub struct Probed {
     pub sight: Sight,
 }
 
-/// What table and experiments say together. An experiment overrules the table.
+/// What table and probes say together. An probe overrules the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::converter::proxy::Tap;
+use crate::converter::proxy::ConversionProxy;
 use crdproof_envtest::api::object_key;
 use crdproof_envtest::api::{Answer, Api, Resource};
 use crdproof_envtest::local::Local;
@@ -61,8 +61,8 @@ pub struct Watched<'a> {
     pub kind: &'a Resource,
     /// An object to write, at its own version.
     pub object: &'a Value,
-    /// The tap, which knows of reviews under way.
-    pub tap: Option<&'a Tap>,
+    /// The proxy, which knows of reviews under way.
+    pub proxy: Option<&'a ConversionProxy>,
 }
 
 /// How it is known which version an object is stored at.
@@ -70,7 +70,7 @@ pub struct Watched<'a> {
 pub enum Store<'a> {
     /// From etcd, which is ours.
     Etcd(&'a Local),
-    /// By what the tap is asked when the object is read at this version.
+    /// By what the proxy is asked when the object is read at this version.
     Asked(&'a str),
 }
 
@@ -84,10 +84,10 @@ impl<'a> Store<'a> {
 }
 
 /// Waits until a flip has taken effect. `begun` are requests of ours that began before it; whoever else wrote through the
-/// tap is known to it.
+/// proxy is known to it.
 pub async fn settle(watched: &Watched<'_>, wanted: &str, begun: Vec<Flight>) -> Result<Settled, ClusterError> {
     let started = Instant::now();
-    let reviews = watched.tap.map(Tap::pending).unwrap_or_default();
+    let reviews = watched.proxy.map(ConversionProxy::pending).unwrap_or_default();
     let mut settled = Settled { drained: begun.len().max(reviews.len()), ..Settled::default() };
     // First the servers: what begins while one of them is late is late, too.
     settled.servers = landed(watched, wanted, started + retry::TIMEOUT).await?;
@@ -96,7 +96,7 @@ pub async fn settle(watched: &Watched<'_>, wanted: &str, begun: Vec<Flight>) -> 
         // Whatever it was answered: it is over.
         settled.stuck |= tokio::time::timeout(left, flight).await.is_err();
     }
-    while watched.tap.is_some_and(|tap| tap.pending().iter().any(|review| reviews.contains(review))) {
+    while watched.proxy.is_some_and(|proxy| proxy.pending().iter().any(|review| reviews.contains(review))) {
         if started.elapsed() >= retry::TIMEOUT {
             settled.stuck = true;
             break;
@@ -155,13 +155,13 @@ async fn landed_at(
 
 /// The version that an object is stored at.
 async fn stored_at(watched: &Watched<'_>, api: &Api, object: &Value) -> Result<String, ClusterError> {
-    match (watched.store, watched.tap) {
+    match (watched.store, watched.proxy) {
         (Store::Etcd(local), _) => {
             let objects = local.stored(&watched.kind.group, &watched.kind.plural).await?;
             let found = objects.iter().find(|stored| object_key(stored) == object_key(object));
             Ok(found.map(version_of).unwrap_or_default())
         }
-        (Store::Asked(asked), Some(tap)) => ask(api, tap, &watched.kind.at(asked), object).await,
+        (Store::Asked(asked), Some(proxy)) => ask(api, proxy, &watched.kind.at(asked), object).await,
         (Store::Asked(_), None) => Ok(String::new()),
     }
 }
@@ -171,12 +171,17 @@ pub(crate) fn version_of(object: &Value) -> String {
     object["apiVersion"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// The version that an object is stored at, by what the tap is asked when it is read.
-pub(crate) async fn ask(api: &Api, tap: &Tap, kind: &Resource, object: &Value) -> Result<String, ClusterError> {
-    let before = tap.count();
+/// The version that an object is stored at, by what the proxy is asked when it is read.
+pub(crate) async fn ask(
+    api: &Api,
+    proxy: &ConversionProxy,
+    kind: &Resource,
+    object: &Value,
+) -> Result<String, ClusterError> {
+    let before = proxy.count();
     api.get(&kind.path_of(object["metadata"]["name"].as_str().unwrap_or_default())).await?.ok()?;
     let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
-    let seen = tap.since(before);
+    let seen = proxy.since(before);
     let review = seen.iter().find(|seen| seen.to == kind.version && seen.uids.iter().any(|own| own == uid));
     Ok(review.and_then(|seen| seen.from.first().cloned()).unwrap_or_else(|| kind.version.clone()))
 }

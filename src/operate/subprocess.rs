@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::guard::{Guard, Output, Spec};
-use crdproof_schema::structural::scrub;
+use crdproof_schema::structural::redact_text;
 
 /// What a shell says where there is no such command.
 const NO_SUCH_COMMAND: i32 = 127;
@@ -23,7 +23,7 @@ pub(crate) struct Ended {
 /// one that is cut in two would not be known later.
 pub(crate) async fn run(
     spec: Spec,
-    patience: Duration,
+    timeout: Duration,
     kept: usize,
     secrets: &BTreeSet<String>,
 ) -> Result<Ended, ClusterError> {
@@ -33,7 +33,7 @@ pub(crate) async fn run(
     // A file, since a pipe would stay open as long as anybody holds its other end.
     let file = folder.path().join("said");
     let mut command = guard.spawn(&spec.output(Output::File(file.clone()))).map_err(ClusterError::Guard)?;
-    let end = Instant::now() + patience;
+    let end = Instant::now() + timeout;
     let status = loop {
         if let Some(status) = command.try_wait().map_err(ClusterError::Guard)? {
             break Some(status);
@@ -45,7 +45,7 @@ pub(crate) async fn run(
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     let said = std::fs::read(&file).map_err(ClusterError::Guard)?;
-    let said = last(&scrub(&String::from_utf8_lossy(&said), secrets), kept);
+    let said = last(&redact_text(&String::from_utf8_lossy(&said), secrets), kept);
     if status.and_then(|status| status.code()) == Some(NO_SUCH_COMMAND) {
         return Err(ClusterError::Missing {
             what: format!("the command {program:?}"),
@@ -66,10 +66,10 @@ fn last(said: &str, kept: usize) -> String {
 mod tests {
     use super::*;
 
-    fn ended(script: &str, patience: Duration) -> Result<Ended, ClusterError> {
+    fn ended(script: &str, timeout: Duration) -> Result<Ended, ClusterError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let secrets = BTreeSet::from(["canary-7".to_owned()]);
-        runtime.block_on(run(Spec::new("sh").args(["-c", script]), patience, 20, &secrets))
+        runtime.block_on(run(Spec::new("sh").args(["-c", script]), timeout, 20, &secrets))
     }
 
     /// A zombie has ended, whether or not somebody has noticed.

@@ -49,7 +49,7 @@ pub fn conformance(report: &Report, conduct: &Conduct<'_>) -> String {
     text + &format!("digest: \"sha256:{digest}\"\n")
 }
 
-/// Core is what loses data, ownership or availability where it is broken. The registry says, whatever a suite says.
+/// Core is what loses data, ownership or availability where it is failed. The registry says, whatever a suite says.
 fn is_core(check: &Check) -> bool {
     check.severity == Severity::Error
 }
@@ -88,7 +88,7 @@ struct Level {
     passed: usize,
     failed: BTreeSet<(String, String)>,
     skipped: BTreeSet<(String, String, String)>,
-    undecided: BTreeSet<(String, String, String)>,
+    inconclusive: BTreeSet<(String, String, String)>,
 }
 
 impl Level {
@@ -104,11 +104,11 @@ impl Level {
                 let skipped =
                     report.skipped.iter().find(|skipped| skipped.check == check.id && skipped.crd == crd.name);
                 match result.map(|result| (result.outcome, result.reason.as_deref().unwrap_or_default())) {
-                    Some((Outcome::Held, _)) => level.passed += 1,
+                    Some((Outcome::Passed, _)) => level.passed += 1,
                     // A waiver accepts a finding; it does not make the test pass.
-                    Some((Outcome::Broken, _)) => drop(level.failed.insert(case())),
-                    Some((Outcome::Undecided | Outcome::ServerFact, reason)) => {
-                        level.undecided.insert(because(reason));
+                    Some((Outcome::Failed, _)) => drop(level.failed.insert(case())),
+                    Some((Outcome::Inconclusive | Outcome::KnownServerIssue, reason)) => {
+                        level.inconclusive.insert(because(reason));
                     }
                     None => {
                         let reason = skipped.map_or("the run left it out", |skipped| skipped.reason.as_str());
@@ -123,7 +123,7 @@ impl Level {
     fn result(&self) -> &'static str {
         if !self.failed.is_empty() {
             "failure"
-        } else if self.passed > 0 && self.skipped.is_empty() && self.undecided.is_empty() {
+        } else if self.passed > 0 && self.skipped.is_empty() && self.inconclusive.is_empty() {
             "success"
         } else {
             "partial"
@@ -131,7 +131,7 @@ impl Level {
     }
 
     fn words(&self) -> String {
-        let open = self.skipped.len() + self.undecided.len();
+        let open = self.skipped.len() + self.inconclusive.len();
         match self.result() {
             "failure" => format!("failed {} tests", self.failed.len()),
             "success" => "passed".to_owned(),
@@ -141,11 +141,11 @@ impl Level {
 
     fn write(&self, text: &mut String, name: &str) {
         let (passed, failed) = (self.passed, self.failed.len());
-        let (skipped, undecided) = (self.skipped.len(), self.undecided.len());
+        let (skipped, inconclusive) = (self.skipped.len(), self.inconclusive.len());
         let _ = writeln!(text, "  {name}:\n    result: {}", self.result());
         let _ = writeln!(
             text,
-            "    statistics: {{passed: {passed}, failed: {failed}, skipped: {skipped}, undecided: {undecided}}}"
+            "    statistics: {{passed: {passed}, failed: {failed}, skipped: {skipped}, inconclusive: {inconclusive}}}"
         );
         if failed > 0 {
             text.push_str("    failedTests:\n");
@@ -153,7 +153,7 @@ impl Level {
         for (test, crd) in &self.failed {
             let _ = writeln!(text, "    - {{test: {test}, crd: {}}}", quoted(crd));
         }
-        for (list, cases) in [("skippedTests", &self.skipped), ("undecidedTests", &self.undecided)] {
+        for (list, cases) in [("skippedTests", &self.skipped), ("inconclusiveTests", &self.inconclusive)] {
             if !cases.is_empty() {
                 let _ = writeln!(text, "    {list}:");
             }

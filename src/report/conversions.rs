@@ -1,4 +1,4 @@
-//! What a search for counter-examples did.
+//! What a search for counterexamples did.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,9 +6,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::evidence::{Ask, Exchange, Outcome, masked_review};
+use crate::evidence::{Ask, Exchange, Outcome, redacted_review};
 use crate::subject::Crd;
-use crdproof_schema::structural::{Schema, Secrets, scrub};
+use crdproof_schema::structural::{Schema, Secrets, redact_text};
 
 /// What went over the wire about one CRD.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,7 @@ pub struct Wire<'a> {
 }
 
 /// Writes an archive. Exchanges do not say when they began, so each begins when those before it took their time. Bodies
-/// are masked unless secrets may be shown; then those that are no JSON are shown, too.
+/// are redacted unless secrets may be shown; then those that are no JSON are shown, too.
 pub fn har(wires: &[Wire<'_>], url: &str, started: Timestamp, show_secrets: bool) -> String {
     let mut now = started;
     let mut entries = Vec::new();
@@ -40,7 +40,7 @@ pub fn har(wires: &[Wire<'_>], url: &str, started: Timestamp, show_secrets: bool
 /// How bodies are shown.
 struct Bodies<'a> {
     crd: &'a Crd,
-    /// What is masked; nothing where secrets may be shown.
+    /// What is redacted; nothing where secrets may be shown.
     hidden: Option<Hidden>,
 }
 
@@ -72,8 +72,8 @@ impl Bodies<'_> {
     /// A body as it may be shown, and a word where it is not.
     fn text(&self, body: &str) -> (String, &'static str) {
         let Some(Hidden { secrets, values }) = &self.hidden else { return (body.to_owned(), "") };
-        match masked_review(body, &|version, object| secrets.mask(schema(self.crd, version), object)) {
-            Some(review) => (scrub(&review.to_string(), values), ""),
+        match redacted_review(body, &|version, object| secrets.redact(schema(self.crd, version), object)) {
+            Some(review) => (redact_text(&review.to_string(), values), ""),
             None if body.is_empty() => (String::new(), ""),
             None => (String::new(), "no JSON, so its secrets cannot be told from the rest"),
         }

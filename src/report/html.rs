@@ -218,8 +218,8 @@ fn reasons(report: &Report) -> Vec<Reason> {
     let mut groups = indexmap::IndexMap::<(&'static str, &str), Vec<String>>::new();
     for result in &report.results {
         let state = match result.outcome {
-            Outcome::Held | Outcome::Broken => continue,
-            open @ (Outcome::ServerFact | Outcome::Undecided) => sections::outcome(open),
+            Outcome::Passed | Outcome::Failed => continue,
+            open @ (Outcome::KnownServerIssue | Outcome::Inconclusive) => sections::outcome(open),
         };
         let reason = result.reason.as_deref().unwrap_or("no reason given");
         let case = format!("{} on {}", result.check, result.crd);
@@ -237,7 +237,7 @@ fn reasons(report: &Report) -> Vec<Reason> {
         .map(|((state, reason), cases)| Reason {
             state,
             text: reason.to_owned(),
-            count: plural(cases.len(), "case"),
+            count: plural(cases.len(), "check"),
             cases,
         })
         .collect()

@@ -46,7 +46,7 @@ fn suites(report: &Report, section: &Section<'_>) -> Vec<TestSuite> {
     }
     for (check, findings) in &by_check {
         if !section.results.iter().any(|result| result.check == *check) {
-            let case = broken(report, check, findings);
+            let case = failed(report, check, findings);
             cases.entry(None).or_default().push(case);
         }
     }
@@ -77,9 +77,9 @@ fn case(check: &str, status: TestCaseStatus) -> TestCase {
 
 fn judged(report: &Report, result: &Result, findings: &[&Finding]) -> TestCase {
     match result.outcome {
-        Outcome::Held => case(&result.check, TestCaseStatus::success()),
-        Outcome::Broken => broken(report, &result.check, findings),
-        Outcome::ServerFact | Outcome::Undecided => {
+        Outcome::Passed => case(&result.check, TestCaseStatus::success()),
+        Outcome::Failed => failed(report, &result.check, findings),
+        Outcome::KnownServerIssue | Outcome::Inconclusive => {
             let reason = result.reason.as_deref().unwrap_or("no reason given");
             let mut status = TestCaseStatus::skipped();
             status.set_type(sections::outcome(result.outcome));
@@ -96,7 +96,7 @@ fn skip(skipped: &Skipped) -> TestCase {
     case(&skipped.check, status)
 }
 
-fn broken(report: &Report, check: &str, findings: &[&Finding]) -> TestCase {
+fn failed(report: &Report, check: &str, findings: &[&Finding]) -> TestCase {
     let waived: Vec<String> = findings
         .iter()
         .filter_map(|finding| Some((finding, sections::waived(report, finding)?)))
@@ -114,11 +114,11 @@ fn broken(report: &Report, check: &str, findings: &[&Finding]) -> TestCase {
     case
 }
 
-/// A broken guarantee fails even where its findings are missing from the report.
+/// A failed guarantee fails even where its findings are missing from the report.
 fn failure(worst: Option<&Finding>, counting: &[&Finding]) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     let Some(worst) = worst else {
-        status.set_message("broken");
+        status.set_message("failed");
         return status;
     };
     let more = match counting.len() - 1 {

@@ -41,7 +41,9 @@ fn head(report: &Report) -> String {
         escape(&report.subject),
         plural(report.crds.len(), "CRD")
     );
-    text.push_str("\n| errors | warnings | notes | waived | held | broken | server facts | undecided | skipped |\n");
+    text.push_str(
+        "\n| errors | warnings | notes | waived | passed | failed | known server issues | inconclusive | skipped |\n",
+    );
     text.push_str("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     let _ = writeln!(
         text,
@@ -50,10 +52,10 @@ fn head(report: &Report) -> String {
         summary.warnings,
         summary.notes,
         summary.waived,
-        summary.held,
-        summary.broken,
-        summary.server_facts,
-        summary.undecided,
+        summary.passed,
+        summary.failed,
+        summary.known_server_issues,
+        summary.inconclusive,
         summary.skipped
     );
     for problem in report.problems.iter().take(OPEN) {

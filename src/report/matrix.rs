@@ -57,9 +57,9 @@ struct Cell {
 pub(super) enum Kind {
     Nothing,
     Skipped,
-    Held,
+    Passed,
     Fact,
-    Undecided,
+    Inconclusive,
     Waived,
     Note,
     Warning,
@@ -72,9 +72,9 @@ impl Kind {
         match self {
             Self::Nothing => "not judged",
             Self::Skipped => "skipped",
-            Self::Held => "held",
-            Self::Fact => "server fact",
-            Self::Undecided => "undecided",
+            Self::Passed => "passed",
+            Self::Fact => "known server issue",
+            Self::Inconclusive => "inconclusive",
             Self::Waived => "waived",
             Self::Note => "note",
             Self::Warning => "warning",
@@ -86,9 +86,9 @@ impl Kind {
         match self {
             Self::Nothing => "",
             Self::Skipped => "○",
-            Self::Held => "✔",
+            Self::Passed => "✔",
             Self::Fact => "◇",
-            Self::Undecided => "?",
+            Self::Inconclusive => "?",
             Self::Waived => "~",
             Self::Note => "i",
             Self::Warning => "!",
@@ -152,7 +152,7 @@ impl Row {
         for finding in &section.findings {
             findings.entry(&finding.check).or_default().push(finding);
         }
-        // A release that could not be had is no matter of the CRD: the table of releases tells it.
+        // A release that could not be installed or started is no matter of the CRD: the table of releases tells it.
         let skipped = section.skipped.iter().filter(|skipped| skipped.kubernetes.is_none());
         let skipped: BTreeMap<&str, &str> =
             skipped.map(|skipped| (skipped.check.as_str(), skipped.reason.as_str())).collect();
@@ -172,12 +172,12 @@ impl Row {
 
 fn cell(column: usize, results: &[&Result], findings: &[&Finding], skip: Option<&str>) -> Cell {
     let of_results = results.iter().map(|result| match result.outcome {
-        Outcome::Held => Kind::Held,
-        Outcome::ServerFact => Kind::Fact,
-        Outcome::Undecided => Kind::Undecided,
+        Outcome::Passed => Kind::Passed,
+        Outcome::KnownServerIssue => Kind::Fact,
+        Outcome::Inconclusive => Kind::Inconclusive,
         // Its findings say more; without any it is as bad as can be.
-        Outcome::Broken if findings.is_empty() => Kind::Error,
-        Outcome::Broken => Kind::Nothing,
+        Outcome::Failed if findings.is_empty() => Kind::Error,
+        Outcome::Failed => Kind::Nothing,
     });
     let of_findings = findings.iter().map(|finding| match finding.severity {
         _ if finding.waiver.is_some() => Kind::Waived,
@@ -213,7 +213,7 @@ fn title(results: &[&Result], findings: &[&Finding], skip: Option<&str>) -> Stri
         let word = sections::outcome(result.outcome);
         parts.push(match (&result.reason, result.outcome) {
             (Some(reason), _) => format!("{word}{server}: {reason}"),
-            (None, Outcome::Held) => format!("{word}{server}, {} examined", result.examined),
+            (None, Outcome::Passed) => format!("{word}{server}, {} examined", result.examined),
             (None, _) if findings.is_empty() || !server.is_empty() => format!("{word}{server}"),
             (None, _) => continue,
         });

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crdproof_schema::kubernetes::{KubeVersion, Selector};
 
-use super::{Conversions, Finding, JourneyInfo, Outcome, Report, Result as Verdict, Skipped, WaiverInfo, WaiverState};
+use super::{Conversions, Finding, Outcome, Report, Result as Verdict, ScenarioInfo, Skipped, WaiverInfo, WaiverState};
 
 /// Why reports do not go together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -94,16 +94,16 @@ fn absorb(merged: &mut Report, report: Report) {
             None => merged.conversions.push(theirs),
         }
     }
-    // The same journeys may be judged in several shards, by different checks.
-    for theirs in report.journeys {
-        let same = |ours: &&mut JourneyInfo| ours.crd == theirs.crd && ours.kubernetes == theirs.kubernetes;
-        match merged.journeys.iter_mut().find(same) {
+    // The same scenarios may be judged in several shards, by different checks.
+    for theirs in report.scenarios {
+        let same = |ours: &&mut ScenarioInfo| ours.crd == theirs.crd && ours.kubernetes == theirs.kubernetes;
+        match merged.scenarios.iter_mut().find(same) {
             Some(ours) => ours.requests = ours.requests.max(theirs.requests),
-            None => merged.journeys.push(theirs),
+            None => merged.scenarios.push(theirs),
         }
     }
-    merged.journeys.sort_by_cached_key(|journey| {
-        (journey.crd.clone(), journey.kubernetes.parse::<KubeVersion>().ok(), journey.kubernetes.clone())
+    merged.scenarios.sort_by_cached_key(|scenario| {
+        (scenario.crd.clone(), scenario.kubernetes.parse::<KubeVersion>().ok(), scenario.kubernetes.clone())
     });
     merged.conversions.sort_by(|left, right| left.crd.cmp(&right.crd));
     // Every shard loads the whole subject, so the counts repeat rather than add up.
@@ -147,7 +147,7 @@ fn rank(finding: &Finding) -> (String, std::cmp::Reverse<crate::checks::Severity
     (finding.fingerprint.clone(), std::cmp::Reverse(finding.severity), finding.waiver.is_some())
 }
 
-/// One verdict for each case: what one shard found broken is broken.
+/// One verdict for each case: what one shard found failed is failed.
 fn verdicts(results: Vec<Verdict>, findings: &[Finding]) -> Vec<Verdict> {
     let mut by_case: BTreeMap<(String, String, Option<String>), Verdict> = BTreeMap::new();
     for result in results {
@@ -169,7 +169,7 @@ fn verdicts(results: Vec<Verdict>, findings: &[Finding]) -> Vec<Verdict> {
         *counts.entry((&finding.crd, &finding.check)).or_default() += 1;
     }
     for result in &mut results {
-        if result.outcome == Outcome::Broken {
+        if result.outcome == Outcome::Failed {
             let count = counts.get(&(result.crd.as_str(), result.check.as_str()));
             result.findings = count.copied().unwrap_or(result.findings);
         }
@@ -179,10 +179,10 @@ fn verdicts(results: Vec<Verdict>, findings: &[Finding]) -> Vec<Verdict> {
 
 fn weight(result: &Verdict) -> (u8, usize, &Option<String>) {
     let outcome = match result.outcome {
-        Outcome::Held => 0,
-        Outcome::ServerFact => 1,
-        Outcome::Undecided => 2,
-        Outcome::Broken => 3,
+        Outcome::Passed => 0,
+        Outcome::KnownServerIssue => 1,
+        Outcome::Inconclusive => 2,
+        Outcome::Failed => 3,
     };
     (outcome, result.examined, &result.reason)
 }

@@ -10,7 +10,7 @@ mod format;
 mod github;
 mod guide;
 mod har;
-mod hide;
+mod redaction;
 mod html;
 mod json;
 mod junit;
@@ -32,16 +32,16 @@ pub use format::{Format, FormatError, render};
 pub use github::github;
 pub use guide::{Between, guide};
 pub use har::{Wire, har};
-pub use hide::Hide;
 pub use html::html;
 pub use json::{ReadError, json, read, report_schema};
 pub use junit::junit;
 pub use markdown::markdown;
 pub use merge::{MergeError, merge};
 pub use model::{
-    CheckInfo, Counts, CrdInfo, Finding, JourneyInfo, Outcome, Problem, Report, Result, Skipped, Summary, VersionInfo,
+    CheckInfo, Counts, CrdInfo, Finding, Outcome, Problem, Report, Result, ScenarioInfo, Skipped, Summary, VersionInfo,
     WaiverInfo, WaiverState,
 };
 pub use place::{Excerpt, Location, Related};
+pub use redaction::Redaction;
 pub use sarif::sarif;
 pub use terminal::{Style, terminal};

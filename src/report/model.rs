@@ -24,7 +24,7 @@ pub struct Report {
     pub subject: String,
     /// The seed; the same seed gives the same objects.
     pub seed: u64,
-    /// What is on trial.
+    /// What is on conversion_run.
     pub crds: Vec<CrdInfo>,
     /// Documents that are no CRDs, counted by kind.
     pub passed_over: BTreeMap<String, usize>,
@@ -32,7 +32,7 @@ pub struct Report {
     pub checks: Vec<CheckInfo>,
     /// One entry for each check and CRD.
     pub results: Vec<Result>,
-    /// What is broken, waived findings included.
+    /// What is failed, waived findings included.
     pub findings: Vec<Finding>,
     /// Cases that were not run, and why.
     pub skipped: Vec<Skipped>,
@@ -40,20 +40,20 @@ pub struct Report {
     pub waivers: Vec<WaiverInfo>,
     /// What kept us from judging.
     pub problems: Vec<Problem>,
-    /// What was converted in search of counter-examples.
+    /// What was converted in search of counterexamples.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conversions: Vec<Conversions>,
     /// The API servers that took part, in the order in which they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub journeys: Vec<JourneyInfo>,
+    pub scenarios: Vec<ScenarioInfo>,
     /// The counts.
     pub summary: Summary,
 }
 
-/// The journeys of one CRD on one API server.
+/// The scenarios of one CRD on one API server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct JourneyInfo {
+pub struct ScenarioInfo {
     /// The CRD.
     pub crd: String,
     /// The server's version.
@@ -62,7 +62,7 @@ pub struct JourneyInfo {
     pub requests: u64,
 }
 
-/// A CRD on trial.
+/// A CRD on conversion_run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CrdInfo {
@@ -78,7 +78,7 @@ pub struct CrdInfo {
     pub versions: Vec<VersionInfo>,
 }
 
-/// A version of a CRD on trial.
+/// A version of a CRD on conversion_run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct VersionInfo {
@@ -124,11 +124,11 @@ pub struct Result {
     pub kubernetes: Option<String>,
     /// The verdict.
     pub outcome: Outcome,
-    /// How much was examined, for a guarantee that held.
+    /// How much was examined, for a guarantee that passed.
     pub examined: usize,
-    /// How many findings, for one that is broken.
+    /// How many findings, for one that is failed.
     pub findings: usize,
-    /// The reason, for a server fact and an undecided case.
+    /// The reason, for a known server issue and an inconclusive case.
     pub reason: Option<String>,
 }
 
@@ -137,16 +137,16 @@ pub struct Result {
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The guarantee holds.
-    Held,
+    Passed,
     /// It does not.
-    Broken,
+    Failed,
     /// The server's fault.
-    ServerFact,
+    KnownServerIssue,
     /// Not enough evidence.
-    Undecided,
+    Inconclusive,
 }
 
-/// One guarantee broken in one place.
+/// One guarantee failed in one place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Finding {
@@ -186,7 +186,7 @@ pub struct Skipped {
     pub check: String,
     /// The CRD.
     pub crd: String,
-    /// The release that could not be had, where that is why.
+    /// The release that could not be installed or started, where that is why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kubernetes: Option<String>,
     /// Why.
@@ -238,13 +238,13 @@ pub struct Problem {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Summary {
     /// Cases by verdict.
-    pub held: usize,
+    pub passed: usize,
     /// Cases by verdict.
-    pub broken: usize,
+    pub failed: usize,
     /// Cases by verdict.
-    pub server_facts: usize,
+    pub known_server_issues: usize,
     /// Cases by verdict.
-    pub undecided: usize,
+    pub inconclusive: usize,
     /// Cases that were not run.
     pub skipped: usize,
     /// Findings that count, by severity.
@@ -323,10 +323,10 @@ impl Report {
             entry.1.insert(&finding.crd);
         }
         self.summary = Summary {
-            held: results(Outcome::Held),
-            broken: results(Outcome::Broken),
-            server_facts: results(Outcome::ServerFact),
-            undecided: results(Outcome::Undecided),
+            passed: results(Outcome::Passed),
+            failed: results(Outcome::Failed),
+            known_server_issues: results(Outcome::KnownServerIssue),
+            inconclusive: results(Outcome::Inconclusive),
             skipped: self.skipped.len(),
             errors: severity(Severity::Error),
             warnings: severity(Severity::Warning),

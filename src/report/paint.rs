@@ -29,11 +29,11 @@ impl Paint {
         self.with(AnsiColor::BrightBlue.on_default(), text)
     }
 
-    pub(super) fn held(self, text: &str) -> String {
+    pub(super) fn passed(self, text: &str) -> String {
         self.with(AnsiColor::Green.on_default(), text)
     }
 
-    pub(super) fn broken(self, text: &str) -> String {
+    pub(super) fn failed(self, text: &str) -> String {
         self.with(AnsiColor::BrightRed.on_default(), text)
     }
 }

@@ -1,9 +1,9 @@
-//! Places in sources, with enough text to show them without the source at hand.
+//! Places in sources, with enough text to show them without the source available.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::hide::{self, Hide};
+use super::redaction::{self, Redaction};
 use crdproof_schema::document::{Sources, Span};
 
 /// A place with an excerpt.
@@ -55,12 +55,12 @@ const LINE_LIMIT: usize = 240;
 
 impl Location {
     /// The place of a span.
-    pub fn of(sources: &Sources, span: Span, hide: &Hide) -> Self {
+    pub fn of(sources: &Sources, span: Span, hide: &Redaction) -> Self {
         let source = sources.get(span.source);
         let start = source.place(span.start);
         let end = source.place(span.end.max(span.start));
         let last = if end.line - start.line < EXCERPT_LINES { end.line } else { start.line };
-        let shown: Vec<_> = (start.line..=last).map(|line| hide::show(source.line(line), hide)).collect();
+        let shown: Vec<_> = (start.line..=last).map(|line| redaction::show(source.line(line), hide)).collect();
         let lines: Vec<String> = shown.iter().map(|line| cut(&line.text)).collect();
         let text = lines.join("\n");
         let from = shown[0].at((span.start as usize).saturating_sub(source.line_range(start.line).start));
@@ -111,16 +111,16 @@ mod tests {
             start: u32::try_from(text.find(start).unwrap()).unwrap(),
             end: u32::try_from(text.find(end).unwrap() + end.len()).unwrap(),
         };
-        let location = Location::of(&sources, span("yes", "yes"), &Hide::default());
+        let location = Location::of(&sources, span("yes", "yes"), &Redaction::default());
         assert_eq!((location.line, location.column, location.end_column), (3, 6, 9));
         let excerpt = location.excerpt;
         assert_eq!(&excerpt.text[excerpt.start..excerpt.end], "yes");
-        let location = Location::of(&sources, span("spec", "no"), &Hide::default());
+        let location = Location::of(&sources, span("spec", "no"), &Redaction::default());
         let excerpt = location.excerpt;
         assert_eq!(&excerpt.text[excerpt.start..excerpt.end], "spec:\n  x: yes\n  y: no");
         let long = format!("k: {}", "ü".repeat(300));
         let source = sources.add("g.yaml", long.clone());
         let whole = Span { source, start: 0, end: u32::try_from(long.len()).unwrap() };
-        assert!(Location::of(&sources, whole, &Hide::default()).excerpt.text.len() < 300);
+        assert!(Location::of(&sources, whole, &Redaction::default()).excerpt.text.len() < 300);
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Releases {
     pub(super) rows: Vec<Row>,
     /// How many requests each release was asked; nothing where a report does not say.
     pub(super) requests: Vec<Option<u64>>,
-    /// The releases that could not be had: each with the reason and how many cases are skipped for it, in a line.
+    /// The releases that could not be installed or started: each with the reason and how many cases are skipped for it, in a line.
     pub(super) absent: Vec<String>,
     /// What the signs that occur mean.
     pub(super) legend: Vec<(&'static str, &'static str)>,
@@ -44,9 +44,9 @@ impl Releases {
     /// Nothing where no API server took part.
     pub(super) fn of(report: &Report) -> Option<Self> {
         let mut requests: IndexMap<&str, Option<u64>> = IndexMap::new();
-        for journey in &report.journeys {
-            let known = requests.entry(&journey.kubernetes).or_default();
-            *known = Some(known.unwrap_or_default() + journey.requests);
+        for scenario in &report.scenarios {
+            let known = requests.entry(&scenario.kubernetes).or_default();
+            *known = Some(known.unwrap_or_default() + scenario.requests);
         }
         let mut by_check: IndexMap<&str, IndexMap<&str, Vec<&Result>>> = IndexMap::new();
         for result in &report.results {
@@ -87,7 +87,7 @@ impl Releases {
         let line = |(release, skips): (&str, Vec<&Skipped>)| {
             let reasons: IndexSet<&str> = skips.iter().map(|skip| skip.reason.as_str()).collect();
             let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
-            format!("Kubernetes {release} skipped: {reasons} ({})", plural(skips.len(), "case"))
+            format!("Kubernetes {release} skipped: {reasons} ({})", plural(skips.len(), "check"))
         };
         Some(Self {
             absent: absent.into_iter().map(line).collect(),
@@ -101,7 +101,7 @@ impl Releases {
 
 /// A row for each check, after one for those of its family that fared alike and have nothing to tell.
 fn rows(checks: &[(&str, Vec<Cell>)]) -> Vec<Row> {
-    let quiet = |kind: &Kind| matches!(kind, Kind::Held | Kind::Undecided | Kind::Skipped | Kind::Nothing);
+    let quiet = |kind: &Kind| matches!(kind, Kind::Passed | Kind::Inconclusive | Kind::Skipped | Kind::Nothing);
     let mut rows = Vec::new();
     for of_family in checks.chunk_by(|(left, _), (right, _)| family(left) == family(right)) {
         let mut alike: BTreeMap<Vec<Kind>, Vec<&(&str, Vec<Cell>)>> = BTreeMap::new();
@@ -130,7 +130,7 @@ fn version(text: &str) -> Option<KubeVersion> {
     text.split("..").next().and_then(|text| text.parse().ok())
 }
 
-/// A case on a release that could not be had.
+/// A case on a release that could not be installed or started.
 fn left_out(skipped: &Skipped) -> Cell {
     Cell { kind: Kind::Skipped, glyph: Kind::Skipped.glyph(), title: format!("skipped: {}", skipped.reason) }
 }
@@ -147,10 +147,10 @@ fn cell(report: &Report, results: &[&Result]) -> Cell {
 
 fn kind(report: &Report, result: &Result) -> Kind {
     match result.outcome {
-        Outcome::Held => Kind::Held,
-        Outcome::ServerFact => Kind::Fact,
-        Outcome::Undecided => Kind::Undecided,
-        Outcome::Broken => {
+        Outcome::Passed => Kind::Passed,
+        Outcome::KnownServerIssue => Kind::Fact,
+        Outcome::Inconclusive => Kind::Inconclusive,
+        Outcome::Failed => {
             let of_case = |finding: &&super::Finding| finding.check == result.check && finding.crd == result.crd;
             let mut findings = report.findings.iter().filter(of_case).peekable();
             if findings.peek().is_some() && findings.all(|finding| finding.waiver.is_some()) {
@@ -168,7 +168,7 @@ fn kind(report: &Report, result: &Result) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{JourneyInfo, Summary};
+    use crate::report::{ScenarioInfo, Summary};
 
     fn report(results: &[(&str, &str, Outcome)]) -> Report {
         let result = |(check, server, outcome): &(&str, &str, Outcome)| Result {
@@ -177,10 +177,10 @@ mod tests {
             kubernetes: Some((*server).to_owned()),
             outcome: *outcome,
             examined: 1,
-            findings: usize::from(*outcome == Outcome::Broken),
-            reason: (*outcome == Outcome::ServerFact).then(|| "too old".to_owned()),
+            findings: usize::from(*outcome == Outcome::Failed),
+            reason: (*outcome == Outcome::KnownServerIssue).then(|| "too old".to_owned()),
         };
-        let journeys = ["1.36.4", "1.16.15"].map(|kubernetes| JourneyInfo {
+        let scenarios = ["1.36.4", "1.16.15"].map(|kubernetes| ScenarioInfo {
             crd: "widgets.example.com".into(),
             kubernetes: kubernetes.into(),
             requests: 7,
@@ -200,17 +200,17 @@ mod tests {
             waivers: Vec::new(),
             problems: Vec::new(),
             conversions: Vec::new(),
-            journeys: journeys.to_vec(),
+            scenarios: scenarios.to_vec(),
             summary: Summary::default(),
         }
     }
 
     #[test]
-    fn what_held_everywhere_shares_a_row_and_the_rest_is_told() {
+    fn what_passed_everywhere_shares_a_row_and_the_rest_is_told() {
         let (new, old) = ("1.36.4", "1.16.15");
-        let held = |check| [(check, new, Outcome::Held), (check, old, Outcome::Held)];
-        let mut results = [held("serving/a"), held("serving/b"), held("storage/a")].concat();
-        results.extend([("serving/c", new, Outcome::Broken), ("serving/c", old, Outcome::ServerFact)]);
+        let passed = |check| [(check, new, Outcome::Passed), (check, old, Outcome::Passed)];
+        let mut results = [passed("serving/a"), passed("serving/b"), passed("storage/a")].concat();
+        results.extend([("serving/c", new, Outcome::Failed), ("serving/c", old, Outcome::KnownServerIssue)]);
         let table = Releases::of(&report(&results)).unwrap();
         assert_eq!(table.columns, [new, old], "as they were asked for");
         assert_eq!(table.requests, [Some(7), Some(7)]);
@@ -221,8 +221,8 @@ mod tests {
             .collect();
         let row = |name: &str, cells: &str| (name.to_owned(), cells.to_owned());
         assert_eq!(shown, [row("serving: 2 other checks", "✔✔"), row("serving/c", "✗◇"), row("storage/a", "✔✔")]);
-        assert_eq!(table.rows[1].cells[1].title, "widgets.example.com: server fact: too old");
-        assert_eq!(table.legend, [("✔", "held"), ("◇", "server fact"), ("✗", "error")]);
+        assert_eq!(table.rows[1].cells[1].title, "widgets.example.com: known server issue: too old");
+        assert_eq!(table.legend, [("✔", "passed"), ("◇", "known server issue"), ("✗", "error")]);
         assert_eq!(Releases::of(&report(&[])), None);
     }
 }

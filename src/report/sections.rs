@@ -31,7 +31,7 @@ impl Section<'_> {
     }
 }
 
-/// The report by CRD: those on trial in their order, then any others that something is said about.
+/// The report by CRD: those on conversion_run in their order, then any others that something is said about.
 pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
     let empty = |name, crd| Section { name, crd, results: Vec::new(), findings: Vec::new(), skipped: Vec::new() };
     let mut by_name: IndexMap<&str, Section<'_>> =
@@ -56,7 +56,7 @@ pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
 
 /// The whole report in a word and a clause.
 pub(super) struct Headline {
-    /// `broken`, `held` or `not judged`.
+    /// `failed`, `passed` or `not judged`.
     pub(super) word: &'static str,
     /// What stands behind the word.
     pub(super) clause: String,
@@ -66,13 +66,13 @@ pub(super) struct Headline {
 pub(super) fn headline(report: &Report) -> Headline {
     let summary = &report.summary;
     let (word, clause) = if report.counting().next().is_some() {
-        ("broken", severities(report))
+        ("failed", severities(report))
     } else if !report.problems.is_empty() {
         ("not judged", format!("{} kept us from judging", plural(report.problems.len(), "problem")))
-    } else if summary.held == 0 {
-        ("not judged", "no case reached a verdict".to_owned())
+    } else if summary.passed == 0 {
+        ("not judged", "no check was conclusive".to_owned())
     } else {
-        ("held", format!("{} on {}", plural(summary.held, "case"), plural(report.crds.len(), "CRD")))
+        ("passed", format!("{} on {}", plural(summary.passed, "check"), plural(report.crds.len(), "CRD")))
     };
     Headline { word, clause }
 }
@@ -98,18 +98,18 @@ pub(super) fn severities(report: &Report) -> String {
 pub(super) fn cases(report: &Report) -> String {
     let summary = &report.summary;
     let parts = [
-        (summary.held, format!("{} held", summary.held)),
-        (summary.broken, format!("{} broken", summary.broken)),
-        (summary.server_facts, plural(summary.server_facts, "server fact")),
-        (summary.undecided, format!("{} undecided", summary.undecided)),
+        (summary.passed, format!("{} passed", summary.passed)),
+        (summary.failed, format!("{} failed", summary.failed)),
+        (summary.known_server_issues, plural(summary.known_server_issues, "known server issue")),
+        (summary.inconclusive, format!("{} inconclusive", summary.inconclusive)),
         (summary.skipped, format!("{} skipped", summary.skipped)),
     ];
     let total = parts.iter().map(|(count, _)| count).sum();
     let parts: Vec<&str> = parts.iter().filter(|(count, _)| *count > 0).map(|(_, text)| text.as_str()).collect();
     if parts.is_empty() {
-        return "0 cases".to_owned();
+        return "0 checks".to_owned();
     }
-    format!("{}: {}", plural(total, "case"), parts.join(", "))
+    format!("{}: {}", plural(total, "check"), parts.join(", "))
 }
 
 /// A count and its noun.
@@ -121,10 +121,10 @@ pub(super) fn plural(count: usize, noun: &str) -> String {
 /// The word for a verdict.
 pub(super) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Held => "held",
-        Outcome::Broken => "broken",
-        Outcome::ServerFact => "server fact",
-        Outcome::Undecided => "undecided",
+        Outcome::Passed => "passed",
+        Outcome::Failed => "failed",
+        Outcome::KnownServerIssue => "known server issue",
+        Outcome::Inconclusive => "inconclusive",
     }
 }
 

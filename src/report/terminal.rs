@@ -73,7 +73,7 @@ impl<'a> Writer<'a> {
         let about = section.crd.map_or(String::new(), |crd| format!(" ({}) {}", clean(&crd.file), versions(crd)));
         self.line(&format!("{mark} {title}{about}"));
         self.findings(section);
-        self.held(section);
+        self.passed(section);
         self.waived(section);
         if self.style.verbose {
             let cases = cases(section);
@@ -95,7 +95,7 @@ impl<'a> Writer<'a> {
             }
         }
         for (check, count) in by_check {
-            let cross = self.paint.broken("✗");
+            let cross = self.paint.failed("✗");
             let more = match count.saturating_sub(SHOWN) {
                 more if more > 0 && !self.style.verbose => {
                     format!(", {more} more not shown (--verbose shows all)")
@@ -118,18 +118,18 @@ impl<'a> Writer<'a> {
         self.line("");
     }
 
-    fn held(&mut self, section: &Section<'a>) {
-        let tick = self.paint.held("✔");
-        let count = held(section).count();
+    fn passed(&mut self, section: &Section<'a>) {
+        let tick = self.paint.passed("✔");
+        let count = passed(section).count();
         if self.style.verbose {
-            for result in held(section) {
+            for result in passed(section) {
                 let server = result.kubernetes.as_ref();
                 let server = server.map_or(String::new(), |server| format!(" on {server}"));
                 let check = clean(&result.check);
                 self.line(&format!("{tick} {check}{server}: {} examined", result.examined));
             }
         } else if count > 0 {
-            self.line(&format!("{tick} {} held", plural(count, "case")));
+            self.line(&format!("{tick} {} passed", plural(count, "check")));
         }
     }
 
@@ -147,16 +147,16 @@ impl<'a> Writer<'a> {
 
     /// CRDs that have nothing to tell, in one line.
     fn quiet(&mut self, quiet: &[Section<'a>]) {
-        let cases = |section: &Section<'_>| held(section).count();
+        let cases = |section: &Section<'_>| passed(section).count();
         let with_verdict: Vec<_> = quiet.iter().filter(|one| cases(one) > 0).collect();
         let who = match with_verdict.as_slice() {
             [] => return,
             [only] => clean(only.title()),
             many => plural(many.len(), "CRD"),
         };
-        let count = plural(quiet.iter().map(cases).sum(), "case");
-        let tick = self.paint.held("✔");
-        self.line(&format!("{tick} {who} without findings: {count} held"));
+        let count = plural(quiet.iter().map(cases).sum(), "check");
+        let tick = self.paint.passed("✔");
+        self.line(&format!("{tick} {who} without findings: {count} passed"));
     }
 
     /// What was converted: one line where all is well, and a few where something was refused, missed or timed.
@@ -206,8 +206,8 @@ impl<'a> Writer<'a> {
             for row in &table.rows {
                 let cells = row.cells[columns.clone()].iter().map(|cell| {
                     let glyph = match cell.kind {
-                        Kind::Held => self.paint.held(cell.glyph),
-                        Kind::Error | Kind::Warning => self.paint.broken(cell.glyph),
+                        Kind::Passed => self.paint.passed(cell.glyph),
+                        Kind::Error | Kind::Warning => self.paint.failed(cell.glyph),
                         _ => self.paint.dim(cell.glyph),
                     };
                     // Escape codes have no width.
@@ -244,7 +244,7 @@ impl<'a> Writer<'a> {
             self.line(&format!("{circle} {count} passed over: {}", kinds.join(", ")));
         }
         for problem in &self.report.problems {
-            let cross = self.paint.broken("✗");
+            let cross = self.paint.failed("✗");
             self.line(&format!("{cross} could not judge: {}", one_line(&problem.message)));
             if let Some(help) = &problem.help {
                 self.line(&format!("  = help: {}", one_line(help)));
@@ -307,8 +307,8 @@ impl<'a> Writer<'a> {
         }
         let headline = sections::headline(report);
         let glyph = match headline.word {
-            "held" => self.paint.held("✔"),
-            "broken" => self.paint.broken("✗"),
+            "passed" => self.paint.passed("✔"),
+            "failed" => self.paint.failed("✗"),
             _ => self.paint.dim("○"),
         };
         let severities = sections::severities(report);
@@ -318,9 +318,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn held<'s>(section: &'s Section<'_>) -> impl Iterator<Item = &'s super::Result> {
+fn passed<'s>(section: &'s Section<'_>) -> impl Iterator<Item = &'s super::Result> {
     let results = section.results.iter().copied();
-    results.filter(|result| result.outcome == Outcome::Held)
+    results.filter(|result| result.outcome == Outcome::Passed)
 }
 
 /// A case that says nothing about the subject.
@@ -334,17 +334,19 @@ struct Unjudged<'s> {
 
 /// Every case that says nothing about the subject.
 fn cases<'s>(section: &'s Section<'_>) -> Vec<Unjudged<'s>> {
-    let results =
-        section.results.iter().filter(|result| matches!(result.outcome, Outcome::ServerFact | Outcome::Undecided));
+    let results = section
+        .results
+        .iter()
+        .filter(|result| matches!(result.outcome, Outcome::KnownServerIssue | Outcome::Inconclusive));
     let results = results.map(|result| {
         let reason = result.reason.as_deref().unwrap_or("no reason given");
         let state = match result.outcome {
-            Outcome::ServerFact => "met a server fact",
-            _ => "undecided",
+            Outcome::KnownServerIssue => "met a known server issue",
+            _ => "inconclusive",
         };
         Unjudged { state, reason, check: &result.check, crd: &result.crd, server: result.kubernetes.as_deref() }
     });
-    // A release that could not be had is told once, below the table of releases.
+    // A release that could not be installed or started is told once, below the table of releases.
     let skipped = section.skipped.iter().filter(|skipped| skipped.kubernetes.is_none()).map(|skipped| {
         let (check, crd) = (skipped.check.as_str(), skipped.crd.as_str());
         Unjudged { state: "skipped", reason: &skipped.reason, check, crd, server: None }

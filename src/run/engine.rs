@@ -16,7 +16,7 @@ use crate::act::wire;
 use crate::checks::{Change, Check, Evidence, Need, Severity, Verdict};
 use crate::converter::endpoint::Request;
 use crate::converter::{self, Converter, Declared, Opened};
-use crate::evidence::{Exchange, Outcome, Trial};
+use crate::evidence::{ConversionRun, Exchange, Outcome};
 use crate::report::Skipped;
 use crate::subject::Crd;
 use crdproof_schema::kubernetes::KubeVersion;
@@ -94,7 +94,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Ca
 pub fn asks(plan: &Plan<'_>) -> bool {
     plan.planned.iter().any(|planned| {
         let over_the_wire = matches!(converter::declared(plan.subject, planned.crd), Ok(Declared::Webhook(_)));
-        let reads = |need: &Need| matches!(need, Need::Trials | Need::Survey | Need::Exchanges);
+        let reads = |need: &Need| matches!(need, Need::ConversionRuns | Need::Survey | Need::Exchanges);
         over_the_wire && planned.check.needs.iter().any(reads)
     })
 }
@@ -154,7 +154,7 @@ pub(super) fn run<'a>(
 }
 
 impl<'a> Engine<'_, 'a> {
-    fn judge(&self, case: Case<'a>) -> (Verdict, Arc<Vec<Trial>>) {
+    fn judge(&self, case: Case<'a>) -> (Verdict, Arc<Vec<ConversionRun>>) {
         let (subject, settings) = (self.plan.subject, self.plan.settings);
         let name = case.crd.name.as_str();
         let change = match (&subject.baseline, subject.crd(name), subject.baseline_of(name)) {
@@ -180,7 +180,7 @@ impl<'a> Engine<'_, 'a> {
             crd: case.crd,
             change,
             deltas: &deltas,
-            trials: &[],
+            conversion_runs: &[],
             exchanges: recorded.unwrap_or(&exchanges),
             trace: traces.find(|trace| trace.crd == name && Some(trace.kubernetes) == case.server),
             today: self.options.today,
@@ -188,7 +188,7 @@ impl<'a> Engine<'_, 'a> {
             show_secrets: settings.show_secrets,
             tools: None,
         };
-        if !(needs(Need::Trials) || needs(Need::Survey)) {
+        if !(needs(Need::ConversionRuns) || needs(Need::Survey)) {
             return (expected_of(case, (case.check.judge)(&evidence)), Arc::default());
         }
         let searched = self.once.searches.of(name, || match self.observations.conversions.get(name) {
@@ -207,7 +207,7 @@ impl<'a> Engine<'_, 'a> {
                 let verdict = verdicts.get(case.check.id).cloned();
                 (verdict.unwrap_or_else(|| (case.check.judge)(&evidence)), Arc::clone(shown))
             }
-            Err(why) => (Verdict::Undecided(why.clone()), Arc::default()),
+            Err(why) => (Verdict::Inconclusive(why.clone()), Arc::default()),
         }
     }
 
@@ -250,7 +250,9 @@ impl<'a> Engine<'_, 'a> {
     /// The planned checks of a CRD that read conversions.
     fn conversion_checks(&self, crd: &Crd) -> Vec<&'static Check> {
         let planned = self.cases.iter().filter(|case| case.crd.name == crd.name).map(|case| case.check);
-        planned.filter(|check| check.needs.iter().any(|need| matches!(need, Need::Trials | Need::Survey))).collect()
+        planned
+            .filter(|check| check.needs.iter().any(|need| matches!(need, Need::ConversionRuns | Need::Survey)))
+            .collect()
     }
 
     /// Everything that the wire checks read, with the CRD's samples as objects.
@@ -273,9 +275,9 @@ impl<'a> Engine<'_, 'a> {
 /// A server that is older than a guarantee is not to blame for not giving it, and neither is the subject.
 fn expected_of(case: Case<'_>, verdict: Verdict) -> Verdict {
     match (verdict, case.check.since, case.server) {
-        (Verdict::Broken(breaches), Some(since), Some(server)) if !server.at_least(since) => {
-            let first = breaches.first().map(|breach| breach.message.as_str()).unwrap_or_default();
-            Verdict::ServerFact(format!("{first}; this can be expected from Kubernetes 1.{since} on"))
+        (Verdict::Failed(failures), Some(since), Some(server)) if !server.at_least(since) => {
+            let first = failures.first().map(|failure| failure.message.as_str()).unwrap_or_default();
+            Verdict::KnownServerIssue(format!("{first}; this can be expected from Kubernetes 1.{since} on"))
         }
         (verdict, ..) => verdict,
     }
@@ -290,8 +292,8 @@ struct Once {
     secrets: ByCrd<Secrets>,
 }
 
-/// Verdicts by check, and the trials that they point to.
-type Searched = (BTreeMap<&'static str, Verdict>, Arc<Vec<Trial>>);
+/// Verdicts by check, and the conversion_runs that they point to.
+type Searched = (BTreeMap<&'static str, Verdict>, Arc<Vec<ConversionRun>>);
 
 type Cell<T> = Arc<OnceLock<Arc<T>>>;
 

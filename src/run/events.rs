@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Recorded;
 use super::engine::Case;
 use crate::checks::Verdict;
-use crate::evidence::{Exchange, Trace, Trial};
+use crate::evidence::{ConversionRun, Exchange, Trace};
 use crate::report::Conversions;
 use crate::subject::Crd;
 use crdproof_envtest::Server;
@@ -80,6 +80,6 @@ pub enum Event<'a> {
         /// What the judge said.
         verdict: Verdict,
         /// The conversions that findings point to.
-        shown: Arc<Vec<Trial>>,
+        shown: Arc<Vec<ConversionRun>>,
     },
 }

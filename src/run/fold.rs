@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use super::engine::{Case, cases, run};
-use super::veil::{Veil, veil, veiled};
+use super::redact::{Redactor, redact_finding, redacted};
 use super::{Event, Observations, Options, Plan, Recorded, reproduce, waive};
-use crate::checks::{Breach, Need, Verdict};
-use crate::evidence::{Exchange, SavedCase, Trace};
+use crate::checks::{Failure, Need, Verdict};
+use crate::evidence::{Counterexample, Exchange, Trace};
 use crate::report::{
-    CheckInfo, CrdInfo, Finding, Hide, JourneyInfo, Location, Outcome, Problem, Related, Report, Result, Skipped,
+    CheckInfo, CrdInfo, Finding, Location, Outcome, Problem, Redaction, Related, Report, Result, ScenarioInfo, Skipped,
     Summary, VersionInfo,
 };
 use crate::subject::{API_VERSION, Crd, Subject};
@@ -22,9 +22,9 @@ pub struct Ran {
     /// The report.
     pub report: Report,
     /// The objects that broke something, unmasked.
-    pub cases: Vec<SavedCase>,
+    pub cases: Vec<Counterexample>,
     /// Every conversion by CRD, where the settings ask to record; unmasked.
-    pub trials: BTreeMap<String, Recorded>,
+    pub conversion_runs: BTreeMap<String, Recorded>,
     /// Every request to an endpoint by CRD, where the settings ask to record; unmasked.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
 }
@@ -65,8 +65,8 @@ fn fold<'a>(
     let mut cases = Vec::new();
     let mut problems = Vec::new();
     let mut conversions = Vec::new();
-    let (mut trials, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
-    let hidden = Veil::new(plan);
+    let (mut conversion_runs, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
+    let hidden = Redactor::new(plan);
     let skipped = plan.skipped.iter().cloned().chain(skipped).collect();
     for event in events {
         let (index, case, verdict, shown) = match event {
@@ -80,10 +80,10 @@ fn fold<'a>(
             Event::Searched { conversions: done, stopped, recorded } => {
                 let hide = hidden.of(&done.crd, None);
                 problems.extend(stopped.map(|why| Problem {
-                    message: veiled(&format!("the converter of {} stopped answering: {why}", done.crd), &hide),
-                    help: Some("look at its log; `crdproof replay` asks again about a saved case".into()),
+                    message: redacted(&format!("the converter of {} stopped answering: {why}", done.crd), &hide),
+                    help: Some("look at its log; `crdproof replay` asks again about a saved counterexample".into()),
                 }));
-                trials.extend(recorded.map(|recorded| (done.crd.clone(), *recorded)));
+                conversion_runs.extend(recorded.map(|recorded| (done.crd.clone(), *recorded)));
                 conversions.push(done);
                 continue;
             }
@@ -100,26 +100,29 @@ fn fold<'a>(
             outcome,
             examined,
             findings,
-            reason: reason.map(|reason| veiled(&reason, &hidden.of(&case.crd.name, None))),
+            reason: reason.map(|reason| redacted(&reason, &hidden.of(&case.crd.name, None))),
         };
         results.push((
             index,
             match verdict {
-                Verdict::Held { examined } => result(Outcome::Held, examined, 0, None),
-                Verdict::ServerFact(reason) => result(Outcome::ServerFact, 0, 0, Some(reason)),
-                Verdict::Undecided(reason) => result(Outcome::Undecided, 0, 0, Some(reason)),
-                Verdict::Broken(breaches) => {
-                    let count = breaches.len();
-                    for breach in breaches {
-                        // What was recorded is about samples, which are at hand.
+                Verdict::Passed { examined } => result(Outcome::Passed, examined, 0, None),
+                Verdict::KnownServerIssue(reason) => result(Outcome::KnownServerIssue, 0, 0, Some(reason)),
+                Verdict::Inconclusive(reason) => result(Outcome::Inconclusive, 0, 0, Some(reason)),
+                Verdict::Failed(failures) => {
+                    let count = failures.len();
+                    for failure in failures {
+                        // What was recorded is about samples, which are available.
                         let kept = !case.check.needs.contains(&Need::Recorded);
-                        let trial = breach.trial.and_then(|trial| shown.get(trial));
-                        let found = finding(subject, case, breach, &hidden.of(&case.crd.name, trial));
-                        let saved = |trial| SavedCase::new(&found.fingerprint, &found.check, &found.message, trial);
-                        cases.extend(trial.filter(|_| kept).map(saved));
+                        let conversion_run =
+                            failure.conversion_run.and_then(|conversion_run| shown.get(conversion_run));
+                        let found = finding(subject, case, failure, &hidden.of(&case.crd.name, conversion_run));
+                        let saved = |conversion_run| {
+                            Counterexample::new(&found.fingerprint, &found.check, &found.message, conversion_run)
+                        };
+                        cases.extend(conversion_run.filter(|_| kept).map(saved));
                         findings.push(found);
                     }
-                    result(Outcome::Broken, 0, count, None)
+                    result(Outcome::Failed, 0, count, None)
                 }
             },
         ));
@@ -146,36 +149,36 @@ fn fold<'a>(
         waivers: Vec::new(),
         problems,
         conversions,
-        journeys: observations.traces.iter().map(journey_info).collect(),
+        scenarios: observations.traces.iter().map(scenario_info).collect(),
         summary: Summary::default(),
     };
     reproduce::add(plan, &mut report);
     waive::apply(subject, &mut report, today);
     report.findings.sort_by_cached_key(Finding::order);
     report.summarise();
-    Ran { report, cases, trials, exchanges }
+    Ran { report, cases, conversion_runs, exchanges }
 }
 
-fn finding(subject: &Subject, case: Case<'_>, breach: Breach, hide: &Hide) -> Finding {
+fn finding(subject: &Subject, case: Case<'_>, failure: Failure, hide: &Redaction) -> Finding {
     let check = case.check;
     let mut finding = Finding {
         check: check.id.to_owned(),
-        severity: breach.severity.map_or(case.severity, |own| own.min(case.severity)),
+        severity: failure.severity.map_or(case.severity, |own| own.min(case.severity)),
         fingerprint: fingerprint(&[
             check.id,
             &case.crd.name,
-            breach.version.as_deref().unwrap_or_default(),
-            breach.path.as_deref().unwrap_or_default(),
-            &breach.key,
+            failure.version.as_deref().unwrap_or_default(),
+            failure.path.as_deref().unwrap_or_default(),
+            &failure.key,
         ]),
         crd: case.crd.name.clone(),
-        version: breach.version,
-        path: breach.path,
-        message: breach.message,
-        evidence: breach.evidence,
-        help: breach.help.unwrap_or_else(|| check.help.to_owned()),
-        location: breach.span.map(|span| Location::of(&subject.sources, span, hide)),
-        related: breach
+        version: failure.version,
+        path: failure.path,
+        message: failure.message,
+        evidence: failure.evidence,
+        help: failure.help.unwrap_or_else(|| check.help.to_owned()),
+        location: failure.span.map(|span| Location::of(&subject.sources, span, hide)),
+        related: failure
             .related
             .into_iter()
             .map(|(span, message)| Related { message, location: Location::of(&subject.sources, span, hide) })
@@ -183,7 +186,7 @@ fn finding(subject: &Subject, case: Case<'_>, breach: Breach, hide: &Hide) -> Fi
         reproduce: None,
         waiver: None,
     };
-    veil(&mut finding, hide);
+    redact_finding(&mut finding, hide);
     finding
 }
 
@@ -197,9 +200,9 @@ pub(super) fn fingerprint(parts: &[&str]) -> String {
     hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn journey_info(trace: &Trace) -> JourneyInfo {
+fn scenario_info(trace: &Trace) -> ScenarioInfo {
     let (crd, kubernetes) = (trace.crd.clone(), trace.kubernetes.to_string());
-    JourneyInfo { crd, kubernetes, requests: trace.requests }
+    ScenarioInfo { crd, kubernetes, requests: trace.requests }
 }
 
 fn crd_info(subject: &Subject, crd: &Crd) -> CrdInfo {

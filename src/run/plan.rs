@@ -9,7 +9,7 @@ use super::{Observations, Selection};
 use crate::checks::{Check, Need, Severity};
 use crate::converter::endpoint::Stand;
 use crate::converter::{Declared, declared};
-use crate::evidence::{SavedCase, Scenario};
+use crate::evidence::{Counterexample, Scenario};
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
 
@@ -29,7 +29,7 @@ pub struct Settings {
     /// What answers reviews as the previous release did, instead of what the subject names.
     pub baseline: Option<Stand>,
     /// Objects that broke something in earlier runs, to be tried first.
-    pub cases: Vec<SavedCase>,
+    pub cases: Vec<Counterexample>,
     /// Whether nothing but those is tried.
     pub only_cases: bool,
     /// Whether secrets may be shown.
@@ -183,7 +183,7 @@ fn target<'a>(
     // In a whole recording, a check is skipped for the reasons for which it was skipped at first.
     let given = |recorded_of: bool| recorded_of && !recorded.is_complete;
     let conversions = recorded.conversions.contains_key(name);
-    if (needs(Need::Trials) || needs(Need::Survey)) && !given(conversions) {
+    if (needs(Need::ConversionRuns) || needs(Need::Survey)) && !given(conversions) {
         match declared(subject, crd) {
             Err(why) if !stands_in || crd.versions.len() < 2 => return Err(why),
             Ok(Declared::FieldMap) if needs(Need::FieldMap) && !stands_in => {

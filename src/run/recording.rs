@@ -9,8 +9,8 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::{Absent, Observations, Plan, Ran, Selection};
-use crate::act::conversions::{Recorded, ShownTrial};
-use crate::evidence::{Exchange, Trace, Trial, read_json};
+use crate::act::conversions::{Recorded, ShownRun};
+use crate::evidence::{ConversionRun, Exchange, Trace, read_json};
 use crate::report::Conversions;
 use crate::subject::{API_VERSION, Crd, Subject};
 
@@ -26,7 +26,7 @@ pub struct Recording {
     /// What the run was about.
     pub header: Header,
     /// Conversions by CRD.
-    pub trials: BTreeMap<String, Recorded>,
+    pub conversion_runs: BTreeMap<String, Recorded>,
     /// Requests to endpoints by CRD.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
     /// What was seen on API servers.
@@ -53,12 +53,12 @@ pub struct Header {
     pub day: Date,
     /// What was judged.
     pub selection: Selection,
-    /// What was recorded, by CRD. The n-th one's lines are in `n.trials.jsonl` and `n.exchanges.jsonl`.
+    /// What was recorded, by CRD. The n-th one's lines are in `n.conversion_runs.jsonl` and `n.exchanges.jsonl`.
     pub crds: Vec<RecordedCrd>,
-    /// How many journeys there are, each a line of `traces.jsonl`.
+    /// How many scenarios there are, each a line of `traces.jsonl`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<usize>,
-    /// Releases that journeys were wanted on and that could not be had.
+    /// Releases that scenarios were wanted on and that could not be had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<Absent>,
 }
@@ -71,9 +71,9 @@ pub struct RecordedCrd {
     pub name: String,
     /// A digest of its document, to tell whether it has changed.
     pub digest: String,
-    /// How many lines of trials there are; absent where nothing was converted.
+    /// How many lines of conversion_runs there are; absent where nothing was converted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trials: Option<usize>,
+    pub conversion_runs: Option<usize>,
     /// How many exchanges there are; absent where nothing was asked over the wire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<usize>,
@@ -85,12 +85,12 @@ pub struct RecordedCrd {
     pub stopped: Option<String>,
 }
 
-/// One line of trials.
+/// One line of conversion_runs.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 enum Line {
-    Trial { batch: usize, trial: Trial },
-    Shown(ShownTrial),
+    ConversionRun { batch: usize, conversion_run: ConversionRun },
+    Shown(ShownRun),
 }
 
 /// A folder that is no recording.
@@ -107,14 +107,14 @@ impl Recording {
     /// What a run left behind, where it was asked to record.
     pub fn new(plan: &Plan<'_>, observations: &Observations, ran: &Ran, day: Date) -> Self {
         let crds = plan.subject.crds.iter().filter_map(|crd| {
-            let (trials, exchanges) = (ran.trials.get(&crd.name), ran.exchanges.get(&crd.name));
-            (trials.is_some() || exchanges.is_some()).then(|| RecordedCrd {
+            let (conversion_runs, exchanges) = (ran.conversion_runs.get(&crd.name), ran.exchanges.get(&crd.name));
+            (conversion_runs.is_some() || exchanges.is_some()).then(|| RecordedCrd {
                 name: crd.name.clone(),
                 digest: digest(crd),
-                trials: trials.map(Recorded::count),
+                conversion_runs: conversion_runs.map(Recorded::count),
                 exchanges: exchanges.map(Vec::len),
-                conversions: trials.and_then(|trials| trials.conversions.clone()),
-                stopped: trials.and_then(|trials| trials.stopped.clone()),
+                conversions: conversion_runs.and_then(|conversion_runs| conversion_runs.conversions.clone()),
+                stopped: conversion_runs.and_then(|conversion_runs| conversion_runs.stopped.clone()),
             })
         });
         let header = Header {
@@ -131,16 +131,19 @@ impl Recording {
             absent: observations.absent.clone(),
         };
         let traces = observations.traces.clone();
-        Self { header, trials: ran.trials.clone(), exchanges: ran.exchanges.clone(), traces }
+        Self { header, conversion_runs: ran.conversion_runs.clone(), exchanges: ran.exchanges.clone(), traces }
     }
 
     /// The files of the recording: names and texts. The header comes last: with it the recording is whole.
     pub fn files(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let lines = self.header.crds.iter().enumerate().flat_map(|(index, crd)| {
-            let trials = self.trials.get(&crd.name).map(|trials| (trials_file(index), text(trials.lines())));
+            let conversion_runs = self
+                .conversion_runs
+                .get(&crd.name)
+                .map(|conversion_runs| (conversion_runs_file(index), text(conversion_runs.lines())));
             let exchanges = self.exchanges.get(&crd.name);
             let exchanges = exchanges.map(|exchanges| (exchanges_file(index), text(exchanges.iter())));
-            trials.into_iter().chain(exchanges)
+            conversion_runs.into_iter().chain(exchanges)
         });
         let header = serde_json::to_string_pretty(&self.header).unwrap_or_default() + "\n";
         let traces = self.header.traces.map(|_| (TRACES.to_owned(), text(self.traces.iter().map(Trace::packed))));
@@ -152,14 +155,14 @@ impl Recording {
         let error = |file: &str, message: String| RecordingError { file: file.to_owned(), message };
         let load = |file: &str| read(file).map_err(|cause| error(file, format!("it cannot be read: {cause}")));
         let header = Header::read(&load(HEADER)?).map_err(|message| error(HEADER, message))?;
-        let (mut trials, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
+        let (mut conversion_runs, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
         for (index, crd) in header.crds.iter().enumerate() {
-            if let Some(count) = crd.trials {
-                let file = trials_file(index);
+            if let Some(count) = crd.conversion_runs {
+                let file = conversion_runs_file(index);
                 let lines = parse(&load(&file)?, count).map_err(|message| error(&file, message))?;
                 let (conversions, stopped) = (crd.conversions.clone(), crd.stopped.clone());
                 let recorded = Recorded { conversions, stopped, ..Recorded::of(lines) };
-                trials.insert(crd.name.clone(), recorded);
+                conversion_runs.insert(crd.name.clone(), recorded);
             }
             if let Some(count) = crd.exchanges {
                 let file = exchanges_file(index);
@@ -175,7 +178,7 @@ impl Recording {
             }
             None => Vec::new(),
         };
-        Ok(Self { header, trials, exchanges, traces })
+        Ok(Self { header, conversion_runs, exchanges, traces })
     }
 
     /// Returns what was recorded, as observations to judge again.
@@ -183,7 +186,7 @@ impl Recording {
         Observations {
             traces: self.traces.clone(),
             absent: self.header.absent.clone(),
-            conversions: self.trials.clone(),
+            conversions: self.conversion_runs.clone(),
             exchanges: self.exchanges.clone(),
             is_complete: true,
         }
@@ -217,19 +220,22 @@ impl Recorded {
     }
 
     fn lines(&self) -> impl Iterator<Item = Line> + '_ {
-        let trials = self
-            .batches
-            .iter()
-            .flat_map(|(batch, trials)| trials.iter().map(|trial| Line::Trial { batch: *batch, trial: trial.clone() }));
-        trials.chain(self.shown.iter().cloned().map(Line::Shown))
+        let conversion_runs = self.batches.iter().flat_map(|(batch, conversion_runs)| {
+            conversion_runs
+                .iter()
+                .map(|conversion_run| Line::ConversionRun { batch: *batch, conversion_run: conversion_run.clone() })
+        });
+        conversion_runs.chain(self.shown.iter().cloned().map(Line::Shown))
     }
 
     fn of(lines: Vec<Line>) -> Self {
-        // Where no object was at hand there is a survey nevertheless: an empty one.
+        // Where no object was available there is a survey nevertheless: an empty one.
         let mut recorded = Self::from(Vec::new());
         for line in lines {
             match line {
-                Line::Trial { batch, trial } => recorded.batches.entry(batch).or_default().push(trial),
+                Line::ConversionRun { batch, conversion_run } => {
+                    recorded.batches.entry(batch).or_default().push(conversion_run)
+                }
                 Line::Shown(shown) => recorded.shown.push(shown),
             }
         }
@@ -237,8 +243,8 @@ impl Recorded {
     }
 }
 
-fn trials_file(index: usize) -> String {
-    format!("{index}.trials.jsonl")
+fn conversion_runs_file(index: usize) -> String {
+    format!("{index}.conversion_runs.jsonl")
 }
 
 fn exchanges_file(index: usize) -> String {

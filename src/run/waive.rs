@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::fold::fingerprint;
 use super::suite::matches;
 use crate::checks::Severity;
-use crate::report::{CheckInfo, Finding, Hide, Location, Report, WaiverInfo, WaiverState};
+use crate::report::{CheckInfo, Finding, Location, Redaction, Report, WaiverInfo, WaiverState};
 use crate::subject::{Subject, Waiver};
 
 /// The id under which idle and expired waivers are reported.
@@ -99,7 +99,7 @@ fn complaint(subject: &Subject, index: usize, waiver: &Waiver, state: WaiverStat
         help: help.into(),
         location: subject
             .file_span(&format!("/waivers/{index}"))
-            .map(|span| Location::of(&subject.sources, span, &Hide::default())),
+            .map(|span| Location::of(&subject.sources, span, &Redaction::default())),
         related: Vec::new(),
         fingerprint: fingerprint(&[CHECK, &names(waiver), &waiver.expires.to_string()]),
         reproduce: None,

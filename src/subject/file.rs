@@ -8,7 +8,7 @@ use super::{ConverterConfig, Period};
 use crate::subject::field_map::FieldMap;
 use crdproof_schema::kubernetes::{KubeVersion, Selector};
 
-/// What is on trial and what it promises.
+/// What is on conversion_run and what it promises.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "crdproof subject file")]
@@ -114,7 +114,7 @@ pub struct KubernetesConfig {
     /// Releases to test on, such as `1.31`, or ranges such as `1.28..1.31`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<Selector>,
-    /// How an API server is had.
+    /// Where API servers run.
     #[serde(default)]
     pub provider: Provider,
     /// The lowest release that the subject claims to support.
@@ -140,7 +140,7 @@ pub struct MigrationConfig {
     pub timeout: Option<Period>,
 }
 
-/// How an API server is had.
+/// Where API servers run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {

@@ -1,4 +1,4 @@
-//! The objects that journeys write: samples and generated ones, of every version.
+//! The objects that scenarios write: samples and generated ones, of every version.
 
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
 
 use crate::endings;
-use crate::journeys::hold_on;
+use crate::scenarios::hold_on;
 use crate::support::{block, check, crd, describe, widget};
 
 /// The release whose images are looked for.
@@ -36,7 +36,7 @@ fn release() -> KubeVersion {
 }
 
 /// What is missing is a reason to skip; anything else is a failure.
-fn at_hand(checked: Result<(), ClusterError>) -> Result<Option<Completion>, Failed> {
+fn installed(checked: Result<(), ClusterError>) -> Result<Option<Completion>, Failed> {
     match checked {
         Ok(()) => Ok(None),
         Err(error @ ClusterError::Missing { .. }) => {
@@ -69,7 +69,7 @@ fn k3s_builder() -> Result<crdproof_envtest::k3s::Builder, ClusterError> {
 #[expect(clippy::print_stderr, reason = "how long a cluster takes is worth a line")]
 fn kind_converts() -> Result<Completion, Failed> {
     let builder = Kind::builder(release()).program(kind_program());
-    if let Some(skip) = at_hand(builder.check())? {
+    if let Some(skip) = installed(builder.check())? {
         return Ok(skip);
     }
     let started = Instant::now();
@@ -94,7 +94,7 @@ fn kind_converts() -> Result<Completion, Failed> {
 fn k3s_converts() -> Result<Completion, Failed> {
     let builder = match k3s_builder() {
         Ok(builder) => builder,
-        Err(error) => return at_hand(Err(error)).map(|skip| skip.unwrap_or(Completion::Completed)),
+        Err(error) => return installed(Err(error)).map(|skip| skip.unwrap_or(Completion::Completed)),
     };
     block(async {
         let builder = builder.apiserver_arg("max-requests-inflight=401");
@@ -133,7 +133,7 @@ async fn converts(server: &Server) -> Result<(), Failed> {
         let read = api.get(&widgets.at(version).path_of("a")).await?.ok()?.json();
         check(read["spec"]["size"] == size, format!("{version}: {read}"))?;
     }
-    // Journeys bring a kind of that name, and touch none that is there.
+    // Scenarios bring a kind of that name, and touch none that is there.
     let definition = definitions().path_of("widgets.example.com");
     api.delete(&definition).await?.ok()?;
     for _ in 0..100 {
@@ -147,7 +147,7 @@ async fn converts(server: &Server) -> Result<(), Failed> {
 
 fn kind_interrupted() -> Result<Completion, Failed> {
     let builder = Kind::builder(release()).program(kind_program());
-    if let Some(skip) = at_hand(builder.check())? {
+    if let Some(skip) = installed(builder.check())? {
         return Ok(skip);
     }
     let kind = kind_program().display().to_string();
@@ -171,7 +171,7 @@ fn kind_interrupted() -> Result<Completion, Failed> {
 fn k3s_killed() -> Result<Completion, Failed> {
     let builder = match k3s_builder() {
         Ok(builder) => builder,
-        Err(error) => return at_hand(Err(error)).map(|skip| skip.unwrap_or(Completion::Completed)),
+        Err(error) => return installed(Err(error)).map(|skip| skip.unwrap_or(Completion::Completed)),
     };
     let image = builder.image_name();
     let mut tool =

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{block, check, crd, describe};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 fn widget(name: &str, size: u32) -> Value {
     json!({"apiVersion": "example.com/v2", "kind": "Widget", "metadata": {"name": name, "namespace": "shop"},
@@ -63,19 +63,19 @@ pub(crate) fn a_source_is_delivered(binaries: &Binaries) -> Result<(), Failed> {
         // A kind of the server itself, of which only the server knows that it has namespaces: nothing is applied.
         let homeless = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}});
         let wrong = Source::new([homeless, crd()]).map_err(|error| error.to_string())?;
-        let refused = deliverer.deliver(&wrong, PATIENCE).await.err().ok_or("it was taken")?;
+        let refused = deliverer.deliver(&wrong, TIMEOUT).await.err().ok_or("it was taken")?;
         check(refused.help().contains("set metadata.namespace"), format!("{refused} {}", refused.help()))?;
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com";
         check(api.get(path).await?.status == 404, "half a source was applied")?;
 
         let both = source(&[a.clone(), b])?;
         let objects = ["Widget/shop/a", "Widget/shop/b", "Plan/p", "ConfigMap/shop/c"];
-        let seen = deliverer.deliver(&both, PATIENCE).await.map_err(told)?;
+        let seen = deliverer.deliver(&both, TIMEOUT).await.map_err(told)?;
         same(&seen, &all("created", &objects).iter().map(String::as_str).collect::<Vec<_>>())?;
         let ready = seen.iter().filter(|seen| matches!(seen, Seen::Health(health) if health.state == State::Current));
         check(ready.count() == 2, "both kinds are ready before their objects are applied")?;
-        deliverer.wait(&both, PATIENCE).await.map_err(told)?;
-        let seen = deliverer.deliver(&both, PATIENCE).await.map_err(told)?;
+        deliverer.wait(&both, TIMEOUT).await.map_err(told)?;
+        let seen = deliverer.deliver(&both, TIMEOUT).await.map_err(told)?;
         same(&seen, &all("unchanged", &objects).iter().map(String::as_str).collect::<Vec<_>>())?;
 
         // Somebody edits one at another version, and has one of their own.
@@ -98,13 +98,13 @@ pub(crate) fn a_source_is_delivered(binaries: &Binaries) -> Result<(), Failed> {
         let differs = &drifted[0].differences;
         let sizes = differs.len() == 1 && differs[0].live == Some(json!(7)) && differs[0].wanted == Some(json!(1));
         check(sizes && differs[0].at == "/spec/size", format!("{differs:?}"))?;
-        let seen = deliverer.deliver(&both, PATIENCE).await.map_err(told)?;
+        let seen = deliverer.deliver(&both, TIMEOUT).await.map_err(told)?;
         check(lines(&seen).contains(&"Widget/shop/a configured".to_owned()), format!("{:?}", lines(&seen)))?;
         let live = api.get(&kind.at("v2").path_of("a")).await?.ok()?.json();
         check(live["spec"]["size"] == 1 && live["metadata"]["labels"]["theirs"] == "kept", format!("{live}"))?;
 
         let less = source(&[a])?;
-        let seen = deliverer.deliver(&less, PATIENCE).await.map_err(told)?;
+        let seen = deliverer.deliver(&less, TIMEOUT).await.map_err(told)?;
         let deleted: Vec<_> = lines(&seen).into_iter().filter(|line| line.ends_with("deleted")).collect();
         check(deleted == ["Widget/shop/b deleted"], format!("{:?}", lines(&seen)))?;
         check(api.get(&kind.path_of("b")).await?.status == 404, "it is still there")?;

@@ -110,8 +110,8 @@ pub(crate) fn guests_leave_nothing_when_interrupted(binaries: &Binaries) -> Resu
     })
 }
 
-/// Journeys on a cluster that was there: everything that they made is gone, and a CRD of somebody else is not touched.
-pub(crate) fn journeys_are_guests(binaries: &Binaries) -> Result<Completion, Failed> {
+/// Scenarios on a cluster that was there: everything that they made is gone, and a CRD of somebody else is not touched.
+pub(crate) fn scenarios_are_guests(binaries: &Binaries) -> Result<Completion, Failed> {
     if binaries.controller_manager.is_none() {
         return Ok(Completion::ignored_with("only a controller lets a namespace go, and this release has none"));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crdproof::converter::proxy::{Fault, Tap};
+use crdproof::converter::proxy::{ConversionProxy, Fault};
 use crdproof::evidence::Scenario;
 use crdproof::operate::migrate::Pace;
 use crdproof::operate::retire::{Wish, retire};
@@ -15,7 +15,7 @@ use crdproof_envtest::{ClusterError, Server};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
-use crate::journeys::{hold_on, maps, subject};
+use crate::scenarios::{hold_on, maps, subject};
 use crate::support::{block, check, describe};
 
 /// How long a conversion takes that began before the flip.
@@ -73,9 +73,13 @@ async fn burst(local: &Local, api: &Api, server: usize, kind: &Resource) -> Resu
 }
 
 /// Begins a write at each server, which ends only when its conversion does.
-async fn slow_writes(apis: &[Api], tap: &Tap, kind: &Resource) -> Result<(Vec<Flight>, Arc<AtomicUsize>), Failed> {
+async fn slow_writes(
+    apis: &[Api],
+    proxy: &ConversionProxy,
+    kind: &Resource,
+) -> Result<(Vec<Flight>, Arc<AtomicUsize>), Failed> {
     let ended = Arc::new(AtomicUsize::new(0));
-    tap.fail(Some(Fault::Late { towards: "v1".into(), by: SLOW }));
+    proxy.fail(Some(Fault::Late { towards: "v1".into(), by: SLOW }));
     let flights = apis.iter().enumerate().map(|(number, api)| {
         let (api, path, ended) = (api.clone(), kind.path(), Arc::clone(&ended));
         tokio::spawn(async move {
@@ -86,11 +90,11 @@ async fn slow_writes(apis: &[Api], tap: &Tap, kind: &Resource) -> Result<(Vec<Fl
     });
     let flights: Vec<Flight> = flights.collect();
     let end = Instant::now() + SLOW;
-    while tap.pending().len() < apis.len() && Instant::now() < end {
+    while proxy.pending().len() < apis.len() && Instant::now() < end {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    tap.fail(None);
-    check(tap.pending().len() >= apis.len(), "the slow writes did not reach the converter")?;
+    proxy.fail(None);
+    check(proxy.pending().len() >= apis.len(), "the slow writes did not reach the converter")?;
     Ok((flights, ended))
 }
 
@@ -100,14 +104,14 @@ pub(crate) fn a_flip_is_proven_on_every_server(binaries: &Binaries) -> Result<()
         let local = two(binaries).await?;
         let apis = [local.api(), local.second_api().ok_or("no second server")?];
         let access = crdproof_envtest::HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
-        let tap = Tap::start(&access, Arc::new(maps())).await.map_err(|error| describe(&error))?;
-        let mut definition = tap.redirect(&subject().crds[0].node.to_value());
+        let proxy = ConversionProxy::start(&access, Arc::new(maps())).await.map_err(|error| describe(&error))?;
+        let mut definition = proxy.redirect(&subject().crds[0].node.to_value());
         definition["spec"]["versions"][0]["storage"] = json!(true);
         definition["spec"]["versions"][1]["storage"] = json!(false);
         local.install_crds(&[definition]).await.map_err(|error| describe(&error))?;
         let kind = Resource::namespaced("example.com", "v2", "widgets", "default");
 
-        let (begun, ended) = slow_writes(&apis, &tap, &kind).await?;
+        let (begun, ended) = slow_writes(&apis, &proxy, &kind).await?;
         let flip = json!([
             {"op": "replace", "path": "/spec/versions/0/storage", "value": false},
             {"op": "replace", "path": "/spec/versions/1/storage", "value": true},
@@ -117,7 +121,7 @@ pub(crate) fn a_flip_is_proven_on_every_server(binaries: &Binaries) -> Result<()
         let bursts = apis.iter().zip(0..).map(|(api, server)| burst(&local, api, server, &kind));
         let bursts = futures::future::join_all(bursts).await.into_iter().collect::<Result<Vec<usize>, Failed>>()?;
         let object = widget("probe");
-        let watched = |tap| Watched { apis: &apis, store: Store::Etcd(&local), kind: &kind, object: &object, tap };
+        let watched = |proxy| Watched { apis: &apis, store: Store::Etcd(&local), kind: &kind, object: &object, proxy };
 
         // Writes alone say too early that all is well: those that began before the flip are still to come.
         let hasty = settle(&watched(None), "v2", Vec::new()).await.map_err(|error| describe(&error))?;
@@ -133,7 +137,7 @@ pub(crate) fn a_flip_is_proven_on_every_server(binaries: &Binaries) -> Result<()
         check(hasty.is_settled(), format!("{hasty:?}"))?;
         check(under_way == apis.len(), "the slow writes ended before anything could be seen")?;
 
-        let settled = settle(&watched(Some(&tap)), "v2", begun).await.map_err(|error| describe(&error))?;
+        let settled = settle(&watched(Some(&proxy)), "v2", begun).await.map_err(|error| describe(&error))?;
         println!(
             "{}: the wait ended {:.2} s after the flip, {} drained",
             local.version(),
@@ -148,7 +152,7 @@ pub(crate) fn a_flip_is_proven_on_every_server(binaries: &Binaries) -> Result<()
             check(late(&local, api, &kind).await? == 0, format!("server {number} still stores at the old version"))?;
         }
         retired_alike(&local, &apis, &kind).await?;
-        tap.stop().await;
+        proxy.stop().await;
         Ok(())
     })
 }
@@ -173,7 +177,7 @@ async fn retired_alike(local: &Local, apis: &[Api], kind: &Resource) -> Result<(
     check(at(local, "slow-0").await? == "v2" && at(local, "slow-1").await? == "v2", "not everything is stored at v2")
 }
 
-pub(crate) fn journeys_hold_on_two_servers(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn scenarios_hold_on_two_servers(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let server = Server::Local(Box::new(two(binaries).await?));
         hold_on(&server, &[Scenario::Storage, Scenario::Retirement], 17).await?;

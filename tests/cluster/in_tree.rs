@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crdproof::converter::endpoint::{Function, Request};
-use crdproof::converter::proxy::{Fault, Tap};
+use crdproof::converter::proxy::{ConversionProxy, Fault};
 use crdproof::converter::review;
 use crdproof::operate::in_tree::{CONTROLLERS, Ended, migrate_in_tree, offered, switches};
 use crdproof_envtest::HostAccess;
@@ -136,8 +136,9 @@ pub(crate) fn a_second_migration_and_stored_versions(binaries: &Binaries) -> Res
             (200, answer.unwrap_or_default().to_string().into_bytes())
         });
         let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
-        let tap = Tap::start(&access, std::sync::Arc::new(rename)).await.map_err(|error| describe(&error))?;
-        server.install_crds(&[tap.redirect(&crd())]).await.map_err(|error| describe(&error))?;
+        let proxy =
+            ConversionProxy::start(&access, std::sync::Arc::new(rename)).await.map_err(|error| describe(&error))?;
+        server.install_crds(&[proxy.redirect(&crd())]).await.map_err(|error| describe(&error))?;
         let api = server.api();
         let kind = Resource::namespaced("example.com", "v1", "widgets", "default");
         for number in 0..4 {
@@ -149,7 +150,7 @@ pub(crate) fn a_second_migration_and_stored_versions(binaries: &Binaries) -> Res
         flip(&server, 0).await?;
         let before = stored_versions(&server.api()).await?;
         // Nothing can be written at v1 now, so the second migration runs and gets nowhere.
-        tap.fail(Some(Fault::Towards("v1".into())));
+        proxy.fail(Some(Fault::Towards("v1".into())));
         let Some(offered) = offered(&api).await? else { return Err("no migration is offered".into()) };
         let bystander = widget("v2", "bystander", 1);
         let at_v2 = Resource::namespaced("example.com", "v2", "widgets", "default");
@@ -164,8 +165,8 @@ pub(crate) fn a_second_migration_and_stored_versions(binaries: &Binaries) -> Res
         check(stored(&server).await? == ["example.com/v2"], "something was migrated after all")?;
         check(before == json!(["v2", "v1"]), format!("storedVersions is {before}"))?;
         check(during == json!(["v1"]), format!("the server has become careful: storedVersions is {during}"))?;
-        tap.fail(None);
-        tap.stop().await;
+        proxy.fail(None);
+        proxy.stop().await;
         Ok(Completion::Completed)
     })
 }

@@ -1,5 +1,5 @@
-//! Tests on real API servers: one set of trials for each release at hand, in the cache or in
-//! `KUBEBUILDER_ASSETS`. Those that could be built and are not at hand are skips that say how to get them.
+//! Tests on real API servers: one set of trials for each installed release, in the cache or in
+//! `KUBEBUILDER_ASSETS`. Those that could be built and are not available are skips that say how to get them.
 
 mod audit;
 mod containers;
@@ -11,7 +11,7 @@ mod existing;
 mod features;
 mod flip;
 mod in_tree;
-mod journeys;
+mod scenarios;
 mod local;
 mod migrate;
 mod minimum;
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         trials.extend(once(name, binaries));
         let skippable: [(&str, Skippable); 3] = [
             ("a_full_disk_is_named", endings::a_full_disk_is_named),
-            ("journeys_are_guests", existing::journeys_are_guests),
+            ("scenarios_are_guests", existing::scenarios_are_guests),
             ("guests_leave_nothing_when_interrupted", existing::guests_leave_nothing_when_interrupted),
         ];
         for (what, test) in skippable {
@@ -94,12 +94,12 @@ fn cached() -> Vec<KubeVersion> {
     versions
 }
 
-/// A skip for each release that could be built and is not at hand.
-fn absent(at_hand: &[(String, Binaries)]) -> Vec<Trial> {
+/// A skip for each release that could be built and is not available.
+fn absent(installed: &[(String, Binaries)]) -> Vec<Trial> {
     let listed = listed(None).unwrap_or_default().into_iter().map(|release| release.kubernetes.to_string());
-    let missing = listed.filter(|version| at_hand.iter().all(|(name, _)| name != version));
+    let missing = listed.filter(|version| installed.iter().all(|(name, _)| name != version));
     let skip = |version: String| {
-        let reason = format!("not at hand; `crdproof env use {version}` builds it");
+        let reason = format!("not available; `crdproof env use {version}` builds it");
         Trial::ignorable_test(format!("{version}::all"), move || Ok(Completion::ignored_with(reason)))
     };
     missing.map(skip).collect()
@@ -124,15 +124,15 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("broken_admission_is_condemned", drivers::broken_admission_is_condemned),
         ("broken_rules_are_condemned", drivers::broken_rules_are_condemned),
         ("commands_that_migrate_are_judged", drivers::commands_that_migrate_are_judged),
-        ("broken_converters_are_condemned", journeys::broken_converters_are_condemned),
-        ("a_range_goes_on_without_what_cannot_be_had", journeys::a_range_goes_on_without_what_cannot_be_had),
-        ("a_restless_converter_costs_ownership", journeys::a_restless_converter_costs_ownership),
+        ("broken_converters_are_condemned", scenarios::broken_converters_are_condemned),
+        ("a_range_goes_on_without_what_cannot_be_had", scenarios::a_range_goes_on_without_what_cannot_be_had),
+        ("a_restless_converter_costs_ownership", scenarios::a_restless_converter_costs_ownership),
         ("a_migration_is_proven_after_it_was_killed", migrate::a_migration_is_proven_after_it_was_killed),
         ("what_cannot_be_moved_is_named", migrate::what_cannot_be_moved_is_named),
         ("an_audit_finds_and_changes_nothing", audit::an_audit_finds_and_changes_nothing),
         ("an_audit_without_rights_says_so", audit::an_audit_without_rights_says_so),
         ("gates_keep_a_version", retire::gates_keep_a_version),
-        ("journeys_hold_on_two_servers", flip::journeys_hold_on_two_servers),
+        ("scenarios_hold_on_two_servers", flip::scenarios_hold_on_two_servers),
         ("an_expired_certificate_is_named", existing::an_expired_certificate_is_named),
         ("a_source_is_delivered", deliver::a_source_is_delivered),
         ("eight_start_side_by_side", endings::eight_start_side_by_side),
@@ -146,7 +146,7 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
 
 fn trials(name: &str, binaries: &Binaries) -> Vec<Trial> {
     let tests: &[(&str, Test)] = &[
-        ("a_right_subject_holds_on_every_journey", journeys::a_right_subject_holds_on_every_journey),
+        ("a_right_subject_holds_on_every_scenario", scenarios::a_right_subject_holds_on_every_scenario),
         ("a_flip_is_proven_on_every_server", flip::a_flip_is_proven_on_every_server),
         ("a_version_is_retired_however_often_it_is_killed", retire::a_version_is_retired_however_often_it_is_killed),
         ("a_version_that_is_gone_blocks_nobody_any_more", retire::a_version_that_is_gone_blocks_nobody_any_more),

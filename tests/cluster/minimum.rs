@@ -36,7 +36,7 @@ pub(crate) fn trials(cached: &[KubeVersion]) -> Vec<Trial> {
         let command = Trial::test("minimum::a_command_is_asked", move || a_command_is_asked(newest));
         let check = Trial::test("minimum::a_check_is_asked", move || a_check_is_asked(newest));
         let hidden = Trial::test("minimum::secrets_are_not_said", move || secrets_are_not_said(newest));
-        let given = Trial::test("minimum::given_binaries_are_at_hand", move || given_binaries_are_at_hand(newest));
+        let given = Trial::test("minimum::given_binaries_are_installed", move || given_binaries_are_installed(newest));
         [command, check, hidden, given]
     });
     let all = cached.to_vec();
@@ -78,7 +78,7 @@ fn is_found(name: &str, words: &str, cached: &[KubeVersion]) -> Result<Completio
     check(answer["below"].as_str() == below.as_deref(), format!("{below:?} is just below: {answer:#}"))?;
     let (Some(used), Some(below)) = (needed, below) else {
         // With one release, or new ones only, nobody is there to say why.
-        let why = "no release at hand is too old for it";
+        let why = "no installed release is too old for it";
         return Ok(if needed.is_none() { Completion::Completed } else { Completion::ignored_with(why) });
     };
     let mut tested = answer["tested"].as_array().into_iter().flatten();
@@ -121,7 +121,7 @@ fn a_command_is_asked(newest: KubeVersion) -> Result<(), Failed> {
     check(output.status.code() == Some(5), said(&output))
 }
 
-/// A check of journeys is judged on the release.
+/// A check of scenarios is judged on the release.
 fn a_check_is_asked(newest: KubeVersion) -> Result<(), Failed> {
     let newest = newest.to_string();
     let output = minimum("plain", &["--kubernetes", &newest, "--with", "serving/crd-accepted"])?;
@@ -191,7 +191,7 @@ fn secrets_are_not_said(newest: KubeVersion) -> Result<(), Failed> {
 }
 
 /// Binaries in `KUBEBUILDER_ASSETS` need no cache.
-fn given_binaries_are_at_hand(newest: KubeVersion) -> Result<(), Failed> {
+fn given_binaries_are_installed(newest: KubeVersion) -> Result<(), Failed> {
     let store = Store::default_root(&|name| std::env::var_os(name)).and_then(|root| Store::open(root).ok());
     let entries = store.map(|store| store.entries()).unwrap_or_default();
     let entry = entries.into_iter().find(|entry| entry.manifest.kubernetes == Some(newest)).ok_or("it is gone")?;

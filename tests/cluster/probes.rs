@@ -30,5 +30,5 @@ pub(crate) fn experiments_agree_with_the_table(binaries: &Binaries) -> Result<()
     check(differing.is_empty(), format!("{differing:#?}"))?;
     let decided = seen.rules.iter().flat_map(|rule| &rule.probes);
     let decided = decided.filter(|probe| !matches!(probe.sight, preflight::Sight::Unclear(_))).count();
-    check(decided >= 10, format!("only {decided} experiments told anything"))
+    check(decided >= 10, format!("only {decided} probes told anything"))
 }

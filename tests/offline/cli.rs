@@ -65,7 +65,7 @@ pub(crate) fn crdproof_fed(folder: &Path, arguments: &[&str], input: &str) -> En
     }
     // Fixtures stay as they are.
     if folder == repository() {
-        command.env("CRDPROOF_NO_CASES", "yes");
+        command.env("CRDPROOF_NO_COUNTEREXAMPLES", "yes");
     }
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

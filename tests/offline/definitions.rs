@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::fixture::{judge, root};
 
 /// Definitions whose fault only the server's own compiler of rules finds: types and cost. Our check
-/// calls them undecided, never held.
+/// calls them inconclusive, never held.
 const LEFT_TO_THE_SERVER: &str = "manifest/rules-affordable";
 
 #[test]
@@ -28,7 +28,7 @@ fn definitions_are_refused_exactly_where_the_server_refuses_them() {
             let report = judge(&definition(case), Vec::new());
             let errors: Vec<_> = report.findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
             let open = report.results.iter().any(|verdict| {
-                verdict.check == LEFT_TO_THE_SERVER && verdict.outcome == crdproof::report::Outcome::Undecided
+                verdict.check == LEFT_TO_THE_SERVER && verdict.outcome == crdproof::report::Outcome::Inconclusive
             });
             match (refused, errors.is_empty()) {
                 (true, true) if open => counts.2 += 1,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crdproof::evidence::{Exchange, Trace, Trial};
+use crdproof::evidence::{ConversionRun, Exchange, Trace};
 use crdproof::report::Report;
 use crdproof::run::{Observations, Options, Selection, Settings, load_suite, plan_recorded};
 use crdproof::subject::Subject;
@@ -52,7 +52,7 @@ pub(crate) struct Expected {
 struct Borrowed {
     /// The folder of the subject, below `fixtures`.
     subject: String,
-    /// The recorded journeys, below `fixtures`.
+    /// The recorded scenarios, below `fixtures`.
     trace: String,
     #[serde(default)]
     change: Vec<Change>,
@@ -166,7 +166,7 @@ pub(crate) fn load(folder: &Path) -> Subject {
     load::from_texts(texts("crd"), texts("sample"), baseline).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The journey that was recorded for a fixture, with its `patch.json` applied: a broken trace is a
+/// The scenario that was recorded for a fixture, with its `patch.json` applied: a broken trace is a
 /// recorded one plus a JSON Patch, or one that was recorded broken.
 pub(crate) fn traces(folder: &Path) -> Vec<Trace> {
     let borrowed = borrowed(folder);
@@ -190,17 +190,17 @@ pub(crate) fn exchanges(folder: &Path) -> BTreeMap<String, Vec<Exchange>> {
 }
 
 /// The conversions that were recorded for a fixture, by CRD.
-pub(crate) fn trials(folder: &Path) -> BTreeMap<String, Vec<Trial>> {
-    let Ok(text) = std::fs::read_to_string(folder.join("trials.json")) else { return BTreeMap::new() };
+pub(crate) fn conversion_runs(folder: &Path) -> BTreeMap<String, Vec<ConversionRun>> {
+    let Ok(text) = std::fs::read_to_string(folder.join("conversion_runs.json")) else { return BTreeMap::new() };
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
 }
 
 /// Judges the subject of a folder by every check that needs no API server, and by what was recorded.
 pub(crate) fn judge_folder(folder: &Path) -> Report {
-    judge_by(&load(folder), traces(folder), exchanges(folder), trials(folder))
+    judge_by(&load(folder), traces(folder), exchanges(folder), conversion_runs(folder))
 }
 
-/// Judges a subject by every check that needs no API server, and by recorded journeys.
+/// Judges a subject by every check that needs no API server, and by recorded scenarios.
 pub(crate) fn judge(subject: &Subject, traces: Vec<Trace>) -> Report {
     judge_by(subject, traces, BTreeMap::new(), BTreeMap::new())
 }
@@ -209,11 +209,11 @@ fn judge_by(
     subject: &Subject,
     traces: Vec<Trace>,
     exchanges: BTreeMap<String, Vec<Exchange>>,
-    trials: BTreeMap<String, Vec<Trial>>,
+    conversion_runs: BTreeMap<String, Vec<ConversionRun>>,
 ) -> Report {
     let all = "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: all\nchecks: ['*']\n";
     let selection = Selection { suites: vec![load_suite("all", "all", all).unwrap()], ..Selection::default() };
-    let conversions = trials.into_iter().map(|(crd, trials)| (crd, trials.into())).collect();
+    let conversions = conversion_runs.into_iter().map(|(crd, conversion_runs)| (crd, conversion_runs.into())).collect();
     let settings = Settings { selection, seed: 1, ..Settings::default() };
     let observations = Observations { traces, exchanges, conversions, ..Observations::default() };
     let plan = plan_recorded(subject, &settings, &observations);

@@ -54,7 +54,7 @@ fn what_is_no_usable_server_ends_with_5(
 
 #[test]
 fn without_leave_nothing_is_stored() {
-    // Every experiment that would store something says that it needs leave; the stand-in would answer 418 otherwise.
+    // Every probe that would store something says that it needs leave; the stand-in would answer 418 otherwise.
     let ended = on(kubernetes("v1.31.4-eks-7f9249a", true), &["--format", "json"]).says(1, &[]);
     let seen = ended.json();
     assert_eq!((&seen["gitVersion"], &seen["server"]["vendor"]), (&json!("v1.31.4-eks-7f9249a"), &json!("EKS")));
@@ -98,7 +98,7 @@ fn rules_are_explained_with_their_patches() {
     }
     let data = crdproof(repository(), &["preflight", "--explain", "V13", "--format", "json"]).says(0, &[]).json();
     assert_eq!(data[0]["mended"], json!([{"release": "1.23.3", "why": ""}]));
-    // What has no experiment says why.
+    // What has no probe says why.
     let why = "needs a restart of the server";
     let restart = crdproof(repository(), &["explain", "server/restart-keeps-groups"]).says(0, &[]).stdout;
     assert!(restart.contains(&format!("none, the version decides: {why}\n")), "{restart}");

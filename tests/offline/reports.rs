@@ -45,7 +45,7 @@ fn an_empty_report_can_be_written_in_every_format() {
         waivers: Vec::new(),
         problems: Vec::new(),
         conversions: Vec::new(),
-        journeys: Vec::new(),
+        scenarios: Vec::new(),
         ..report()
     };
     let mut empty = empty;
@@ -54,7 +54,7 @@ fn an_empty_report_can_be_written_in_every_format() {
         let text = render(&empty, format);
         assert_eq!(text.is_empty(), format == Format::Github, "{format}");
     }
-    assert!(render(&empty, Format::Terminal).contains("○ not judged: no findings; 0 cases"));
+    assert!(render(&empty, Format::Terminal).contains("○ not judged: no findings; 0 checks"));
 }
 
 #[test]

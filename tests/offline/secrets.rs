@@ -155,7 +155,7 @@ fn no_command_and_no_format_lets_the_canary_sing() {
             let song = text.lines().find(|line| line.contains("canary"));
             assert!(song.is_none(), "{command:?} in {what}: {}", song.unwrap_or_default());
             let mute = ["stdout", "github"].contains(&what.as_str());
-            assert!(mute || text.contains("•••"), "{command:?} in {what}: nothing was masked:\n{text}");
+            assert!(mute || text.contains("•••"), "{command:?} in {what}: nothing was redacted:\n{text}");
         }
     }
     // What is kept is kept as it is, for its owner.

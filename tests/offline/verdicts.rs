@@ -15,7 +15,7 @@ const GROUP: &str = "verdicts.example.com";
 const UNDECIDED: [(&str, &str, &str); 1] = [(
     "cel-library",
     "formatted numbers and time zones by name",
-    "engines print numbers differently, and there is no database of time zones at hand",
+    "engines print numbers differently, and there is no database of time zones available",
 )];
 
 /// What a server sets itself; the recorder leaves it out.
@@ -24,7 +24,7 @@ const SERVER_SET: [&str; 5] = ["uid", "resourceVersion", "creationTimestamp", "g
 #[derive(Default)]
 struct Score {
     agree: usize,
-    undecided: usize,
+    inconclusive: usize,
     disagree: usize,
     skipped: usize,
 }
@@ -46,12 +46,12 @@ fn verdicts_are_those_of_the_server() {
 }
 
 fn print_table(scores: &BTreeMap<String, Score>) {
-    println!("{:<26} {:>6} {:>9} {:>8} {:>8}", "theme", "agree", "undecided", "disagree", "skipped");
+    println!("{:<26} {:>6} {:>9} {:>8} {:>8}", "theme", "agree", "inconclusive", "disagree", "skipped");
     let mut total = Score::default();
     for (theme, score) in scores {
         print_row(theme, score);
         total.agree += score.agree;
-        total.undecided += score.undecided;
+        total.inconclusive += score.inconclusive;
         total.disagree += score.disagree;
         total.skipped += score.skipped;
     }
@@ -59,8 +59,8 @@ fn print_table(scores: &BTreeMap<String, Score>) {
 }
 
 fn print_row(theme: &str, score: &Score) {
-    let Score { agree, undecided, disagree, skipped } = score;
-    println!("{theme:<26} {agree:>6} {undecided:>9} {disagree:>8} {skipped:>8}");
+    let Score { agree, inconclusive, disagree, skipped } = score;
+    println!("{theme:<26} {agree:>6} {inconclusive:>9} {disagree:>8} {skipped:>8}");
 }
 
 fn compare_theme(theme: &str, recorded: &Value, score: &mut Score, differences: &mut String) {
@@ -173,16 +173,16 @@ impl<'a> Case<'a> {
         let (ours, theirs) = (self.ours(admission), self.theirs(answer));
         if listed {
             // An entry that is no longer needed must go.
-            assert!(!admission.undecided.is_empty(), "{} is decided", self.name);
-            score.undecided += 1;
-        } else if ours == theirs && admission.undecided.is_empty() {
+            assert!(!admission.inconclusive.is_empty(), "{} is decided", self.name);
+            score.inconclusive += 1;
+        } else if ours == theirs && admission.inconclusive.is_empty() {
             score.agree += 1;
         } else {
             score.disagree += 1;
             let Self { theme, name, .. } = self;
             writeln!(differences, "{theme}: {name} [{index}]\n  ours:   {ours}\n  theirs: {theirs}").unwrap();
-            for undecided in &admission.undecided {
-                writeln!(differences, "  undecided: {undecided:?}").unwrap();
+            for inconclusive in &admission.inconclusive {
+                writeln!(differences, "  inconclusive: {inconclusive:?}").unwrap();
             }
             if let Outcome::Refused(violations) = &admission.outcome {
                 for violation in violations {

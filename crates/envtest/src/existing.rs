@@ -32,7 +32,7 @@ pub struct Access {
 const PRODUCTION: [&str; 4] = ["prod", "prd", "live", "critical"];
 
 /// How long the removal of one thing may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A cluster that was there before us.
 pub struct Existing {
@@ -252,11 +252,11 @@ async fn remove(api: &Api, path: &str, uid: &str) -> Result<(), String> {
         404 | 409 => return Ok(()),
         _ => drop(answer.ok().map_err(|error| error.to_string())?),
     }
-    let gone = wait::until(PATIENCE, Duration::from_millis(500), || async {
+    let gone = wait::until(TIMEOUT, Duration::from_millis(500), || async {
         let answer = api.get(path).await.ok()?;
         (answer.status == 404 || answer.json()["metadata"]["uid"] != uid).then_some(())
     });
-    gone.await.ok_or_else(|| format!("still there {} s after its deletion", PATIENCE.as_secs()))
+    gone.await.ok_or_else(|| format!("still there {} s after its deletion", TIMEOUT.as_secs()))
 }
 
 /// Removes what runs that have ended left in a cluster; all runs' things with `all`. Returns the paths.

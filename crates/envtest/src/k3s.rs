@@ -27,7 +27,7 @@ const KUBECONFIG: &str = "/etc/rancher/k3s/k3s.yaml";
 /// The name under which a container knows the machine that it runs on.
 const HOST_NAME: &str = "host.docker.internal";
 
-/// Parts of k3s that no trial of a CRD needs, and that need images of their own.
+/// Parts of k3s that no conversion_run of a CRD needs, and that need images of their own.
 const DISABLED: [&str; 5] = ["coredns", "local-storage", "metrics-server", "servicelb", "traefik"];
 
 /// Where k3s keeps objects.

@@ -1,4 +1,4 @@
-//! Takes inputs through a converter, and records what came back as trials.
+//! Takes inputs through a converter, and records what came back as conversion_runs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::input::{Edits, Input, Inputs};
 use super::vary::{Places, places};
 use crate::converter::Converter;
-use crate::evidence::{Act, Answer, Edit, Leg, Object, Reply, Trial};
+use crate::evidence::{Act, Answer, ConversionRun, Edit, Hop, Object, Reply};
 use crate::subject::Crd;
 use crdproof_schema::structural::as_held;
 
 /// What inputs are taken through.
 pub(super) struct Actor<'a> {
     pub(super) crd: &'a Crd,
-    /// Its name, for all trials.
+    /// Its name, for all conversion_runs.
     pub(super) name: Arc<str>,
     pub(super) converter: &'a Converter<'a>,
     /// The previous release's converter.
@@ -28,40 +28,43 @@ pub(super) struct Actor<'a> {
 
 impl Actor<'_> {
     /// Tries inputs of one version, all together.
-    pub(super) fn act(&self, version: &Arc<str>, inputs: Vec<Input>) -> Vec<Trial> {
+    pub(super) fn act(&self, version: &Arc<str>, inputs: Vec<Input>) -> Vec<ConversionRun> {
         let extras: Vec<(bool, Edits)> = inputs.iter().map(|input| (input.again, input.edits)).collect();
-        let mut trials: Vec<Trial> = inputs.into_iter().map(|input| self.trial(version, input)).collect();
-        let all: Vec<(usize, usize)> = (0..trials.len()).map(|trial| (trial, 0)).collect();
+        let mut conversion_runs: Vec<ConversionRun> =
+            inputs.into_iter().map(|input| self.conversion_run(version, input)).collect();
+        let all: Vec<(usize, usize)> = (0..conversion_runs.len()).map(|conversion_run| (conversion_run, 0)).collect();
         for to in self.others(version) {
-            let there = self.convert(&mut trials, &all, version, to, &Act::Convert);
-            let back = self.convert(&mut trials, &there, to, version, &Act::Convert);
+            let there = self.convert(&mut conversion_runs, &all, version, to, &Act::Convert);
+            let back = self.convert(&mut conversion_runs, &there, to, version, &Act::Convert);
             for third in self.others(version).filter(|third| *third != to) {
-                self.convert(&mut trials, &there, to, third, &Act::Convert);
+                self.convert(&mut conversion_runs, &there, to, third, &Act::Convert);
             }
             // In reverse, and the last one alone: company and order must not matter.
-            let mut again: Vec<_> = all.iter().copied().filter(|(trial, _)| extras[*trial].0).rev().collect();
+            let mut again: Vec<_> =
+                all.iter().copied().filter(|(conversion_run, _)| extras[*conversion_run].0).rev().collect();
             let alone = again.pop();
-            self.convert(&mut trials, &again, version, to, &Act::Again);
-            self.convert(&mut trials, alone.as_slice(), version, to, &Act::Again);
+            self.convert(&mut conversion_runs, &again, version, to, &Act::Again);
+            self.convert(&mut conversion_runs, alone.as_slice(), version, to, &Act::Again);
             if self.baseline.is_some() {
-                self.skew(&mut trials, &all, &there, version, to);
+                self.skew(&mut conversion_runs, &all, &there, version, to);
             }
-            let survived: BTreeSet<usize> = back.iter().map(|(trial, _)| *trial).collect();
-            let edited = there.iter().filter(|(trial, _)| survived.contains(trial));
-            let edited: Vec<_> = edited.map(|(trial, of)| (*trial, *of, extras[*trial].1)).collect();
-            self.edit(&mut trials, &edited, version, to);
+            let survived: BTreeSet<usize> = back.iter().map(|(conversion_run, _)| *conversion_run).collect();
+            let edited = there.iter().filter(|(conversion_run, _)| survived.contains(conversion_run));
+            let edited: Vec<_> =
+                edited.map(|(conversion_run, of)| (*conversion_run, *of, extras[*conversion_run].1)).collect();
+            self.edit(&mut conversion_runs, &edited, version, to);
         }
-        trials
+        conversion_runs
     }
 
-    fn trial(&self, version: &Arc<str>, input: Input) -> Trial {
-        Trial {
+    fn conversion_run(&self, version: &Arc<str>, input: Input) -> ConversionRun {
+        ConversionRun {
             crd: Arc::clone(&self.name),
             version: Arc::clone(version),
             origin: input.origin,
             fit: input.fit,
             input: input.object.into(),
-            legs: Vec::new(),
+            hops: Vec::new(),
         }
     }
 
@@ -79,10 +82,10 @@ impl Actor<'_> {
         !self.dead.is_empty() && self.dead.contains(&(from.to_owned(), to.to_owned()))
     }
 
-    /// Adds a leg to each of these, and gives the legs that have an object.
+    /// Adds a hop to each of these, and gives the hops that have an object.
     fn convert(
         &self,
-        trials: &mut [Trial],
+        conversion_runs: &mut [ConversionRun],
         starts: &[(usize, usize)],
         from: &str,
         to: &Arc<str>,
@@ -95,12 +98,13 @@ impl Actor<'_> {
         if starts.is_empty() || (*from != **to && self.is_dead(from, to)) {
             return Vec::new();
         }
-        let objects: Vec<&Object> = starts.iter().filter_map(|(trial, of)| object(&trials[*trial], *of)).collect();
+        let objects: Vec<&Object> =
+            starts.iter().filter_map(|(conversion_run, of)| object(&conversion_runs[*conversion_run], *of)).collect();
         let replies = converter.convert_all(&objects, from, to);
         let mut reached = Vec::new();
-        for ((trial, of), reply) in starts.iter().zip(replies) {
-            if let Some(number) = add(&mut trials[*trial], *of, act.clone(), to, reply) {
-                reached.push((*trial, number));
+        for ((conversion_run, of), reply) in starts.iter().zip(replies) {
+            if let Some(number) = add(&mut conversion_runs[*conversion_run], *of, act.clone(), to, reply) {
+                reached.push((*conversion_run, number));
             }
         }
         reached
@@ -109,50 +113,59 @@ impl Actor<'_> {
     /// The previous release alone, and each reading what the other wrote.
     fn skew(
         &self,
-        trials: &mut [Trial],
+        conversion_runs: &mut [ConversionRun],
         all: &[(usize, usize)],
         there: &[(usize, usize)],
         version: &Arc<str>,
         to: &Arc<str>,
     ) {
-        let old = self.convert(trials, all, version, to, &Act::Baseline);
-        self.convert(trials, &old, to, version, &Act::Baseline);
-        self.convert(trials, &old, to, version, &Act::Convert);
-        self.convert(trials, there, to, version, &Act::Baseline);
+        let old = self.convert(conversion_runs, all, version, to, &Act::Baseline);
+        self.convert(conversion_runs, &old, to, version, &Act::Baseline);
+        self.convert(conversion_runs, &old, to, version, &Act::Convert);
+        self.convert(conversion_runs, there, to, version, &Act::Baseline);
     }
 
     /// Clients of the other version change the object and write it back, and it is read there once more.
-    fn edit(&self, trials: &mut [Trial], starts: &[(usize, usize, Edits)], version: &Arc<str>, to: &Arc<str>) {
+    fn edit(
+        &self,
+        conversion_runs: &mut [ConversionRun],
+        starts: &[(usize, usize, Edits)],
+        version: &Arc<str>,
+        to: &Arc<str>,
+    ) {
         let generator = self.inputs(to).and_then(|inputs| inputs.generator.as_ref());
         let mut edited = Vec::new();
-        for (trial, of, places) in starts.iter().filter(|(_, _, places)| *places != Edits::Nowhere) {
-            let Some(read) = object(&trials[*trial], *of) else { continue };
-            for (edit, changed) in edits(&trials[*trial].input, read, *places) {
+        for (conversion_run, of, places) in starts.iter().filter(|(_, _, places)| *places != Edits::Nowhere) {
+            let Some(read) = object(&conversion_runs[*conversion_run], *of) else { continue };
+            for (edit, changed) in edits(&conversion_runs[*conversion_run].input, read, *places) {
                 let free = matches!(edit, Edit::Label | Edit::Strip);
                 if free || generator.is_some_and(|generator| generator.admits(&changed)) {
                     let reply = Reply::Object(Answer { raw: changed.into(), served: None });
-                    edited.extend(add(&mut trials[*trial], *of, Act::Edit(edit), to, reply).map(|leg| (*trial, leg)));
+                    edited.extend(
+                        add(&mut conversion_runs[*conversion_run], *of, Act::Edit(edit), to, reply)
+                            .map(|hop| (*conversion_run, hop)),
+                    );
                 }
             }
         }
-        let written = self.convert(trials, &edited, to, version, &Act::Convert);
-        self.convert(trials, &written, version, to, &Act::Convert);
+        let written = self.convert(conversion_runs, &edited, to, version, &Act::Convert);
+        self.convert(conversion_runs, &written, version, to, &Act::Convert);
     }
 }
 
-/// The object that a leg gave; number 0 is the input.
-fn object(trial: &Trial, number: usize) -> Option<&Object> {
+/// The object that a hop gave; number 0 is the input.
+fn object(conversion_run: &ConversionRun, number: usize) -> Option<&Object> {
     match number.checked_sub(1) {
-        None => Some(&trial.input),
-        Some(index) => trial.legs.get(index)?.served(),
+        None => Some(&conversion_run.input),
+        Some(index) => conversion_run.hops.get(index)?.served(),
     }
 }
 
-/// Adds a leg, and gives its number where it has an object.
-fn add(trial: &mut Trial, of: usize, act: Act, to: &Arc<str>, reply: Reply) -> Option<usize> {
+/// Adds a hop, and gives its number where it has an object.
+fn add(conversion_run: &mut ConversionRun, of: usize, act: Act, to: &Arc<str>, reply: Reply) -> Option<usize> {
     let reached = matches!(reply, Reply::Object(_));
-    trial.legs.push(Leg { of, act, to: Arc::clone(to), reply });
-    reached.then_some(trial.legs.len())
+    conversion_run.hops.push(Hop { of, act, to: Arc::clone(to), reply });
+    reached.then_some(conversion_run.hops.len())
 }
 
 /// What clients may do to an object that they read, with the object afterwards.

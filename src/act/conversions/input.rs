@@ -1,4 +1,4 @@
-//! The objects that a converter is tried on: samples, saved cases, and objects out of the schema, in one order.
+//! The objects that a converter is tried on: samples, saved counterexamples, and objects out of the schema, in one order.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! What was found so far: of every kind of breach the first one, with the trial that shows it.
+//! What was found so far: of every kind of failure the first one, with the conversion_run that shows it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ShownTrial;
-use crate::checks::{Breach, Check, Evidence, Verdict};
-use crate::evidence::Trial;
+use super::ShownRun;
+use crate::checks::{Check, Evidence, Failure, Verdict};
+use crate::evidence::ConversionRun;
 
 /// More findings of one check on one CRD are only counted.
 const MOST: usize = 40;
@@ -25,57 +25,63 @@ pub(super) struct Kept {
 #[derive(Debug, Default)]
 struct ByCheck {
     examined: usize,
-    undecided: Option<String>,
+    inconclusive: Option<String>,
     fact: Option<String>,
-    breaches: BTreeMap<String, Shown>,
+    failures: BTreeMap<String, Shown>,
 }
 
-/// A breach and the trial that shows it.
+/// A failure and the conversion_run that shows it.
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) check: &'static Check,
-    pub(super) breach: Breach,
-    pub(super) trial: Option<Trial>,
+    pub(super) failure: Failure,
+    pub(super) conversion_run: Option<ConversionRun>,
     /// The number of the batch, so that the result does not depend on which thread was faster.
     order: (usize, usize),
 }
 
 impl Shown {
-    /// Takes another trial that shows the same, if it does. Whether it did.
-    pub(super) fn retell(&mut self, evidence: &Evidence<'_>, trial: &Trial) -> bool {
-        let Some(found) = self.in_trial(evidence, trial) else { return false };
-        self.breach = found;
-        self.trial = Some(trial.clone());
+    /// Takes another conversion_run that shows the same, if it does. Whether it did.
+    pub(super) fn retell(&mut self, evidence: &Evidence<'_>, conversion_run: &ConversionRun) -> bool {
+        let Some(found) = self.in_conversion_run(evidence, conversion_run) else { return false };
+        self.failure = found;
+        self.conversion_run = Some(conversion_run.clone());
         true
     }
 
-    /// The breach of the same kind that a trial shows by itself.
-    pub(super) fn in_trial(&self, evidence: &Evidence<'_>, trial: &Trial) -> Option<Breach> {
-        let evidence = Evidence { trials: std::slice::from_ref(trial), ..*evidence };
+    /// The failure of the same kind that a conversion_run shows by itself.
+    pub(super) fn in_conversion_run(&self, evidence: &Evidence<'_>, conversion_run: &ConversionRun) -> Option<Failure> {
+        let evidence = Evidence { conversion_runs: std::slice::from_ref(conversion_run), ..*evidence };
         match (self.check.judge)(&evidence) {
-            Verdict::Broken(breaches) => breaches.into_iter().find(|breach| breach.key == self.breach.key),
-            Verdict::Held { .. } | Verdict::ServerFact(_) | Verdict::Undecided(_) => None,
+            Verdict::Failed(failures) => failures.into_iter().find(|failure| failure.key == self.failure.key),
+            Verdict::Passed { .. } | Verdict::KnownServerIssue(_) | Verdict::Inconclusive(_) => None,
         }
     }
 }
 
 impl Kept {
     /// Takes in the verdict on a batch.
-    pub(super) fn add(&mut self, check: &'static Check, verdict: Verdict, trials: &[Trial], order: usize) {
+    pub(super) fn add(
+        &mut self,
+        check: &'static Check,
+        verdict: Verdict,
+        conversion_runs: &[ConversionRun],
+        order: usize,
+    ) {
         let kept = self.by_check.entry(check.id).or_default();
         match verdict {
-            Verdict::Held { examined } => kept.examined += examined,
-            Verdict::ServerFact(fact) => kept.fact = Some(fact),
-            Verdict::Undecided(why) => drop(kept.undecided.get_or_insert(why)),
-            Verdict::Broken(breaches) => {
-                for breach in breaches {
-                    let index = breach.trial.unwrap_or_default();
-                    let trial = breach.trial.and_then(|index| trials.get(index)).cloned();
-                    let key = breach.key.clone();
-                    let shown = Shown { check, breach, trial, order: (order, index) };
-                    match kept.breaches.get(&key) {
+            Verdict::Passed { examined } => kept.examined += examined,
+            Verdict::KnownServerIssue(fact) => kept.fact = Some(fact),
+            Verdict::Inconclusive(why) => drop(kept.inconclusive.get_or_insert(why)),
+            Verdict::Failed(failures) => {
+                for failure in failures {
+                    let index = failure.conversion_run.unwrap_or_default();
+                    let conversion_run = failure.conversion_run.and_then(|index| conversion_runs.get(index)).cloned();
+                    let key = failure.key.clone();
+                    let shown = Shown { check, failure, conversion_run, order: (order, index) };
+                    match kept.failures.get(&key) {
                         Some(known) if known.order <= shown.order => {}
-                        _ => drop(kept.breaches.insert(key, shown)),
+                        _ => drop(kept.failures.insert(key, shown)),
                     }
                 }
             }
@@ -84,60 +90,60 @@ impl Kept {
 
     /// Everything that is broken, to be made smaller; no more than will be shown.
     pub(super) fn shown(&mut self) -> impl Iterator<Item = &mut Shown> {
-        self.by_check.values_mut().flat_map(|kept| kept.breaches.values_mut().take(MOST))
+        self.by_check.values_mut().flat_map(|kept| kept.failures.values_mut().take(MOST))
     }
 
-    /// The trials that show something by themselves.
-    pub(super) fn trials(&mut self) -> Vec<ShownTrial> {
+    /// The conversion_runs that show something by themselves.
+    pub(super) fn conversion_runs(&mut self) -> Vec<ShownRun> {
         let shown = self.shown().filter_map(|shown| {
-            let trial = shown.trial.clone()?;
-            Some(ShownTrial { check: shown.check.id.to_owned(), key: shown.breach.key.clone(), trial })
+            let conversion_run = shown.conversion_run.clone()?;
+            Some(ShownRun { check: shown.check.id.to_owned(), key: shown.failure.key.clone(), conversion_run })
         });
         shown.collect()
     }
 
-    /// What each check says in the end, and the trials that its breaches point to.
+    /// What each check says in the end, and the conversion_runs that its failures point to.
     pub(super) fn verdicts(
         mut self,
         checks: &[&'static Check],
         stopped: Option<&str>,
-    ) -> (BTreeMap<&'static str, Verdict>, Vec<Trial>) {
-        let mut trials = Vec::new();
+    ) -> (BTreeMap<&'static str, Verdict>, Vec<ConversionRun>) {
+        let mut conversion_runs = Vec::new();
         let mut verdicts = BTreeMap::new();
         let told: BTreeSet<String> =
-            self.by_check.get(PLAIN).map(|kept| kept.breaches.keys().cloned().collect()).unwrap_or_default();
+            self.by_check.get(PLAIN).map(|kept| kept.failures.keys().cloned().collect()).unwrap_or_default();
         for check in checks {
             let mut kept = self.by_check.remove(check.id).unwrap_or_default();
-            if SPECIAL.contains(&check.id) && !kept.breaches.is_empty() {
-                kept.breaches.retain(|key, _| !told.contains(key));
+            if SPECIAL.contains(&check.id) && !kept.failures.is_empty() {
+                kept.failures.retain(|key, _| !told.contains(key));
                 kept.examined = 0;
-                kept.undecided = Some(format!("everything that it found is told by {PLAIN}"));
+                kept.inconclusive = Some(format!("everything that it found is told by {PLAIN}"));
             }
-            let more = kept.breaches.len().saturating_sub(MOST);
-            let mut breaches: Vec<Breach> = Vec::new();
-            for shown in kept.breaches.into_values().take(MOST) {
-                let trial = shown.trial.map(|trial| {
-                    trials.push(trial);
-                    trials.len() - 1
+            let more = kept.failures.len().saturating_sub(MOST);
+            let mut failures: Vec<Failure> = Vec::new();
+            for shown in kept.failures.into_values().take(MOST) {
+                let conversion_run = shown.conversion_run.map(|conversion_run| {
+                    conversion_runs.push(conversion_run);
+                    conversion_runs.len() - 1
                 });
-                breaches.push(Breach { trial, ..shown.breach });
+                failures.push(Failure { conversion_run, ..shown.failure });
             }
-            if let Some(last) = breaches.last_mut().filter(|_| more > 0) {
+            if let Some(last) = failures.last_mut().filter(|_| more > 0) {
                 last.message = format!("{} (and {more} more places like these)", last.message);
             }
-            let verdict = if !breaches.is_empty() {
-                Verdict::Broken(breaches)
+            let verdict = if !failures.is_empty() {
+                Verdict::Failed(failures)
             } else if let Some(why) = stopped {
-                Verdict::Undecided(format!("the converter stopped answering: {why}"))
+                Verdict::Inconclusive(format!("the converter stopped answering: {why}"))
             } else if kept.examined > 0 {
-                Verdict::Held { examined: kept.examined }
+                Verdict::Passed { examined: kept.examined }
             } else if let Some(fact) = kept.fact {
-                Verdict::ServerFact(fact)
+                Verdict::KnownServerIssue(fact)
             } else {
-                Verdict::Undecided(kept.undecided.unwrap_or_else(|| "there was nothing to examine".into()))
+                Verdict::Inconclusive(kept.inconclusive.unwrap_or_else(|| "there was nothing to examine".into()))
             };
             verdicts.insert(check.id, verdict);
         }
-        (verdicts, trials)
+        (verdicts, conversion_runs)
     }
 }

@@ -1,4 +1,4 @@
-//! The search for objects that a converter gets wrong: tries inputs in batches, judges them, and makes what breaks a law
+//! The search for objects that a converter gets wrong: tries inputs in batches, judges them, and makes what fails a check
 //! smaller until nothing can be left out.
 
 mod act;
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use crate::checks::{Check, Evidence, Need, Tools, Verdict};
 use crate::converter::Converter;
-use crate::evidence::{Fit, Origin, Trial};
+use crate::evidence::{ConversionRun, Fit, Origin};
 use crate::report::{Conversions, PairInfo, Reach, Timing};
 use crate::subject::{Crd, Scale, Subject, Version};
 use crdproof_schema::generate::{Coverage, Generator, Options};
@@ -26,7 +26,7 @@ use crdproof_schema::structural::{Request, Validator};
 use self::act::Actor;
 use self::input::{Input, Inputs};
 use self::keep::Kept;
-pub use self::recorded::{Recorded, ShownTrial};
+pub use self::recorded::{Recorded, ShownRun};
 
 /// After so many objects of a version nothing new is seen, and looking costs time.
 const COVERED: u64 = 2000;
@@ -40,7 +40,7 @@ pub(crate) struct Search<'a> {
     pub(crate) crd: &'a Crd,
     pub(crate) converter: &'a Converter<'a>,
     pub(crate) baseline: Option<&'a Converter<'a>>,
-    /// The checks that judge trials.
+    /// The checks that judge conversion_runs.
     pub(crate) checks: Vec<&'static Check>,
     /// Objects saved by earlier runs, with their versions and names.
     pub(crate) cases: Vec<Saved>,
@@ -68,8 +68,8 @@ pub(crate) struct Saved {
 pub(crate) struct Found {
     /// What each check says.
     pub(crate) verdicts: BTreeMap<&'static str, Verdict>,
-    /// The trials that breaches point to.
-    pub(crate) shown: Vec<Trial>,
+    /// The conversion_runs that failures point to.
+    pub(crate) shown: Vec<ConversionRun>,
     /// What was done.
     pub(crate) conversions: Conversions,
     /// Why the converter could not be asked to the end.
@@ -83,11 +83,11 @@ struct Tally {
     kept: Kept,
     pairs: Vec<PairInfo>,
     coverage: BTreeMap<Arc<str>, Coverage>,
-    batches: Option<BTreeMap<usize, Vec<Trial>>>,
+    batches: Option<BTreeMap<usize, Vec<ConversionRun>>>,
 }
 
 impl<'a> Search<'a> {
-    /// Tries everything. `evidence` is what judges are shown beside the trials; `record` keeps every trial.
+    /// Tries everything. `evidence` is what judges are shown beside the conversion_runs; `record` keeps every conversion_run.
     pub(crate) fn run(&self, evidence: &Evidence<'_>, record: bool) -> Found {
         let tools = Tools::of(self.subject, self.crd);
         let evidence = &Evidence { tools: Some(&tools), ..*evidence };
@@ -110,11 +110,11 @@ impl<'a> Search<'a> {
             batches: record.then(BTreeMap::new),
         });
         // The first batch of each version also says which pairs convert at all.
-        let survey: Vec<Trial> =
+        let survey: Vec<ConversionRun> =
             versions.iter().flat_map(|inputs| actor.act(&inputs.version, batch(inputs, 0))).collect();
         actor.dead = dead_pairs(&survey);
-        let trials = Evidence { trials: &survey, ..*evidence };
-        self.judge(&tally, &trials, 0, &|_| true);
+        let conversion_runs = Evidence { conversion_runs: &survey, ..*evidence };
+        self.judge(&tally, &conversion_runs, 0, &|_| true);
         Self::count(&tally, survey, 0);
         self.try_all(&actor, &tally, evidence);
 
@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
         let conversions = self.conversions(tally.pairs, &tally.coverage);
         let recorded = tally.batches.map(|batches| Recorded {
             batches,
-            shown: tally.kept.trials(),
+            shown: tally.kept.conversion_runs(),
             conversions: Some(conversions.clone()),
             stopped: stopped.clone(),
         });
@@ -155,11 +155,11 @@ impl<'a> Search<'a> {
                             break;
                         }
                         let inputs = &actor.versions[*version];
-                        let trials = actor.act(&inputs.version, batch(inputs, *number));
-                        let batch = Evidence { trials: &trials, ..*evidence };
+                        let conversion_runs = actor.act(&inputs.version, batch(inputs, *number));
+                        let batch = Evidence { conversion_runs: &conversion_runs, ..*evidence };
                         let order = number * actor.versions.len() + version;
-                        self.judge(tally, &batch, order, &|check| check.needs.contains(&Need::Trials));
-                        Self::count(tally, trials, order);
+                        self.judge(tally, &batch, order, &|check| check.needs.contains(&Need::ConversionRuns));
+                        Self::count(tally, conversion_runs, order);
                     }
                 });
             }
@@ -170,20 +170,20 @@ impl<'a> Search<'a> {
         for check in self.checks.iter().filter(|check| concerned(check)) {
             let verdict = (check.judge)(evidence);
             let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-            tally.kept.add(check, verdict, evidence.trials, order);
+            tally.kept.add(check, verdict, evidence.conversion_runs, order);
         }
     }
 
-    fn count(tally: &Mutex<Tally>, trials: Vec<Trial>, order: usize) {
+    fn count(tally: &Mutex<Tally>, conversion_runs: Vec<ConversionRun>, order: usize) {
         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
         let tally = &mut *tally;
-        for trial in &trials {
-            for step in trial.first_conversions() {
-                let pair = pair(&mut tally.pairs, step.from, &step.leg.to);
+        for conversion_run in &conversion_runs {
+            for step in conversion_run.first_conversions() {
+                let pair = pair(&mut tally.pairs, step.from, &step.hop.to);
                 pair.objects += 1;
-                pair.refused += usize::from(step.leg.answer().is_none() && trial.fit.is_valid());
-                let covered = step.leg.served().filter(|_| trial.fit.is_valid());
-                if let (Some(object), Some(coverage)) = (covered, tally.coverage.get_mut(&step.leg.to))
+                pair.refused += usize::from(step.hop.answer().is_none() && conversion_run.fit.is_valid());
+                let covered = step.hop.served().filter(|_| conversion_run.fit.is_valid());
+                if let (Some(object), Some(coverage)) = (covered, tally.coverage.get_mut(&step.hop.to))
                     && coverage.objects() < COVERED
                 {
                     coverage.observe(object);
@@ -191,14 +191,14 @@ impl<'a> Search<'a> {
             }
         }
         if let Some(batches) = &mut tally.batches {
-            batches.insert(order, trials);
+            batches.insert(order, conversion_runs);
         }
     }
 
     fn inputs(&self, version: &'a Version) -> Inputs<'a> {
         let schema = version.schema.as_ref();
         let cases = || self.cases.iter().filter(|saved| saved.version == version.name);
-        // Edits of saved cases must leave them valid, too.
+        // Edits of saved counterexamples must leave them valid, too.
         let generator = if self.objects > 0 || cases().next().is_some() { generator(self.crd, version) } else { None };
         let mut given = Vec::new();
         let validator = schema.map(|schema| Validator::new(schema, KubeVersion::NEWEST));
@@ -240,7 +240,7 @@ impl<'a> Search<'a> {
     }
 
     fn conversions(&self, pairs: Vec<PairInfo>, coverage: &BTreeMap<Arc<str>, Coverage>) -> Conversions {
-        // Samples and saved cases alone are not meant to reach everything.
+        // Samples and saved counterexamples alone are not meant to reach everything.
         let reach = coverage
             .iter()
             .filter(|_| self.objects > 0)
@@ -252,26 +252,26 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What checks say about trials that were recorded, in the order in which they were judged at first; and the trials
+/// What checks say about conversion_runs that were recorded, in the order in which they were judged at first; and the conversion_runs
 /// that they point to.
 pub(crate) fn judge_recorded(
     checks: &[&'static Check],
     evidence: &Evidence<'_>,
     recorded: &Recorded,
-) -> (BTreeMap<&'static str, Verdict>, Vec<Trial>) {
+) -> (BTreeMap<&'static str, Verdict>, Vec<ConversionRun>) {
     let tools = Tools::of(evidence.subject, evidence.crd);
     let evidence = &Evidence { tools: Some(&tools), ..*evidence };
     let mut kept = Kept::default();
-    for (order, trials) in &recorded.batches {
-        let batch = Evidence { trials, ..*evidence };
-        for check in checks.iter().filter(|check| *order == 0 || check.needs.contains(&Need::Trials)) {
-            kept.add(check, (check.judge)(&batch), trials, *order);
+    for (order, conversion_runs) in &recorded.batches {
+        let batch = Evidence { conversion_runs, ..*evidence };
+        for check in checks.iter().filter(|check| *order == 0 || check.needs.contains(&Need::ConversionRuns)) {
+            kept.add(check, (check.judge)(&batch), conversion_runs, *order);
         }
     }
     for shown in kept.shown() {
-        let smaller = recorded.shown.iter().find(|one| one.check == shown.check.id && one.key == shown.breach.key);
+        let smaller = recorded.shown.iter().find(|one| one.check == shown.check.id && one.key == shown.failure.key);
         if let Some(smaller) = smaller {
-            shown.retell(evidence, &smaller.trial);
+            shown.retell(evidence, &smaller.conversion_run);
         }
     }
     kept.verdicts(checks, recorded.stopped.as_deref())
@@ -300,13 +300,13 @@ fn pair<'p>(pairs: &'p mut Vec<PairInfo>, from: &str, to: &str) -> &'p mut PairI
 }
 
 /// Pairs of versions that no valid object could be converted between, though several were tried.
-fn dead_pairs(survey: &[Trial]) -> BTreeSet<(String, String)> {
+fn dead_pairs(survey: &[ConversionRun]) -> BTreeSet<(String, String)> {
     let mut pairs: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
-    for trial in survey.iter().filter(|trial| trial.fit.is_valid()) {
-        for step in trial.first_conversions() {
-            let (asked, converted) = pairs.entry((step.from.to_owned(), step.leg.to.to_string())).or_default();
+    for conversion_run in survey.iter().filter(|conversion_run| conversion_run.fit.is_valid()) {
+        for step in conversion_run.first_conversions() {
+            let (asked, converted) = pairs.entry((step.from.to_owned(), step.hop.to.to_string())).or_default();
             *asked += 1;
-            *converted += usize::from(step.leg.answer().is_some());
+            *converted += usize::from(step.hop.answer().is_some());
         }
     }
     let dead = pairs.into_iter().filter(|(_, (asked, converted))| *asked > 1 && *converted == 0);

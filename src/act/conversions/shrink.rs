@@ -1,4 +1,4 @@
-//! Makes the objects that break a law smaller, with the judge itself as the question.
+//! Makes the objects that break a check smaller, with the judge itself as the question.
 
 use std::time::{Duration, Instant};
 
@@ -8,12 +8,12 @@ use super::act::Actor;
 use super::input::{Edits, Input};
 use super::keep::{Kept, Shown};
 use crate::checks::{Evidence, Need};
-use crate::evidence::{Fit, Trial};
+use crate::evidence::{ConversionRun, Fit};
 use crdproof_schema::generate::shrink::{Budget, search_among};
 use crdproof_schema::structural::as_held;
 
 /// How long one finding is made smaller, at most.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long all findings of a CRD are made smaller; a converter that breaks everything must not take for ever.
 const ALTOGETHER: Duration = Duration::from_secs(60);
@@ -25,31 +25,39 @@ const BUDGET: Budget = Budget { objects: 1500, batch: 48 };
 pub(super) fn smaller(kept: &mut Kept, actor: &Actor<'_>, evidence: &Evidence<'_>, deadline: Option<Instant>) {
     let all = Instant::now() + ALTOGETHER;
     for shown in kept.shown() {
-        let end = (Instant::now() + PATIENCE).min(all.max(Instant::now() + PATIENCE / 10));
+        let end = (Instant::now() + TIMEOUT).min(all.max(Instant::now() + TIMEOUT / 10));
         // Even where the time is up, each finding gets a little, since a large object tells nobody anything.
-        let end = deadline.map_or(end, |deadline| end.min(deadline.max(Instant::now() + PATIENCE / 10)));
+        let end = deadline.map_or(end, |deadline| end.min(deadline.max(Instant::now() + TIMEOUT / 10)));
         shrink(shown, actor, evidence, end);
     }
 }
 
 fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: Instant) {
-    // What is judged over many trials has no single object to blame.
-    let Some(trial) = shown.trial.take().filter(|_| shown.check.needs.contains(&Need::Trials)) else { return };
-    let inputs = actor.versions.iter().find(|inputs| inputs.version == trial.version);
-    let Some(inputs) = inputs else { return };
-    let best = trial;
-    let breaks = |input: Input| {
-        let trial = actor.act(&inputs.version, vec![input]).pop();
-        trial.is_some_and(|trial| shown.in_trial(evidence, &trial).is_some())
+    // What is judged over many conversion_runs has no single object to blame.
+    let Some(conversion_run) =
+        shown.conversion_run.take().filter(|_| shown.check.needs.contains(&Need::ConversionRuns))
+    else {
+        return;
     };
-    // Most breaches show without edits and second questions, which take most of the time.
+    let inputs = actor.versions.iter().find(|inputs| inputs.version == conversion_run.version);
+    let Some(inputs) = inputs else { return };
+    let best = conversion_run;
+    let breaks = |input: Input| {
+        let conversion_run = actor.act(&inputs.version, vec![input]).pop();
+        conversion_run.is_some_and(|conversion_run| shown.in_conversion_run(evidence, &conversion_run).is_some())
+    };
+    // Most failures show without edits and second questions, which take most of the time.
     let whole = !breaks(like(&best, &best.input, false));
     let mut again = |objects: &[Value]| -> Vec<bool> {
         if Instant::now() >= end || actor.converter.stopped().is_some() {
             return vec![false; objects.len()];
         }
-        let trials = actor.act(&inputs.version, objects.iter().map(|object| like(&best, object, whole)).collect());
-        trials.iter().map(|trial| shown.in_trial(evidence, trial).is_some()).collect()
+        let conversion_runs =
+            actor.act(&inputs.version, objects.iter().map(|object| like(&best, object, whole)).collect());
+        conversion_runs
+            .iter()
+            .map(|conversion_run| shown.in_conversion_run(evidence, conversion_run).is_some())
+            .collect()
     };
     // Where nothing was generated, what the schema admits is asked all the same.
     let own = if inputs.generator.is_none() {
@@ -71,15 +79,15 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
     };
     let confirmed = actor.act(&inputs.version, vec![like(&best, &object, whole)]).pop();
     if !confirmed.is_some_and(|confirmed| shown.retell(evidence, &confirmed)) {
-        shown.trial = Some(best);
+        shown.conversion_run = Some(best);
     }
 }
 
-/// An input like that of a trial, with another object; with edits and second questions where it is tried as a whole.
-fn like(trial: &Trial, object: &Value, whole: bool) -> Input {
+/// An input like that of a conversion_run, with another object; with edits and second questions where it is tried as a whole.
+fn like(conversion_run: &ConversionRun, object: &Value, whole: bool) -> Input {
     Input {
-        origin: trial.origin.clone(),
-        fit: trial.fit.clone(),
+        origin: conversion_run.origin.clone(),
+        fit: conversion_run.fit.clone(),
         object: object.clone(),
         again: whole,
         edits: if whole { Edits::Many } else { Edits::Nowhere },

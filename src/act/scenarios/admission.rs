@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::session::{Request, Session};
-use crate::converter::proxy::{Fault, WITNESSED, Witness};
+use crate::converter::proxy::{AdmissionRecorder, Fault, RECORDED};
 use crate::evidence::{Action, Seen, ServingStep};
 use crate::subject::objects::Planned;
 use crdproof_envtest::ClusterError;
@@ -14,15 +14,15 @@ use crdproof_envtest::api::{Api, PatchKind, Query, Resource};
 /// How long a registration may take to be heeded.
 const HEEDED: Duration = Duration::from_secs(20);
 
-/// A witness that is registered on a server.
+/// A recorder that is registered on a server.
 pub(super) struct Registered {
-    pub(super) witness: Witness,
+    pub(super) recorder: AdmissionRecorder,
     path: String,
     api: Api,
 }
 
 impl Registered {
-    /// Registers a witness for each of these versions, and waits until the server asks it. `None` where the server
+    /// Registers a recorder for each of these versions, and waits until the server asks it. `None` where the server
     /// cannot reach us, or does not ask.
     pub(super) async fn new(
         session: &Session<'_>,
@@ -30,13 +30,13 @@ impl Registered {
         planned: &Planned,
     ) -> Result<Option<Self>, ClusterError> {
         let Some(access) = session.server.host_access() else { return Ok(None) };
-        let witness = Witness::start(&access).await?;
+        let recorder = AdmissionRecorder::start(&access).await?;
         let hooks = Resource::cluster_wide("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations");
-        let name = "crdproof-witness";
-        let registered = Self { witness, path: hooks.path_of(name), api: session.api.clone() };
+        let name = "crdproof-recorder";
+        let registered = Self { recorder, path: hooks.path_of(name), api: session.api.clone() };
         let crd = session.crd;
-        let wish = registered.witness.configuration(name, &crd.group, &crd.names.plural, versions);
-        // What an earlier journey could not take away would ask a listener that is gone.
+        let wish = registered.recorder.configuration(name, &crd.group, &crd.names.plural, versions);
+        // What an earlier scenario could not take away would ask a listener that is gone.
         registered.api.delete(&registered.path).await?;
         registered.api.post(&hooks.path(), &wish).await?.ok()?;
         let heeded = registered.heeded(session, planned, versions.len()).await;
@@ -50,12 +50,12 @@ impl Registered {
     /// Whether writes that only pretend come to be shown to all webhooks.
     async fn heeded(&self, session: &Session<'_>, planned: &Planned, webhooks: usize) -> Result<bool, ClusterError> {
         let path = Query::new().dry_run().on(session.kind.at(&planned.version).path());
-        let object = labelled(planned, "witness-probe");
+        let object = labelled(planned, "recorder-probe");
         let end = Instant::now() + HEEDED;
         while Instant::now() < end {
-            let before = self.witness.count();
+            let before = self.recorder.count();
             session.api.post(&path, &object).await?;
-            if self.witness.count() >= before + webhooks {
+            if self.recorder.count() >= before + webhooks {
                 return Ok(true);
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -66,16 +66,16 @@ impl Registered {
     /// Takes the registration away, and the listener after it.
     pub(super) async fn withdraw(self) -> Result<(), ClusterError> {
         let answer = self.api.delete(&self.path).await?;
-        self.witness.stop().await;
+        self.recorder.stop().await;
         if answer.status == 404 { Ok(()) } else { answer.ok().map(drop) }
     }
 }
 
-/// An object that the witness is shown.
+/// An object that the recorder is shown.
 fn labelled(planned: &Planned, name: &str) -> Value {
     let mut object = planned.object.clone();
     object["metadata"]["name"] = json!(name);
-    object["metadata"]["labels"][WITNESSED.0] = json!(WITNESSED.1);
+    object["metadata"]["labels"][RECORDED.0] = json!(RECORDED.1);
     object
 }
 
@@ -85,24 +85,28 @@ pub(super) async fn run(session: &mut Session<'_>, objects: &[Planned]) -> Resul
     let served = session.served();
     let Some(first) = objects.first() else { return Ok(()) };
     let Some(registered) = Registered::new(session, &served, first).await? else { return Ok(()) };
-    let shown = show(session, objects, &registered.witness).await;
+    let shown = show(session, objects, &registered.recorder).await;
     let broken = match shown {
-        Ok(()) => blind(session, objects, &registered.witness).await,
+        Ok(()) => blind(session, objects, &registered.recorder).await,
         Err(error) => Err(error),
     };
-    if let Some(tap) = &session.tap {
-        tap.fail(None);
+    if let Some(proxy) = &session.proxy {
+        proxy.fail(None);
     }
     // However it went, nobody's writes may depend on us afterwards.
     registered.withdraw().await.and(broken)
 }
 
-async fn show(session: &mut Session<'_>, objects: &[Planned], witness: &Witness) -> Result<(), ClusterError> {
+async fn show(
+    session: &mut Session<'_>,
+    objects: &[Planned],
+    recorder: &AdmissionRecorder,
+) -> Result<(), ClusterError> {
     let served = session.served();
     for version in &served {
         let Some(planned) = objects.iter().find(|planned| planned.version == *version) else { continue };
-        let name = format!("witnessed-{version}");
-        let before = witness.count();
+        let name = format!("recorded-{version}");
+        let before = recorder.count();
         let made = session
             .create(Request::new(Action::Create, version, &name), &Query::new(), &labelled(planned, &name))
             .await?;
@@ -117,30 +121,34 @@ async fn show(session: &mut Session<'_>, objects: &[Planned], witness: &Witness)
         for other in &served {
             session.get(Request::new(Action::Changed, other, &name)).await?;
         }
-        witness.since(before).into_iter().for_each(|seen| session.see(Seen::Admission(seen)));
+        recorder.since(before).into_iter().for_each(|seen| session.see(Seen::Admission(seen)));
         session.delete(Request::new(Action::Delete, version, &name)).await?;
     }
     Ok(())
 }
 
 /// What cannot be converted cannot be shown, so it must not be written either.
-async fn blind(session: &mut Session<'_>, objects: &[Planned], witness: &Witness) -> Result<(), ClusterError> {
+async fn blind(
+    session: &mut Session<'_>,
+    objects: &[Planned],
+    recorder: &AdmissionRecorder,
+) -> Result<(), ClusterError> {
     session.step(ServingStep::AdmissionBlind);
     let served = session.served();
     let Some(storage) = session.crd.storage().filter(|version| version.served) else { return Ok(()) };
     let Some(other) = served.iter().find(|version| **version != storage.name) else { return Ok(()) };
     let Some(planned) = objects.iter().find(|planned| planned.version == storage.name) else { return Ok(()) };
-    let Some(tap) = &session.tap else { return Ok(()) };
-    let before = witness.count();
-    tap.fail(Some(Fault::Towards((*other).to_owned())));
+    let Some(proxy) = &session.proxy else { return Ok(()) };
+    let before = recorder.count();
+    proxy.fail(Some(Fault::Towards((*other).to_owned())));
     let object = labelled(planned, "unshown");
     // Storing it needs no conversion; only showing it does.
     let made =
         session.create(Request::new(Action::CreateUnshown, &storage.name, "unshown"), &Query::new(), &object).await?;
-    if let Some(tap) = &session.tap {
-        tap.fail(None);
+    if let Some(proxy) = &session.proxy {
+        proxy.fail(None);
     }
-    witness.since(before).into_iter().for_each(|seen| session.see(Seen::Admission(seen)));
+    recorder.since(before).into_iter().for_each(|seen| session.see(Seen::Admission(seen)));
     if made.is_success() {
         session.delete(Request::new(Action::Delete, &storage.name, "unshown")).await?;
     }

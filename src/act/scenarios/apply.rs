@@ -9,7 +9,7 @@ use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{PatchKind, Query};
 use crdproof_schema::structural::Schema;
 
-/// The journey.
+/// The scenario.
 pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     session.step(ApplyStep::Install);
     let definition = session.definition(|_| {});
@@ -56,8 +56,8 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     withdraw(session, &objects).await?;
     // Withdrawing makes the server convert parts of objects, which is when converters see what is no object of anybody.
     session.step(ApplyStep::Reviews);
-    if let Some(tap) = &session.tap {
-        let seen = tap.since(0);
+    if let Some(proxy) = &session.proxy {
+        let seen = proxy.since(0);
         session.see(Seen::Reviews(seen));
     }
     super::deliveries::run(session).await

@@ -35,10 +35,10 @@ pub(super) async fn migrate(session: &Session<'_>, storage: &str) -> Result<Driv
         spec = spec.env("KUBECONFIG", std::path::absolute(kubeconfig).unwrap_or_else(|_| kubeconfig.to_owned()));
     }
     spec = spec.env("CRDPROOF_CRD", &session.crd.name).env("CRDPROOF_STORAGE_VERSION", storage);
-    let patience = config.and_then(|config| config.timeout).map_or(TIMEOUT, |period| period.0);
-    let Ended { status, said } = subprocess::run(spec, patience, KEPT, &session.subject.secret_values()).await?;
+    let timeout = config.and_then(|config| config.timeout).map_or(TIMEOUT, |period| period.0);
+    let Ended { status, said } = subprocess::run(spec, timeout, KEPT, &session.subject.secret_values()).await?;
     let Some(status) = status else {
-        let said = format!("{program} did not end within {} s: {said}", patience.as_secs_f32());
+        let said = format!("{program} did not end within {} s: {said}", timeout.as_secs_f32());
         return Ok(Driven { done: false, ended: false, said });
     };
     Ok(Driven { done: status.success(), ended: true, said: format!("{status}: {said}") })

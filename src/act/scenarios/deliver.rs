@@ -21,14 +21,14 @@ pub struct Deliverer {
     api: Api,
     manager: String,
     /// What it applied and did not remove, in that order. Nothing else is ever removed.
-    inventory: Vec<Held>,
+    inventory: Vec<InventoryItem>,
     /// Plural and scope of kinds that the server was asked for, by group, version and kind.
     kinds: BTreeMap<(String, String, String), (String, bool)>,
     health: BTreeMap<String, (State, String)>,
 }
 
 /// An object that was applied.
-struct Held {
+struct InventoryItem {
     name: String,
     version: String,
     path: String,
@@ -47,7 +47,7 @@ impl Deliverer {
 
     /// Applies a source: kinds, which must answer before anything else is applied, then namespaces, then objects. What
     /// the last source had and this one has not is removed, unless something was refused.
-    pub async fn deliver(&mut self, source: &Source, patience: Duration) -> Result<Vec<Seen>, ClusterError> {
+    pub async fn deliver(&mut self, source: &Source, timeout: Duration) -> Result<Vec<Seen>, ClusterError> {
         // Before anything is applied: half a source is worse than none.
         let placed = self.placed(source).await?;
         let mut seen = Vec::new();
@@ -60,7 +60,7 @@ impl Deliverer {
         }
         if !kinds.is_empty() {
             let defined = Source::new(source.kinds())?;
-            seen.extend(self.wait(&defined, patience).await?);
+            seen.extend(self.wait(&defined, timeout).await?);
             // What is established is not yet served: only a real answer says so.
             self.api.until_served(&source.kinds()).await?;
         }
@@ -68,7 +68,7 @@ impl Deliverer {
             self.apply(document, resource, &mut seen).await?;
         }
         if !refused(&seen) {
-            self.prune(source, patience, &mut seen).await?;
+            self.prune(source, timeout, &mut seen).await?;
         }
         Ok(seen)
     }
@@ -119,8 +119,8 @@ impl Deliverer {
     }
 
     /// Looks until everything in a source is ready or has failed, or the time is over; tells each change.
-    pub async fn wait(&mut self, source: &Source, patience: Duration) -> Result<Vec<Seen>, ClusterError> {
-        let end = Instant::now() + patience;
+    pub async fn wait(&mut self, source: &Source, timeout: Duration) -> Result<Vec<Seen>, ClusterError> {
+        let end = Instant::now() + timeout;
         let mut seen = Vec::new();
         loop {
             seen.extend(self.look(source).await?);
@@ -173,7 +173,7 @@ impl Deliverer {
                 held.uid = uid;
             } else {
                 let (name, version) = (line.name.clone(), line.version.clone());
-                self.inventory.push(Held { name, version, path, uid });
+                self.inventory.push(InventoryItem { name, version, path, uid });
             }
         } else {
             line.why = answer.message();
@@ -183,9 +183,10 @@ impl Deliverer {
     }
 
     /// Removes what was delivered and is in the source no more, the last first, and waits until it is gone.
-    async fn prune(&mut self, source: &Source, patience: Duration, seen: &mut Vec<Seen>) -> Result<(), ClusterError> {
-        let kept = |held: &Held| source.documents().iter().any(|document| document.name == held.name);
-        let (kept, withdrawn): (Vec<Held>, Vec<Held>) = std::mem::take(&mut self.inventory).into_iter().partition(kept);
+    async fn prune(&mut self, source: &Source, timeout: Duration, seen: &mut Vec<Seen>) -> Result<(), ClusterError> {
+        let kept = |held: &InventoryItem| source.documents().iter().any(|document| document.name == held.name);
+        let (kept, withdrawn): (Vec<InventoryItem>, Vec<InventoryItem>) =
+            std::mem::take(&mut self.inventory).into_iter().partition(kept);
         self.inventory = kept;
         for held in withdrawn.into_iter().rev() {
             // Somebody may have put another one in its place, which is not ours.
@@ -202,9 +203,9 @@ impl Deliverer {
             if !answer.is_success() && answer.status != 404 {
                 line.became = Became::Refused;
                 line.why = answer.message();
-            } else if !self.until_gone(&held.path, patience).await? {
+            } else if !self.until_gone(&held.path, timeout).await? {
                 line.became = Became::Refused;
-                line.why = format!("it is still there after {} s", patience.as_secs());
+                line.why = format!("it is still there after {} s", timeout.as_secs());
             }
             let gone = line.became == Became::Deleted;
             seen.push(Seen::Delivered(line));
@@ -217,8 +218,8 @@ impl Deliverer {
         Ok(())
     }
 
-    async fn until_gone(&self, path: &str, patience: Duration) -> Result<bool, ClusterError> {
-        let (gone, _) = retry::until(patience, PAUSE, || self.get(path), |answer| answer.status == 404).await?;
+    async fn until_gone(&self, path: &str, timeout: Duration) -> Result<bool, ClusterError> {
+        let (gone, _) = retry::until(timeout, PAUSE, || self.get(path), |answer| answer.status == 404).await?;
         Ok(gone)
     }
 

@@ -144,7 +144,7 @@ async fn told(
     let live = session.api.get(&session.path(request.version, request.name)).await?.json();
     let mut said = json!({});
     if promised.conditions {
-        said["conditions"] = json!([{"type": "Ready", "status": status, "reason": "Journey", "message": "as told",
+        said["conditions"] = json!([{"type": "Ready", "status": status, "reason": "Scenario", "message": "as told",
             "lastTransitionTime": "2026-01-01T00:00:00Z"}]);
     }
     if promised.observed {

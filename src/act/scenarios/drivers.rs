@@ -9,7 +9,7 @@ use super::admission::Registered;
 use super::command;
 use super::session::Session;
 use super::storage::{look, migrate_all, record_pass, settled, stored};
-use crate::converter::proxy::{Fault, WITNESSED};
+use crate::converter::proxy::{Fault, RECORDED};
 use crate::evidence::{Action, Driven, Listing, Names, PassName, Seen, StorageStep};
 use crate::operate::in_tree::{migrate_in_tree, offered};
 use crate::operate::migrate::{Migrated, Pace, migrate};
@@ -68,8 +68,8 @@ pub(super) struct Cycle<'c> {
 
 /// Begins and ends with all objects at the new version, which is the stored one.
 pub(super) async fn run(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
-    // Where neither etcd nor a tap tells what is stored, nothing of this could be judged.
-    if session.tap.is_none() && !matches!(session.server, Server::Local(_)) {
+    // Where neither etcd nor a proxy tells what is stored, nothing of this could be judged.
+    if session.proxy.is_none() && !matches!(session.server, Server::Local(_)) {
         return Ok(());
     }
     cut(session, cycle).await?;
@@ -142,19 +142,19 @@ async fn unmovable(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver)
     let Some(planned) = cycle.objects.iter().find(|planned| planned.version == cycle.old) else { return Ok(()) };
     let mut guest = planned.object.clone();
     guest["metadata"]["name"] = json!(UNMOVABLE);
-    guest["metadata"]["labels"][WITNESSED.0] = json!(WITNESSED.1);
+    guest["metadata"]["labels"][RECORDED.0] = json!(RECORDED.1);
     rewind(session, cycle, Some(&guest)).await?;
     if let Some(registered) = Registered::new(session, &["*"], planned).await? {
-        registered.witness.refuse(Some(UNMOVABLE));
+        registered.recorder.refuse(Some(UNMOVABLE));
         session.step(driver.steps().unmovable);
         session.see(Seen::Names(Names {
             what: Listing::Unmovable,
             versions: vec![cycle.old.to_owned()],
             names: vec![UNMOVABLE.to_owned()],
         }));
-        let before = registered.witness.count();
+        let before = registered.recorder.count();
         let ended = drive(session, cycle, driver, WITHIN).await;
-        let refused = registered.witness.since(before).iter().filter(|seen| !seen.allowed).count();
+        let refused = registered.recorder.since(before).iter().filter(|seen| !seen.allowed).count();
         registered.withdraw().await?;
         session.see(Seen::Driven(ended?));
         session.see(Seen::RefusedWrites(refused as u64));
@@ -173,12 +173,12 @@ async fn unmovable(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver)
 /// After a migration by the control plane the CRD is flipped back, and a second migration is begun that gets nowhere.
 async fn second(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
     // Only our own etcd says what is stored while nothing can be converted.
-    let (Some(_), Server::Local(_)) = (&session.tap, session.server) else { return Ok(()) };
+    let (Some(_), Server::Local(_)) = (&session.proxy, session.server) else { return Ok(()) };
     session.step(StorageStep::Rewind);
     session.redefine(Action::FlipBack, cycle.before).await?;
     settled(session, cycle.objects, cycle.old).await?;
     session.step(StorageStep::InTreeSecond);
-    let fail = |session: &Session<'_>, fault| session.tap.iter().for_each(|tap| tap.fail(Clone::clone(&fault)));
+    let fail = |session: &Session<'_>, fault| session.proxy.iter().for_each(|proxy| proxy.fail(Clone::clone(&fault)));
     fail(session, Some(Fault::Towards(cycle.old.to_owned())));
     let driven = drive(session, cycle, Driver::InTree, WATCHED).await;
     let stored = stored(session).await;

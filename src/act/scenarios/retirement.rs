@@ -1,4 +1,4 @@
-//! The journey: several managers own fields at several versions; one version is retired by the very code of
+//! The scenario: several managers own fields at several versions; one version is retired by the very code of
 //! `crdproof retire`; afterwards everybody goes on at the version that stays.
 
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ const LABELS: [(&str, &str); 2] = [("bob", "crdproof.dev/bob"), ("carol", "crdpr
 /// Objects of each version that take part.
 const EACH: usize = 3;
 
-/// The journey, from another served version to the one that the subject stores.
+/// The scenario, from another served version to the one that the subject stores.
 pub(in crate::act::scenarios) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let Some(new) = session.crd.storage().map(|version| version.name.clone()) else { return Ok(()) };
     let old = session.served().into_iter().find(|version| *version != new).map(str::to_owned);

@@ -78,7 +78,7 @@ async fn choose(
         let wanted = chosen.is_empty() || chosen.len() == 1 && !everywhere(&chosen[0]) && everywhere(&field);
         let mut object = read.clone();
         set(&mut object, &field.path, &field.other);
-        // It must be lawful without the rule, or the rule would not be what refuses it.
+        // It must be valid without the rule, or the rule would not be what refuses it.
         if wanted && session.api.put(&Query::new().dry_run().on(&path), &object).await?.is_success() {
             chosen.push(field);
         }

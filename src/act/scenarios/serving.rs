@@ -14,7 +14,7 @@ use crdproof_envtest::api::{FieldValidation, METADATA_LIST, PatchKind, Query, TA
 /// How long a watch waits for what is bound to come.
 const WATCHED: Duration = Duration::from_secs(10);
 
-/// The journey.
+/// The scenario.
 pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     session.step(ServingStep::Install);
     let definition = session.definition(|_| {});

@@ -1,4 +1,4 @@
-//! Where journeys take place: a server, a CRD on it, a namespace, and the record of what was seen.
+//! Where scenarios take place: a server, a CRD on it, a namespace, and the record of what was seen.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::Setup;
-use crate::converter::proxy::Tap;
+use crate::converter::proxy::ConversionProxy;
 use crate::evidence::{
     Action, Bodies, Body, Call, Listing, Names, Record, ScenarioStep, Seen, ServingStep, Snapshot, Trace, WatchLog,
 };
@@ -21,7 +21,7 @@ pub(super) struct Session<'a> {
     pub(super) server: &'a Server,
     pub(super) api: Api,
     pub(super) crd: &'a Crd,
-    pub(super) tap: Option<Tap>,
+    pub(super) proxy: Option<ConversionProxy>,
     pub(super) kind: Resource,
     namespace: String,
     pub(super) subject: &'a Subject,
@@ -50,13 +50,13 @@ impl<'q> Request<'q> {
 }
 
 impl<'a> Session<'a> {
-    /// Prepares a namespace, and a tap where a converter is to be asked.
+    /// Prepares a namespace, and a proxy where a converter is to be asked.
     pub(super) async fn open(server: &'a Server, setup: Setup<'a>) -> Result<Self, ClusterError> {
         let Setup { subject, crd, converter, seed, in_tree_migration: in_tree } = setup;
         let api = server.api().counting();
         let namespace = server.create_namespace().await?;
-        let tap = match (converter, server.host_access()) {
-            (Some(converter), Some(access)) => Some(Tap::start(&access, converter).await?),
+        let proxy = match (converter, server.host_access()) {
+            (Some(converter), Some(access)) => Some(ConversionProxy::start(&access, converter).await?),
             _ => None,
         };
         let kind = crd.resource(&namespace);
@@ -70,15 +70,15 @@ impl<'a> Session<'a> {
         let (step, bodies) = (ScenarioStep::Serving(ServingStep::Install), Bodies::default());
         let refused = false;
         let here =
-            Self { server, api, crd, tap, kind, namespace, subject, seed, trace, bodies, step, refused, in_tree };
+            Self { server, api, crd, proxy, kind, namespace, subject, seed, trace, bodies, step, refused, in_tree };
         Ok(here)
     }
 
     /// What was seen.
     pub(super) async fn close(mut self) -> Trace {
         self.trace.requests = self.api.requests();
-        if let Some(tap) = self.tap {
-            tap.stop().await;
+        if let Some(proxy) = self.proxy {
+            proxy.stop().await;
         }
         self.trace
     }
@@ -122,8 +122,8 @@ impl<'a> Session<'a> {
         if let Some(fields) = definition.as_object_mut() {
             fields.remove("status");
         }
-        let mut definition = match &self.tap {
-            Some(tap) => tap.redirect(&definition),
+        let mut definition = match &self.proxy {
+            Some(proxy) => proxy.redirect(&definition),
             None => definition,
         };
         change(&mut definition);
@@ -137,7 +137,7 @@ impl<'a> Session<'a> {
     pub(super) async fn install(&mut self, definition: &Value) -> Result<(), ClusterError> {
         let answer = self.api.post(&definitions().path(), definition).await?;
         if answer.status == 409 {
-            // It says nothing about the CRD on trial that there is another of its name.
+            // It says nothing about the CRD on conversion_run that there is another of its name.
             return Err(ClusterError::Exists { what: definitions().path_of(&self.crd.name) });
         }
         let answered = if answer.is_success() { Value::Null } else { answer.json() };
@@ -171,7 +171,7 @@ impl<'a> Session<'a> {
 
     pub(super) async fn look_at_definition(&mut self) -> Result<(), ClusterError> {
         let mut seen = self.api.get(&definitions().path_of(&self.crd.name)).await?.ok()?.json();
-        // Schemas are in the subject, and the authority of the tap is nobody's business.
+        // Schemas are in the subject, and the authority of the proxy is nobody's business.
         if let Some(Value::Array(versions)) = seen.pointer_mut("/spec/versions") {
             versions.iter_mut().filter_map(Value::as_object_mut).for_each(|version| drop(version.remove("schema")));
         }
@@ -298,8 +298,8 @@ impl<'a> Session<'a> {
 
     /// Removes the CRD with everything of its kind.
     pub(super) async fn clear(&mut self) -> Result<(), ClusterError> {
-        if let Some(tap) = &self.tap {
-            tap.fail(None);
+        if let Some(proxy) = &self.proxy {
+            proxy.fail(None);
         }
         let path = definitions().path_of(&self.crd.name);
         let there = self.api.get(&path).await?;

@@ -13,7 +13,7 @@ use crate::subject::objects::Planned;
 use crdproof_envtest::api::{PatchKind, Query, Resource, definitions, object_key};
 use crdproof_envtest::{ClusterError, Server};
 
-/// The journey, from another served version to the one that the subject stores.
+/// The scenario, from another served version to the one that the subject stores.
 pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let Some(new) = session.crd.storage().map(|version| version.name.clone()) else { return Ok(()) };
     let Some(old) = session.served().into_iter().find(|version| *version != new).map(str::to_owned) else {
@@ -138,7 +138,7 @@ fn remove(crd: &mut Value, version: &str) {
     }
 }
 
-/// The version that each object is stored at: from etcd where it is ours, else by what the tap is asked.
+/// The version that each object is stored at: from etcd where it is ours, else by what the proxy is asked.
 pub(super) async fn stored(session: &Session<'_>) -> Result<BTreeMap<String, String>, ClusterError> {
     if let Server::Local(local) = session.server {
         let objects = local.stored(&session.crd.group, &session.crd.names.plural).await?;
@@ -148,12 +148,12 @@ pub(super) async fn stored(session: &Session<'_>) -> Result<BTreeMap<String, Str
     // What the CRD serves now; a version of the subject may be gone already.
     let crd = session.api.get(&definitions().path_of(&session.crd.name)).await?.ok()?.json();
     let served = crd["spec"]["versions"].as_array().into_iter().flatten().find(|version| version["served"] == true);
-    let (Some(tap), Some(asked)) = (&session.tap, served.and_then(|version| version["name"].as_str())) else {
+    let (Some(proxy), Some(asked)) = (&session.proxy, served.and_then(|version| version["name"].as_str())) else {
         return Ok(stored);
     };
     let list = session.list(asked, &Query::new()).await?;
     for item in list["items"].as_array().into_iter().flatten() {
-        stored.insert(object_key(item), ask(&session.api, tap, &session.kind.at(asked), item).await?);
+        stored.insert(object_key(item), ask(&session.api, proxy, &session.kind.at(asked), item).await?);
     }
     Ok(stored)
 }
@@ -166,8 +166,8 @@ pub(super) async fn settled(session: &mut Session<'_>, objects: &[Planned], want
     let apis = session.server.apis();
     let store = Store::of(session.server, session.served().into_iter().next().unwrap_or_default());
     let watched =
-        Watched { apis: &apis, store, kind: &session.kind, object: &planned.object, tap: session.tap.as_ref() };
-    // The journey's own requests have all been answered; what else is under way the tap knows.
+        Watched { apis: &apis, store, kind: &session.kind, object: &planned.object, proxy: session.proxy.as_ref() };
+    // The scenario's own requests have all been answered; what else is under way the proxy knows.
     let seen = settle(&watched, wanted, Vec::new()).await?;
     // The server that is least sure of it counts.
     let least = seen.servers.iter().map(|server| server.row).min().unwrap_or(0);

@@ -32,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     call.name,
                     call.message()
                 );
-                found.breach(&call.version, message, call.action.to_string());
+                found.failure(&call.version, message, call.action.to_string());
             }
         }
     })

@@ -41,25 +41,25 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(now) = live(trace, ApplyStep::DeliverCorrect, line).filter(|_| line.became != Became::Refused)
             else {
                 let message = format!("{name} drifted, and applying it again: {}", line.why);
-                found.breach(version, message, format!("refused {name}"));
+                found.failure(version, message, format!("refused {name}"));
                 continue;
             };
             let places = wanted(sent, was, now).into_iter().map(|pointer| field(&pointer));
             for path in places.filter(|path| !is_declared(evidence, version, path)) {
                 let message = format!("{path} of {name} drifted, and is not as it was after applying again");
-                let shown = |value| evidence.mask(Some(version), value);
+                let shown = |value| evidence.redact(Some(version), value);
                 let evidence = format!("before: {}\nafter:  {}", shown(was), shown(now));
                 found.place(version, message, path, evidence);
             }
             let theirs = between.and_then(|between| between.pointer(STRANGER));
             if theirs.is_some() && now.pointer(STRANGER) != theirs {
                 let message = format!("a label of somebody else is gone from {name} after applying again");
-                found.breach(version, message, format!("stranger {name}"));
+                found.failure(version, message, format!("stranger {name}"));
             }
             let mut after = lines(evidence, trace, ApplyStep::DeliverCorrected).filter(|after| after.name == *name);
             if let Some(after) = after.find(|after| after.became != Became::Unchanged) {
                 let message = format!("{after} right after it was corrected");
-                found.breach(version, message, format!("after {name}"));
+                found.failure(version, message, format!("after {name}"));
             }
         }
     })

@@ -33,13 +33,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             let (name, version) = (&line.name, &line.version);
             if line.became == Became::Refused {
-                found.breach(version, format!("a dry run of {line}"), format!("refused {name}"));
+                found.failure(version, format!("a dry run of {line}"), format!("refused {name}"));
                 continue;
             }
             let Some(now) = live(trace, ApplyStep::DeliverDrift, line) else {
                 if line.became != Became::Drifted {
                     let message = format!("{name} was deleted, and a dry run says that it is {}", line.became);
-                    found.breach(version, message, format!("gone {name}"));
+                    found.failure(version, message, format!("gone {name}"));
                 }
                 continue;
             };
@@ -49,7 +49,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let told = line.differences.iter().any(|differs| overlap(&differs.at, pointer));
                 if !told && !is_declared(evidence, version, &path) {
                     let message = format!("{path} of {name} was changed, and a dry run at {version} does not show it");
-                    let shown = |value| evidence.mask(Some(version), value);
+                    let shown = |value| evidence.redact(Some(version), value);
                     let evidence = format!("before: {}\nafter:  {}", shown(was), shown(now));
                     found.place(version, message, path, evidence);
                 }
@@ -57,7 +57,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if moved.is_empty() && line.became == Became::Drifted {
                 let paths: Vec<String> = line.differences.iter().map(|differs| field(&differs.at)).collect();
                 let message = format!("nobody changed {name}, and a dry run would change {}", paths.join(", "));
-                found.breach(version, message, format!("invented {name}"));
+                found.failure(version, message, format!("invented {name}"));
             }
         }
     })

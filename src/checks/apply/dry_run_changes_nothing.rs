@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             let wanted = if call.action == Action::AfterDryRun { call.status == 404 } else { call.is_success() };
             if !wanted {
-                found.breach(
+                found.failure(
                     &call.version,
                     format!("{} at {} is answered with {}", call.action, call.version, call.message()),
                     call.action.to_string(),

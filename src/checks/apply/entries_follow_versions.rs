@@ -31,7 +31,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     call.version,
                     call.message()
                 );
-                found.breach(&call.version, message, "failed".to_owned());
+                found.failure(&call.version, message, "failed".to_owned());
                 continue;
             }
             let entries = call.answered["metadata"]["managedFields"].as_array().into_iter().flatten();
@@ -40,7 +40,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let desired = format!("{}/{}", evidence.crd.group, call.version);
             if versions != [desired.as_str()] {
                 let message = format!("alice has entries of {versions:?} after an apply at {}", call.version);
-                found.breach(&call.version, message, "entries".to_owned());
+                found.failure(&call.version, message, "entries".to_owned());
             }
         }
     })

@@ -26,7 +26,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    unknown(evidence).map_or_else(|| judge_delivered(evidence), Verdict::ServerFact)
+    unknown(evidence).map_or_else(|| judge_delivered(evidence), Verdict::KnownServerIssue)
 }
 
 /// Apply refuses a CRD with a field that the server does not know, where a plain write drops it.
@@ -46,7 +46,7 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
         let kind = trace.delivered(FIRST).filter(|line| line.name == definition);
         let refused = kind.chain(lines(evidence, trace, FIRST)).filter(|line| line.became == Became::Refused);
         for line in refused {
-            found.breach(&line.version, format!("{line}"), format!("refused {}", line.name));
+            found.failure(&line.version, format!("{line}"), format!("refused {}", line.name));
         }
         for line in lines(evidence, trace, FIRST).filter(|line| line.became != Became::Refused) {
             found.examined += 1;
@@ -55,7 +55,7 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
             if let Some(again) = again.find(|again| again.became != Became::Unchanged) {
                 let paths: Vec<String> = again.differences.iter().map(|differs| field(&differs.at)).collect();
                 let message = format!("{again} although the source is the same: {}", paths.join(", "));
-                found.breach(&line.version, message, format!("again {}", line.name));
+                found.failure(&line.version, message, format!("again {}", line.name));
             }
             let deliveries = ApplyStep::DELIVERY.into_iter().flat_map(|step| trace.health(step));
             let last = deliveries.filter(|health| health.name == line.name);
@@ -66,7 +66,7 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
             let last = last.take_while(|health| health.state != State::NotFound).last();
             if let Some(last) = last.filter(|last| ready && last.state != State::Current) {
                 let message = format!("a controller says that {} is ready, and at {} {last}", line.name, last.version);
-                found.breach(&line.version, message, format!("ready {}", line.name));
+                found.failure(&line.version, message, format!("ready {}", line.name));
             }
         }
     })
@@ -77,7 +77,7 @@ fn stored(evidence: &Evidence<'_>, trace: &Trace, line: &Delivered, found: &mut 
     let Some(sent) = sent(trace, line) else { return };
     let Some(there) = live(trace, FIRST, line) else {
         let message = format!("{} is applied, and at {} it is not there", line.name, line.version);
-        return found.breach(&line.version, message, format!("gone {}", line.name));
+        return found.failure(&line.version, message, format!("gone {}", line.name));
     };
     for difference in differences(sent, there) {
         let path = field(&difference.pointer);
@@ -85,7 +85,7 @@ fn stored(evidence: &Evidence<'_>, trace: &Trace, line: &Delivered, found: &mut 
         let part = difference.pointer.starts_with("/metadata/") && !difference.pointer.contains("/labels");
         if lossy && !part && !is_declared(evidence, &line.version, &path) {
             let message = format!("{path} of {} is applied at {}, and not what is there", line.name, line.version);
-            let shown = |value| evidence.mask(Some(&line.version), value);
+            let shown = |value| evidence.redact(Some(&line.version), value);
             let evidence = format!("applied: {}\nthere:   {}", shown(sent), shown(there));
             found.place(&line.version, message, path, evidence);
         }

@@ -39,7 +39,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                             "{manager} owns {} of {name} at {version}, which has no such field",
                             path.join(".")
                         );
-                        found.breach(&version, message, path.join("."));
+                        found.failure(&version, message, path.join("."));
                     }
                 }
             }

@@ -39,7 +39,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let Action::Claim(field) = action else { continue };
                 let message =
                     format!("{field} of {name} belonged to {}, and belongs to {} now", shown(had), shown(has));
-                found.breach(&now.version, message, action.to_string());
+                found.failure(&now.version, message, action.to_string());
             }
         }
     })

@@ -31,7 +31,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 if !review.answered {
                     let lacking = if review.metadata { "a spec" } else { "metadata" };
                     let message = format!("a review to {} of an object without {lacking} was not answered", review.to);
-                    found.breach(&review.to, message, lacking.to_owned());
+                    found.failure(&review.to, message, lacking.to_owned());
                 }
             }
         }

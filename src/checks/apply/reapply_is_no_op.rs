@@ -31,14 +31,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             let version = |call: &crate::evidence::Call| call.answered["metadata"]["resourceVersion"].clone();
             if !again.is_success() {
-                found.breach(
+                found.failure(
                     &again.version,
                     format!("applying {} again failed: {}", again.name, again.message()),
                     "failed".to_owned(),
                 );
             } else if version(first) != version(again) {
                 let message = format!("applying {} again at {} wrote it again", again.name, again.version);
-                found.breach(&again.version, message, "written".to_owned());
+                found.failure(&again.version, message, "written".to_owned());
             }
         }
     })

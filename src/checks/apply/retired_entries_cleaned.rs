@@ -33,7 +33,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                         continue;
                     };
                     let message = format!("{manager} has an entry at {version} in {name} after {version} was retired");
-                    found.breach(&snapshot.version, message, format!("{manager} {version}"));
+                    found.failure(&snapshot.version, message, format!("{manager} {version}"));
                 }
             }
         }
@@ -41,7 +41,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             if !call.is_success() {
                 let message = format!("{} to {} failed: {}", call.action, call.name, call.message());
-                found.breach(&call.version, message, call.action.to_string());
+                found.failure(&call.version, message, call.action.to_string());
             }
         }
     })

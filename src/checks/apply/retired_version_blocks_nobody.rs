@@ -30,7 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             if !call.is_success() && call.action != Action::Apply {
                 let message = format!("{} failed: {}", call.action, call.message());
-                found.breach(&call.version, message, call.action.to_string());
+                found.failure(&call.version, message, call.action.to_string());
             }
         }
     });
@@ -39,7 +39,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             trace.calls(StorageStep::RetiredEntries).find(|call| call.action == Action::Apply && !call.is_success());
     }
     match (verdict, blocked) {
-        (Verdict::Held { .. }, Some(call)) => Verdict::ServerFact(format!(
+        (Verdict::Passed { .. }, Some(call)) => Verdict::KnownServerIssue(format!(
             "after its version was removed an entry in managedFields blocks every apply: {}; clearing managedFields helped",
             call.message()
         )),

@@ -34,7 +34,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             else {
                 let message =
                     format!("scaler does not own the replicas of {} after scaling at {}", scale.name, scale.version);
-                found.breach(&scale.version, message, "no owner".to_owned());
+                found.failure(&scale.version, message, "no owner".to_owned());
                 continue;
             };
             if owners.iter().any(|(manager, _, other)| manager == "alice" && other == path) {
@@ -44,7 +44,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     scale.name,
                     scale.version
                 );
-                found.breach(&scale.version, message, "two owners".to_owned());
+                found.failure(&scale.version, message, "two owners".to_owned());
             }
         }
     })

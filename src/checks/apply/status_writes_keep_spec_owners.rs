@@ -37,7 +37,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if let Some(lost) = of_alice(before).difference(&of_alice(after)).next() {
                 let message =
                     format!("alice loses .{lost} of {} by a write of status at {}", before.name, status.version);
-                found.breach(&status.version, message, lost.clone());
+                found.failure(&status.version, message, lost.clone());
             }
         }
     })

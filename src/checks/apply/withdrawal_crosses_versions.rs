@@ -30,11 +30,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if !call.is_success() {
                 let message =
                     format!("withdrawing .{path} of {} at {} failed: {}", call.name, call.version, call.message());
-                found.breach(&call.version, message, format!("failed {path}"));
+                found.failure(&call.version, message, format!("failed {path}"));
             } else if left.is_some() {
                 let message =
                     format!("alice withdraws .{path} of {} at {}, and it is still there", call.name, call.version);
-                found.breach(&call.version, message, path.to_owned());
+                found.failure(&call.version, message, path.to_owned());
             }
         }
     })

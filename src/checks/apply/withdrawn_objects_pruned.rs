@@ -35,10 +35,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
             if gone && line.became != Became::Deleted {
                 let message = format!("{} is withdrawn, and {}: {}", line.name, line.became, line.why);
-                found.breach(&line.version, message, format!("refused {}", line.name));
+                found.failure(&line.version, message, format!("refused {}", line.name));
             } else if !gone && line.became == Became::Deleted {
                 let message = format!("{} is still in the source, and deleted", line.name);
-                found.breach(&line.version, message, format!("deleted {}", line.name));
+                found.failure(&line.version, message, format!("deleted {}", line.name));
             }
         }
         for before in trace.snapshots(ApplyStep::DeliverCorrect) {
@@ -50,11 +50,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 match (withdrawn.contains(&name), after.contains(&name)) {
                     (true, true) => {
                         let message = format!("{name} is withdrawn, and at {version} it is still there");
-                        found.breach(version, message, format!("left {name}"));
+                        found.failure(version, message, format!("left {name}"));
                     }
                     (false, false) => {
                         let message = format!("{name} is not withdrawn, and at {version} it is gone");
-                        found.breach(version, message, format!("taken {name}"));
+                        found.failure(version, message, format!("taken {name}"));
                     }
                     _ => {}
                 }

@@ -18,25 +18,28 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "use pointers or options for optional fields, and leave out `omitempty` where empty means something",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        if !trial.fit.is_valid() {
+    each(evidence, |tell, conversion_run| {
+        if !conversion_run.fit.is_valid() {
             return;
         }
-        for (_, back) in trial.round_trips() {
-            let Some(served) = back.leg.served() else { continue };
-            if content(&trial.input).any(has_nothing) {
+        for (_, back) in conversion_run.round_trips() {
+            let Some(served) = back.hop.served() else { continue };
+            if content(&conversion_run.input).any(has_nothing) {
                 tell.examined();
             }
-            for difference in differences(&trial.input, served).iter().filter(|difference| difference.is_content()) {
-                if difference.kind() == Kind::Emptiness && !declared(evidence, trial, back.number, &difference.pointer)
+            for difference in
+                differences(&conversion_run.input, served).iter().filter(|difference| difference.is_content())
+            {
+                if difference.kind() == Kind::Emptiness
+                    && !declared(evidence, conversion_run, back.number, &difference.pointer)
                 {
-                    let on = format!("on the way {}", trial.route(back.number));
-                    tell.breach(differs(evidence, trial, back.number, difference, &on));
+                    let on = format!("on the way {}", conversion_run.route(back.number));
+                    tell.failure(differs(evidence, conversion_run, back.number, difference, &on));
                 }
             }
         }

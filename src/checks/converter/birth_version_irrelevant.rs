@@ -18,35 +18,40 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "derive what can be derived, and use the stash only for what cannot",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        for (there, back) in trial.round_trips().filter(|_| trial.fit.is_valid()) {
-            if back.leg.served() != Some(&trial.input) {
+    each(evidence, |tell, conversion_run| {
+        for (there, back) in conversion_run.round_trips().filter(|_| conversion_run.fit.is_valid()) {
+            if back.hop.served() != Some(&conversion_run.input) {
                 continue;
             }
-            let stripped = trial.after(there.number).find(|step| step.leg.act == Act::Edit(Edit::Strip));
+            let stripped = conversion_run.after(there.number).find(|step| step.hop.act == Act::Edit(Edit::Strip));
             let Some(stripped) = stripped else { continue };
-            let Some(born) = stripped.leg.served() else { continue };
-            let Some(read) = trial.after(stripped.number).find(|step| step.leg.to == trial.version) else { continue };
+            let Some(born) = stripped.hop.served() else { continue };
+            let Some(read) = conversion_run.after(stripped.number).find(|step| step.hop.to == conversion_run.version)
+            else {
+                continue;
+            };
             tell.examined();
-            if let Some(why) = read.leg.complaint() {
+            if let Some(why) = read.hop.complaint() {
                 let message =
-                    format!("an object of {} without the converter's annotations is refused: {why}", there.leg.to);
-                tell.breach(about(evidence, trial, read.number, message));
+                    format!("an object of {} without the converter's annotations is refused: {why}", there.hop.to);
+                tell.failure(about(evidence, conversion_run, read.number, message));
                 continue;
             }
-            let reread = trial.after(read.number).find(|step| step.leg.to == there.leg.to);
-            let Some((reread, again)) = reread.and_then(|step| Some((step, step.leg.served()?))) else { continue };
+            let reread = conversion_run.after(read.number).find(|step| step.hop.to == there.hop.to);
+            let Some((reread, again)) = reread.and_then(|step| Some((step, step.hop.served()?))) else { continue };
             for difference in differences(born, again).iter().filter(|difference| difference.is_content()) {
                 let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed);
-                if lossy && !declared(evidence, trial, reread.number, &difference.pointer) {
-                    let on =
-                        format!("of an object born at {} that is read and written at {}", there.leg.to, trial.version);
-                    tell.breach(differs(evidence, trial, reread.number, difference, &on));
+                if lossy && !declared(evidence, conversion_run, reread.number, &difference.pointer) {
+                    let on = format!(
+                        "of an object born at {} that is read and written at {}",
+                        there.hop.to, conversion_run.version
+                    );
+                    tell.failure(differs(evidence, conversion_run, reread.number, difference, &on));
                 }
             }
         }

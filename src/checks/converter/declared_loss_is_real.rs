@@ -1,9 +1,9 @@
 //! A declaration that no longer applies hides the next loss.
 
-use crate::checks::Breach;
+use crate::checks::Failure;
 use crate::checks::shared_difference::{differences, field};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Trial;
+use crate::evidence::ConversionRun;
 use crate::subject::field_map::Loss;
 
 pub(crate) const CHECK: Check = Check {
@@ -23,12 +23,13 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     let (mut examined, mut declared) = (0, 0);
     for (map_index, map) in evidence.subject.field_maps_of(evidence.crd) {
         for (index, loss) in map.lost.iter().enumerate() {
             declared += 1;
-            let seen: Vec<bool> = evidence.trials.iter().flat_map(|trial| losses(trial, loss)).collect();
+            let seen: Vec<bool> =
+                evidence.conversion_runs.iter().flat_map(|conversion_run| losses(conversion_run, loss)).collect();
             if seen.is_empty() {
                 continue;
             }
@@ -41,30 +42,30 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     loss.to,
                     seen.len()
                 );
-                let breach = Breach::new(message).version(&loss.from).key("kept");
+                let failure = Failure::new(message).version(&loss.from).key("kept");
                 let span = evidence.subject.file_span(&format!("/fieldMaps/{map_index}/lost/{index}/path"));
-                breaches.push(Breach { path: Some(loss.path.clone()), span, ..breach });
+                failures.push(Failure { path: Some(loss.path.clone()), span, ..failure });
             }
         }
     }
     if declared == 0 {
-        return Verdict::Held { examined: evidence.trials.len().max(1) };
+        return Verdict::Passed { examined: evidence.conversion_runs.len().max(1) };
     }
-    Verdict::from_breaches(breaches, examined)
+    Verdict::from_failures(failures, examined)
 }
 
 /// For each round trip of an object that has the field: whether it was lost.
-fn losses(trial: &Trial, loss: &Loss) -> Vec<bool> {
+fn losses(conversion_run: &ConversionRun, loss: &Loss) -> Vec<bool> {
     let mut seen = Vec::new();
-    if *trial.version != loss.from || !trial.fit.is_valid() {
+    if *conversion_run.version != loss.from || !conversion_run.fit.is_valid() {
         return seen;
     }
-    for (there, back) in trial.round_trips().filter(|(there, _)| *there.leg.to == loss.to) {
-        let Some(served) = back.leg.served() else { continue };
-        if there.leg.served().is_none() || !loss.is_set(&trial.input) {
+    for (there, back) in conversion_run.round_trips().filter(|(there, _)| *there.hop.to == loss.to) {
+        let Some(served) = back.hop.served() else { continue };
+        if there.hop.served().is_none() || !loss.is_set(&conversion_run.input) {
             continue;
         }
-        let found = differences(&trial.input, served);
+        let found = differences(&conversion_run.input, served);
         seen.push(found.iter().any(|difference| loss.covers(&loss.from, &loss.to, &field(&difference.pointer))));
     }
     seen

@@ -17,18 +17,18 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "keep no state between calls, and write lists that come from maps in a fixed order",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        for again in trial.steps().filter(|step| step.leg.act == Act::Again) {
-            let mut asked = trial.conversions();
-            let first = asked.find(|step| step.leg.of == again.leg.of && step.leg.to == again.leg.to);
+    each(evidence, |tell, conversion_run| {
+        for again in conversion_run.steps().filter(|step| step.hop.act == Act::Again) {
+            let mut asked = conversion_run.conversions();
+            let first = asked.find(|step| step.hop.of == again.hop.of && step.hop.to == again.hop.to);
             let Some(first) = first else { continue };
             tell.examined();
-            let message = match (&first.leg.reply, &again.leg.reply) {
+            let message = match (&first.hop.reply, &again.hop.reply) {
                 (Reply::Object(first), Reply::Object(again)) => {
                     let found = differences(&first.raw, &again.raw);
                     let Some(difference) = found.first() else { continue };
@@ -42,16 +42,21 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     format!("asked a second time the converter agrees; at first it said: {why}")
                 }
             };
-            let breach = about(evidence, trial, again.number, format!("{}: {message}", trial.route(again.number)));
+            let failure = about(
+                evidence,
+                conversion_run,
+                again.number,
+                format!("{}: {message}", conversion_run.route(again.number)),
+            );
             let shown =
-                |step: &Step<'_>| step.leg.answer().map(|answer| evidence.mask(Some(&step.leg.to), &answer.raw));
+                |step: &Step<'_>| step.hop.answer().map(|answer| evidence.redact(Some(&step.hop.to), &answer.raw));
             let story = format!(
                 "{}\nfirst: {}\nagain: {}",
-                breach.evidence.as_deref().unwrap_or_default(),
+                failure.evidence.as_deref().unwrap_or_default(),
                 shown(&first).unwrap_or_default(),
                 shown(&again).unwrap_or_default()
             );
-            tell.breach(breach.evidence(story));
+            tell.failure(failure.evidence(story));
         }
     })
 }

@@ -20,51 +20,51 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "restore from a stash only what the other version cannot hold, and match list items by key",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        for (there, back) in trial.round_trips().filter(|_| trial.fit.is_valid()) {
+    each(evidence, |tell, conversion_run| {
+        for (there, back) in conversion_run.round_trips().filter(|_| conversion_run.fit.is_valid()) {
             // Where the object does not even survive untouched, other checks speak.
-            if back.leg.served() != Some(&trial.input) {
+            if back.hop.served() != Some(&conversion_run.input) {
                 continue;
             }
-            for edit_step in trial.after(there.number) {
-                let Act::Edit(edit) = &edit_step.leg.act else { continue };
-                let written = trial.after(edit_step.number).find(|step| step.leg.to == trial.version);
-                let (Some(written), Some(sent)) = (written, edit_step.leg.served()) else { continue };
+            for edit_step in conversion_run.after(there.number) {
+                let Act::Edit(edit) = &edit_step.hop.act else { continue };
+                let written = conversion_run.after(edit_step.number).find(|step| step.hop.to == conversion_run.version);
+                let (Some(written), Some(sent)) = (written, edit_step.hop.served()) else { continue };
                 if *edit == Edit::Strip {
                     continue;
                 }
                 tell.examined();
-                let on = || format!("after an object read at {} was written {}", there.leg.to, edited(edit));
-                let Some(stored) = written.leg.served() else {
-                    let why = written.leg.complaint().unwrap_or_default();
-                    let message = format!("an object of {} {} is refused: {why}", there.leg.to, edited(edit));
-                    tell.breach(about(evidence, trial, written.number, message));
+                let on = || format!("after an object read at {} was written {}", there.hop.to, edited(edit));
+                let Some(stored) = written.hop.served() else {
+                    let why = written.hop.complaint().unwrap_or_default();
+                    let message = format!("an object of {} {} is refused: {why}", there.hop.to, edited(edit));
+                    tell.failure(about(evidence, conversion_run, written.number, message));
                     continue;
                 };
                 if *edit == Edit::Label
-                    && let Some(meant) = Edit::add_label(&trial.input)
+                    && let Some(meant) = Edit::add_label(&conversion_run.input)
                 {
                     for difference in differences(&meant, stored) {
-                        tell.breach(differs(evidence, trial, written.number, &difference, &on()));
+                        tell.failure(differs(evidence, conversion_run, written.number, &difference, &on()));
                     }
                 }
                 if matches!(edit, Edit::Reverse(_) | Edit::Remove(_)) {
-                    let schema = schema_of(evidence, &trial.version);
-                    for difference in moved_between_items(schema, &trial.input, stored) {
-                        tell.breach(differs(evidence, trial, written.number, &difference, &on()));
+                    let schema = schema_of(evidence, &conversion_run.version);
+                    for difference in moved_between_items(schema, &conversion_run.input, stored) {
+                        tell.failure(differs(evidence, conversion_run, written.number, &difference, &on()));
                     }
                 }
-                let reread = trial.after(written.number).find(|step| step.leg.to == there.leg.to);
-                let Some((reread, again)) = reread.and_then(|step| Some((step, step.leg.served()?))) else { continue };
+                let reread = conversion_run.after(written.number).find(|step| step.hop.to == there.hop.to);
+                let Some((reread, again)) = reread.and_then(|step| Some((step, step.hop.served()?))) else { continue };
                 for difference in differences(sent, again).iter().filter(|difference| difference.is_content()) {
-                    if !declared(evidence, trial, reread.number, &difference.pointer) {
-                        let on = format!("on the way {} {}", trial.route(reread.number), on());
-                        tell.breach(differs(evidence, trial, reread.number, difference, &on));
+                    if !declared(evidence, conversion_run, reread.number, &difference.pointer) {
+                        let on = format!("on the way {} {}", conversion_run.route(reread.number), on());
+                        tell.failure(differs(evidence, conversion_run, reread.number, difference, &on));
                     }
                 }
             }

@@ -17,28 +17,28 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "copy metadata as it is, and answer in the order of the request",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        for step in trial.conversions() {
-            let raw: &Value = match &step.leg.reply {
+    each(evidence, |tell, conversion_run| {
+        for step in conversion_run.conversions() {
+            let raw: &Value = match &step.hop.reply {
                 Reply::Object(answer) => &answer.raw,
                 Reply::Unusable(raw, _) => raw,
                 Reply::Refused(_) => continue,
             };
             tell.examined();
-            let desired = format!("{}/{}", evidence.crd.group, step.leg.to);
+            let desired = format!("{}/{}", evidence.crd.group, step.hop.to);
             let [_, others @ ..] = identity(step.sent);
             let was = std::iter::once(desired.as_str()).chain(others);
             for ((name, was), now) in PLACES.into_iter().zip(was).zip(identity(raw)) {
                 if was != now {
-                    let route = trial.route(step.number);
+                    let route = conversion_run.route(step.number);
                     let message = format!("{name} is {now:?} instead of {was:?} after {route}");
-                    let breach = about(evidence, trial, step.number, message).key(format!("{route} {name}"));
-                    tell.breach(crate::checks::Breach { path: Some(name.to_owned()), ..breach });
+                    let failure = about(evidence, conversion_run, step.number, message).key(format!("{route} {name}"));
+                    tell.failure(crate::checks::Failure { path: Some(name.to_owned()), ..failure });
                 }
             }
         }

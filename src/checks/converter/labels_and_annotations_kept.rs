@@ -16,33 +16,33 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "copy all labels and annotations, and remove only annotations of your own",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        for step in trial.conversions() {
-            let Some(answer) = step.leg.answer() else { continue };
+    each(evidence, |tell, conversion_run| {
+        for step in conversion_run.conversions() {
+            let Some(answer) = step.hop.answer() else { continue };
             for name in ["labels", "annotations"] {
                 let Some(sent) = entries(step.sent, name).filter(|sent| !sent.is_empty()) else { continue };
                 tell.examined();
                 let now = entries(&answer.raw, name);
                 let now = |key: &str| now.and_then(|now| now.get(key));
                 // Annotations that an earlier conversion added are the converter's own.
-                let born = entries(&trial.input, name);
+                let born = entries(&conversion_run.input, name);
                 let is_kept = |key: &str| name == "labels" || born.is_some_and(|born| born.contains_key(key));
                 let mut kept = sent.iter().filter(|(key, _)| is_kept(key));
                 let Some((key, value)) = kept.find(|(key, value)| now(key) != Some(value)) else {
                     continue;
                 };
-                let route = trial.route(step.number);
+                let route = conversion_run.route(step.number);
                 let became = if now(key).is_some() { "is changed" } else { "is lost" };
                 let what = name.trim_end_matches('s');
-                let shown = evidence.mask(None, &serde_json::json!({ key: value }));
+                let shown = evidence.redact(None, &serde_json::json!({ key: value }));
                 let message = format!("the {what} {shown} {became} by {route}");
-                let breach = about(evidence, trial, step.number, message).key(format!("{route} {name}"));
-                tell.breach(crate::checks::Breach { path: Some(format!(".metadata.{name}")), ..breach });
+                let failure = about(evidence, conversion_run, step.number, message).key(format!("{route} {name}"));
+                tell.failure(crate::checks::Failure { path: Some(format!(".metadata.{name}")), ..failure });
             }
         }
     })

@@ -15,7 +15,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "fill in the keys when a list becomes a keyed one, and keep them unique",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
@@ -24,10 +24,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        for step in trial.first_conversions().filter(|_| trial.fit == Fit::Valid) {
-            let to = &*step.leg.to;
-            let (Some(served), Some(validator)) = (step.leg.served(), tools.validator(to)) else { continue };
+    each(evidence, |tell, conversion_run| {
+        for step in conversion_run.first_conversions().filter(|_| conversion_run.fit == Fit::Valid) {
+            let to = &*step.hop.to;
+            let (Some(served), Some(validator)) = (step.hop.served(), tools.validator(to)) else { continue };
             let mut wrong = Vec::new();
             validator.keyed_lists(served, &mut |list| {
                 if !list.items.is_empty() {
@@ -36,10 +36,10 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
                 }
             });
             for (path, what) in wrong {
-                let route = trial.route(step.number);
-                let breach = about(evidence, trial, step.number, format!("{path} {what} after {route}"));
-                let breach = breach.version(&step.leg.to).key(format!("{route} {path}"));
-                tell.breach(crate::checks::Breach { path: Some(path), ..breach });
+                let route = conversion_run.route(step.number);
+                let failure = about(evidence, conversion_run, step.number, format!("{path} {what} after {route}"));
+                let failure = failure.version(&step.hop.to).key(format!("{route} {path}"));
+                tell.failure(crate::checks::Failure { path: Some(path), ..failure });
             }
         }
     })

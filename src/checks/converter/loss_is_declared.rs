@@ -1,7 +1,7 @@
 //! A loss that was accepted has an end.
 
 use super::shared::{about, each};
-use crate::checks::Breach;
+use crate::checks::Failure;
 use crate::checks::shared_difference::{Kind, differences, field};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
@@ -17,21 +17,21 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "carry the field, or agree on a new date with those who use it",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let maps: Vec<_> = evidence.subject.field_maps_of(evidence.crd).collect();
-    each(evidence, |tell, trial| {
-        for (_, back) in trial.round_trips().filter(|_| trial.fit.is_valid()) {
-            let Some(served) = back.leg.served() else { continue };
+    each(evidence, |tell, conversion_run| {
+        for (_, back) in conversion_run.round_trips().filter(|_| conversion_run.fit.is_valid()) {
+            let Some(served) = back.hop.served() else { continue };
             tell.examined();
-            for difference in differences(&trial.input, served) {
+            for difference in differences(&conversion_run.input, served) {
                 if !matches!(difference.kind(), Kind::Lost | Kind::Changed) {
                     continue;
                 }
-                let (lost, way) = (field(&difference.pointer), trial.way(back.number));
+                let (lost, way) = (field(&difference.pointer), conversion_run.way(back.number));
                 for (map_index, map) in &maps {
                     for (index, loss) in map.lost.iter().enumerate().filter(|(_, loss)| loss.until < evidence.today) {
                         let applies = way.windows(2).any(|pair| loss.covers(pair[0], pair[1], &lost));
@@ -40,11 +40,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                                 "{} is still lost from {} to {}, which was accepted until {}",
                                 loss.path, loss.from, loss.to, loss.until
                             );
-                            let breach =
-                                about(evidence, trial, back.number, message).key(format!("{map_index} {index}"));
+                            let failure = about(evidence, conversion_run, back.number, message)
+                                .key(format!("{map_index} {index}"));
                             let span =
                                 evidence.subject.file_span(&format!("/fieldMaps/{map_index}/lost/{index}/until"));
-                            tell.breach(Breach { path: Some(loss.path.clone()), span, ..breach });
+                            tell.failure(Failure { path: Some(loss.path.clone()), span, ..failure });
                         }
                     }
                 }

@@ -18,22 +18,23 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Note,
     since: None,
     help: "copy metadata as it is",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        for step in trial.steps().filter(|step| step.leg.act == Act::Convert && trial.fit.is_valid()) {
-            let Some(answer) = step.leg.answer() else { continue };
+    each(evidence, |tell, conversion_run| {
+        for step in conversion_run.steps().filter(|step| step.hop.act == Act::Convert && conversion_run.fit.is_valid())
+        {
+            let Some(answer) = step.hop.answer() else { continue };
             let (Some(was), Some(now)) = (metadata(step.sent), metadata(&answer.raw)) else { continue };
             tell.examined();
             let mut names = was.keys().chain(now.keys()).filter(|name| !ELSEWHERE.contains(&name.as_str()));
             if let Some(name) = names.find(|name| stated(was, name) != stated(now, name)) {
-                let route = trial.route(step.number);
+                let route = conversion_run.route(step.number);
                 let message = format!("metadata.{name} is answered differently by {route}; API servers put it back");
-                let breach = about(evidence, trial, step.number, message).key(format!("{route} {name}"));
-                tell.breach(crate::checks::Breach { path: Some(format!(".metadata.{name}")), ..breach });
+                let failure = about(evidence, conversion_run, step.number, message).key(format!("{route} {name}"));
+                tell.failure(crate::checks::Failure { path: Some(format!(".metadata.{name}")), ..failure });
             }
         }
     })

@@ -19,11 +19,11 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Warning,
     since: None,
     help: "convert whatever can be read; leave rules and defaults to schema and webhooks for admission",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
-/// Constraints whose breach is no obstacle to conversion. Types, enumerations and formats may be one.
+/// Constraints whose failure is no obstacle to conversion. Types, enumerations and formats may be one.
 const HARMLESS: [&str; 11] = [
     "maximum",
     "minimum",
@@ -39,36 +39,40 @@ const HARMLESS: [&str; 11] = [
 ];
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        for (_, back) in trial.round_trips().filter(|_| trial.fit.is_valid()) {
-            let Some(served) = back.leg.served() else { continue };
+    each(evidence, |tell, conversion_run| {
+        for (_, back) in conversion_run.round_trips().filter(|_| conversion_run.fit.is_valid()) {
+            let Some(served) = back.hop.served() else { continue };
             tell.examined();
-            let schema = schema_of(evidence, &trial.version);
-            for difference in differences(&trial.input, served) {
+            let schema = schema_of(evidence, &conversion_run.version);
+            for difference in differences(&conversion_run.input, served) {
                 if difference.kind() == Kind::Invented && difference.is_default(schema) {
-                    let on = format!("on the way {} and is the default", trial.route(back.number));
-                    tell.breach(differs(evidence, trial, back.number, &difference, &on));
+                    let on = format!("on the way {} and is the default", conversion_run.route(back.number));
+                    tell.failure(differs(evidence, conversion_run, back.number, &difference, &on));
                 }
             }
         }
-        for step in trial.first_conversions() {
-            if let Fit::Invalid(keyword) = &trial.fit
+        for step in conversion_run.first_conversions() {
+            if let Fit::Invalid(keyword) = &conversion_run.fit
                 && HARMLESS.contains(&keyword.as_str())
             {
                 tell.examined();
-                if let Reply::Refused(why) = &step.leg.reply {
-                    let route = trial.route(step.number);
+                if let Reply::Refused(why) = &step.hop.reply {
+                    let route = conversion_run.route(step.number);
                     let message = format!("an object that breaks `{keyword}` is refused by {route}: {why}");
-                    tell.breach(about(evidence, trial, step.number, message).key(format!("{route} {keyword}")));
+                    tell.failure(
+                        about(evidence, conversion_run, step.number, message).key(format!("{route} {keyword}")),
+                    );
                 }
             }
-            let Some(found) = invented(trial, &step) else { continue };
+            let Some(found) = invented(conversion_run, &step) else { continue };
             tell.examined();
-            let schema = schema_of(evidence, &step.leg.to);
+            let schema = schema_of(evidence, &step.hop.to);
             for place in found.iter().filter(|place| place.is_default(schema)) {
-                let on =
-                    format!("by {} and is the default, which API servers fill in themselves", trial.route(step.number));
-                tell.breach(differs(evidence, trial, step.number, place, &on));
+                let on = format!(
+                    "by {} and is the default, which API servers fill in themselves",
+                    conversion_run.route(step.number)
+                );
+                tell.failure(differs(evidence, conversion_run, step.number, place, &on));
             }
         }
     })

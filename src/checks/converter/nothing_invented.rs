@@ -4,10 +4,10 @@ use std::cell::LazyCell;
 
 use super::shared::{differs, each, schema_of};
 use super::shared_invented::invented;
-use crate::checks::Breach;
+use crate::checks::Failure;
 use crate::checks::shared_difference::{Difference, Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
-use crate::evidence::{Step, Trial};
+use crate::evidence::{ConversionRun, Step};
 use crate::subject::field_map::expected;
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "leave out what is absent in the source, empty structs included; leave defaults to the API server",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
@@ -33,29 +33,29 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 
 fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
     let relation = tools.relation().ok();
-    each(evidence, |tell, trial| {
-        for (_, back) in trial.round_trips().filter(|_| trial.fit.is_valid()) {
-            let Some(served) = back.leg.served() else { continue };
+    each(evidence, |tell, conversion_run| {
+        for (_, back) in conversion_run.round_trips().filter(|_| conversion_run.fit.is_valid()) {
+            let Some(served) = back.hop.served() else { continue };
             tell.examined();
-            let schema = schema_of(evidence, &trial.version);
-            for difference in differences(&trial.input, served) {
+            let schema = schema_of(evidence, &conversion_run.version);
+            for difference in differences(&conversion_run.input, served) {
                 let label = difference.pointer.starts_with("/metadata/labels");
                 let concerned = (difference.is_content() || label) && !difference.is_default(schema);
                 if difference.kind() == Kind::Invented && concerned {
-                    let on = format!("on the way {}", trial.route(back.number));
-                    tell.breach(weighed(evidence, trial, &back, &difference, &on));
+                    let on = format!("on the way {}", conversion_run.route(back.number));
+                    tell.failure(weighed(evidence, conversion_run, &back, &difference, &on));
                 }
             }
         }
-        for step in trial.first_conversions() {
-            let Some(found) = invented(trial, &step) else { continue };
+        for step in conversion_run.first_conversions() {
+            let Some(found) = invented(conversion_run, &step) else { continue };
             tell.examined();
-            let schema = schema_of(evidence, &step.leg.to);
-            let meant = LazyCell::new(|| expected(relation?, &trial.input, step.from, &step.leg.to).ok());
+            let schema = schema_of(evidence, &step.hop.to);
+            let meant = LazyCell::new(|| expected(relation?, &conversion_run.input, step.from, &step.hop.to).ok());
             for place in found.iter().filter(|place| !place.is_required(schema) && !place.is_default(schema)) {
                 if meant.as_ref().and_then(|meant| meant.pointer(&place.pointer)).is_none() {
-                    let on = format!("by {} out of an object without any content", trial.route(step.number));
-                    tell.breach(weighed(evidence, trial, &step, place, &on));
+                    let on = format!("by {} out of an object without any content", conversion_run.route(step.number));
+                    tell.failure(weighed(evidence, conversion_run, &step, place, &on));
                 }
             }
         }
@@ -63,12 +63,18 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
 }
 
 /// Empty containers mean little, but are drift all the same.
-fn weighed(evidence: &Evidence<'_>, trial: &Trial, step: &Step<'_>, place: &Difference<'_>, on: &str) -> Breach {
-    let breach = differs(evidence, trial, step.number, place, on);
+fn weighed(
+    evidence: &Evidence<'_>,
+    conversion_run: &ConversionRun,
+    step: &Step<'_>,
+    place: &Difference<'_>,
+    on: &str,
+) -> Failure {
+    let failure = differs(evidence, conversion_run, step.number, place, on);
     let empty = match place.now {
         Some(Value::Object(map)) => map.is_empty(),
         Some(Value::Array(items)) => items.is_empty(),
         _ => false,
     };
-    if empty { breach.severity(Severity::Warning) } else { breach }
+    if empty { failure.severity(Severity::Warning) } else { failure }
 }

@@ -3,7 +3,7 @@
 use super::shared::{differs, each};
 use crate::checks::shared_difference::{Kind, content, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Act, Trial};
+use crate::evidence::{Act, ConversionRun};
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
@@ -18,24 +18,26 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "decode integers as 64-bit integers, or carry the JSON text through",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        if !trial.fit.is_valid() || !content(&trial.input).any(is_telling) {
+    each(evidence, |tell, conversion_run| {
+        if !conversion_run.fit.is_valid() || !content(&conversion_run.input).any(is_telling) {
             return;
         }
-        for step in trial.conversions() {
+        for step in conversion_run.conversions() {
             // The field may have moved, which the way back shows; where it has not, one way is enough.
-            let origin = if step.leg.to == trial.version { &trial.input } else { step.sent };
-            let Some(served) = step.leg.served().filter(|_| !has_other_hands(trial, step.leg.of)) else { continue };
+            let origin = if step.hop.to == conversion_run.version { &conversion_run.input } else { step.sent };
+            let Some(served) = step.hop.served().filter(|_| !has_other_hands(conversion_run, step.hop.of)) else {
+                continue;
+            };
             tell.examined();
             for difference in differences(origin, served).iter().filter(|difference| difference.is_content()) {
                 if difference.kind() == Kind::Rounded {
-                    let on = format!("on the way {}", trial.route(step.number));
-                    tell.breach(differs(evidence, trial, step.number, difference, &on));
+                    let on = format!("on the way {}", conversion_run.route(step.number));
+                    tell.failure(differs(evidence, conversion_run, step.number, difference, &on));
                 }
             }
         }
@@ -55,8 +57,8 @@ fn is_telling(value: &Value) -> bool {
     }
 }
 
-/// Whether somebody else than the converter had a hand in what a leg starts from.
-fn has_other_hands(trial: &Trial, number: usize) -> bool {
-    let leg = number.checked_sub(1).and_then(|index| trial.legs.get(index));
-    leg.is_some_and(|leg| leg.act != Act::Convert || (leg.of < number && has_other_hands(trial, leg.of)))
+/// Whether somebody else than the converter had a hand in what a hop starts from.
+fn has_other_hands(conversion_run: &ConversionRun, number: usize) -> bool {
+    let hop = number.checked_sub(1).and_then(|index| conversion_run.hops.get(index));
+    hop.is_some_and(|hop| hop.act != Act::Convert || (hop.of < number && has_other_hands(conversion_run, hop.of)))
 }

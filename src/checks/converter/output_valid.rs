@@ -4,7 +4,7 @@ use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
 use crdproof_schema::document::pointer;
 
 use super::shared::{about, each, generic, schema_of};
-use crate::checks::Breach;
+use crate::checks::Failure;
 use crdproof_schema::structural::{Reason, prune};
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "fill in what the target version requires, and write only what its schema knows",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
@@ -31,23 +31,24 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        if !trial.fit.is_valid() {
+    each(evidence, |tell, conversion_run| {
+        if !conversion_run.fit.is_valid() {
             return;
         }
-        for step in trial.first_conversions() {
-            let to = &*step.leg.to;
+        for step in conversion_run.first_conversions() {
+            let to = &*step.hop.to;
             let (Some(answer), Some(validator), Some(schema)) =
-                (step.leg.answer(), tools.validator(to), schema_of(evidence, to))
+                (step.hop.answer(), tools.validator(to), schema_of(evidence, to))
             else {
                 continue;
             };
             tell.examined();
             let mut told = |pointer: &str, what: &str| {
                 let name = generic(Some(schema), pointer);
-                let breach = about(evidence, trial, step.number, format!("{name} of the converted {to} object {what}"));
-                let key = format!("{} {name}", trial.route(step.number));
-                tell.breach(Breach { path: Some(name), ..breach.version(to).key(key) });
+                let failure =
+                    about(evidence, conversion_run, step.number, format!("{name} of the converted {to} object {what}"));
+                let key = format!("{} {name}", conversion_run.route(step.number));
+                tell.failure(Failure { path: Some(name), ..failure.version(to).key(key) });
             };
             // With strategy None it is the server that leaves fields behind, and other checks say so.
             if evidence.crd.conversion.strategy != "None" && answer.served.is_some() {

@@ -3,7 +3,7 @@
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 use super::shared::about;
-use crate::checks::Breach;
+use crate::checks::Failure;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/pairs-complete",
@@ -25,26 +25,30 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let names = || evidence.crd.versions.iter().map(|version| version.name.as_str());
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     let mut examined = 0;
     for (from, to) in names().flat_map(|from| names().map(move |to| (from, to))).filter(|(from, to)| from != to) {
         let asked: Vec<_> = evidence
-            .trials
+            .conversion_runs
             .iter()
             .enumerate()
-            .filter(|(_, trial)| trial.fit.is_valid() && *trial.version == *from)
-            .flat_map(|(index, trial)| trial.first_conversions().map(move |step| (index, trial, step)))
-            .filter(|(_, _, step)| *step.leg.to == *to)
+            .filter(|(_, conversion_run)| conversion_run.fit.is_valid() && *conversion_run.version == *from)
+            .flat_map(|(index, conversion_run)| {
+                conversion_run.first_conversions().map(move |step| (index, conversion_run, step))
+            })
+            .filter(|(_, _, step)| *step.hop.to == *to)
             .collect();
         if asked.len() < 2 {
             continue;
         }
         examined += 1;
-        let refused = asked.iter().filter_map(|(index, trial, step)| Some((index, trial, step, step.leg.complaint()?)));
+        let refused = asked
+            .iter()
+            .filter_map(|(index, conversion_run, step)| Some((index, conversion_run, step, step.hop.complaint()?)));
         // The smallest object says it best.
-        let smallest = refused.min_by_key(|(_, trial, ..)| trial.input.to_string().len());
-        if let Some((index, trial, step, why)) = smallest
-            && asked.iter().all(|(_, _, step)| step.leg.answer().is_none())
+        let smallest = refused.min_by_key(|(_, conversion_run, ..)| conversion_run.input.to_string().len());
+        if let Some((index, conversion_run, step, why)) = smallest
+            && asked.iter().all(|(_, _, step)| step.hop.answer().is_none())
         {
             let unserved: Vec<_> = evidence.crd.versions.iter().filter(|version| !version.served).collect();
             let unserved = unserved.iter().find(|version| [from, to].contains(&version.name.as_str()));
@@ -53,12 +57,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             });
             let message =
                 format!("no object of {from} can be converted to {to}: none of {} was; {why}{note}", asked.len());
-            let breach = about(evidence, trial, step.number, message);
-            breaches.push(Breach { trial: Some(*index), ..breach });
+            let failure = about(evidence, conversion_run, step.number, message);
+            failures.push(Failure { conversion_run: Some(*index), ..failure });
         }
     }
     if examined == 0 {
-        return Verdict::Undecided("too few objects were converted; give samples, or have objects generated".into());
+        return Verdict::Inconclusive("too few objects were converted; give samples, or have objects generated".into());
     }
-    Verdict::from_breaches(breaches, examined)
+    Verdict::from_failures(failures, examined)
 }

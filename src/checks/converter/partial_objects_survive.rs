@@ -20,35 +20,37 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "treat every field as optional, and answer with `metadata: {}` where there is none",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        let Fit::Partial(missing) = &trial.fit else { return };
-        for step in trial.first_conversions() {
+    each(evidence, |tell, conversion_run| {
+        let Fit::Partial(missing) = &conversion_run.fit else { return };
+        for step in conversion_run.first_conversions() {
             tell.examined();
-            if let Some(why) = step.leg.complaint() {
-                let route = trial.route(step.number);
+            if let Some(why) = step.hop.complaint() {
+                let route = conversion_run.route(step.number);
                 let message = format!("an object with {missing} cannot be converted by {route}: {why}");
                 let kind = missing.split(' ').take(2).collect::<Vec<_>>().join(" ");
-                tell.breach(about(evidence, trial, step.number, message).key(format!("{route} {kind}")));
+                tell.failure(about(evidence, conversion_run, step.number, message).key(format!("{route} {kind}")));
             }
         }
-        for (_, back) in trial.round_trips() {
-            let Some(served) = back.leg.served() else {
-                let why = back.leg.complaint().unwrap_or_default();
-                let route = trial.route(back.number);
+        for (_, back) in conversion_run.round_trips() {
+            let Some(served) = back.hop.served() else {
+                let why = back.hop.complaint().unwrap_or_default();
+                let route = conversion_run.route(back.number);
                 let message = format!("an object with {missing} does not come back by {route}: {why}");
-                tell.breach(about(evidence, trial, back.number, message));
+                tell.failure(about(evidence, conversion_run, back.number, message));
                 continue;
             };
-            for difference in differences(&trial.input, served).iter().filter(|difference| difference.is_content()) {
+            for difference in
+                differences(&conversion_run.input, served).iter().filter(|difference| difference.is_content())
+            {
                 let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed);
-                if lossy && !declared(evidence, trial, back.number, &difference.pointer) {
-                    let on = format!("from an object with {missing} on the way {}", trial.route(back.number));
-                    tell.breach(differs(evidence, trial, back.number, difference, &on));
+                if lossy && !declared(evidence, conversion_run, back.number, &difference.pointer) {
+                    let on = format!("from an object with {missing} on the way {}", conversion_run.route(back.number));
+                    tell.failure(differs(evidence, conversion_run, back.number, difference, &on));
                 }
             }
         }

@@ -17,35 +17,35 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "derive every pair from conversions to and from one hub version",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     if evidence.crd.versions.len() < 3 {
-        return Verdict::Held { examined: evidence.trials.len().max(1) };
+        return Verdict::Passed { examined: evidence.conversion_runs.len().max(1) };
     }
-    each(evidence, |tell, trial| {
-        if !trial.fit.is_valid() {
+    each(evidence, |tell, conversion_run| {
+        if !conversion_run.fit.is_valid() {
             return;
         }
-        for first in trial.first_conversions() {
-            for second in trial.after(first.number) {
-                let to = &second.leg.to;
-                let direct = trial.first_conversions().find(|step| step.leg.to == *to);
-                if second.leg.act != Act::Convert {
+        for first in conversion_run.first_conversions() {
+            for second in conversion_run.after(first.number) {
+                let to = &second.hop.to;
+                let direct = conversion_run.first_conversions().find(|step| step.hop.to == *to);
+                if second.hop.act != Act::Convert {
                     continue;
                 }
-                let (Some(direct), Some(detour)) = (direct.and_then(|step| step.leg.served()), second.leg.served())
+                let (Some(direct), Some(detour)) = (direct.and_then(|step| step.hop.served()), second.hop.served())
                 else {
                     continue;
                 };
                 tell.examined();
                 for difference in differences(direct, detour).iter().filter(|difference| difference.is_content()) {
                     let lost = matches!(difference.kind(), Kind::Lost | Kind::Changed);
-                    if !(lost && declared(evidence, trial, second.number, &difference.pointer)) {
-                        let on = format!("by way of {}, compared with {}→{to}", first.leg.to, trial.version);
-                        tell.breach(differs(evidence, trial, second.number, difference, &on));
+                    if !(lost && declared(evidence, conversion_run, second.number, &difference.pointer)) {
+                        let on = format!("by way of {}, compared with {}→{to}", first.hop.to, conversion_run.version);
+                        tell.failure(differs(evidence, conversion_run, second.number, difference, &on));
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use super::shared::{about, differs, each};
 use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Act, Step, Trial};
+use crate::evidence::{Act, ConversionRun, Step};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/releases-agree",
@@ -18,51 +18,53 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "keep reading what the previous release wrote, and write what it can read, for one release",
-    needs: &[Need::Trials, Need::BaselineConverter],
+    needs: &[Need::ConversionRuns, Need::BaselineConverter],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        if !trial.fit.is_valid() {
+    each(evidence, |tell, conversion_run| {
+        if !conversion_run.fit.is_valid() {
             return;
         }
-        for first in trial.steps().filter(|step| step.leg.of == 0) {
-            let writer = &first.leg.act;
+        for first in conversion_run.steps().filter(|step| step.hop.of == 0) {
+            let writer = &first.hop.act;
             let reader = match writer {
                 Act::Convert => Act::Baseline,
                 Act::Baseline => Act::Convert,
                 Act::Again | Act::Edit(_) => continue,
             };
-            let Some(read) = back(trial, &first, &reader) else { continue };
+            let Some(read) = back(conversion_run, &first, &reader) else { continue };
             tell.examined();
             let (wrote, reads) = match writer {
                 Act::Convert => ("this release", "the previous one"),
                 _ => ("the previous release", "this one"),
             };
-            let on = format!("when {wrote} converts to {} and {reads} converts back", first.leg.to);
-            let Some(served) = read.leg.served() else {
-                let why = read.leg.complaint().unwrap_or_default();
+            let on = format!("when {wrote} converts to {} and {reads} converts back", first.hop.to);
+            let Some(served) = read.hop.served() else {
+                let why = read.hop.complaint().unwrap_or_default();
                 let message = format!("what {wrote} made of an object is refused by {reads}: {why}");
-                let key = format!("{} by {wrote}", trial.route(read.number));
-                tell.breach(about(evidence, trial, read.number, message).key(key));
+                let key = format!("{} by {wrote}", conversion_run.route(read.number));
+                tell.failure(about(evidence, conversion_run, read.number, message).key(key));
                 continue;
             };
             // What either loses by itself is no disagreement.
-            let alone: Vec<String> = trial
+            let alone: Vec<String> = conversion_run
                 .steps()
-                .filter(|step| step.leg.of == 0 && step.leg.to == first.leg.to)
-                .filter_map(|step| back(trial, &step, &step.leg.act))
-                .filter_map(|step| step.leg.served())
-                .flat_map(|served| differences(&trial.input, served))
+                .filter(|step| step.hop.of == 0 && step.hop.to == first.hop.to)
+                .filter_map(|step| back(conversion_run, &step, &step.hop.act))
+                .filter_map(|step| step.hop.served())
+                .flat_map(|served| differences(&conversion_run.input, served))
                 .map(|difference| difference.pointer)
                 .collect();
-            for difference in differences(&trial.input, served).iter().filter(|difference| difference.is_content()) {
+            for difference in
+                differences(&conversion_run.input, served).iter().filter(|difference| difference.is_content())
+            {
                 let known = alone.iter().any(|pointer| difference.pointer.starts_with(pointer.as_str()));
                 if difference.kind() != Kind::Emptiness && !known {
-                    let breach = differs(evidence, trial, read.number, difference, &on);
-                    let key = format!("{} by {wrote}", breach.key);
-                    tell.breach(breach.key(key));
+                    let failure = differs(evidence, conversion_run, read.number, difference, &on);
+                    let key = format!("{} by {wrote}", failure.key);
+                    tell.failure(failure.key(key));
                 }
             }
         }
@@ -70,6 +72,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 /// The way back by one of the two.
-fn back<'t>(trial: &'t Trial, first: &Step<'t>, reader: &Act) -> Option<Step<'t>> {
-    trial.after(first.number).find(|step| step.leg.act == *reader && step.leg.to == trial.version)
+fn back<'t>(conversion_run: &'t ConversionRun, first: &Step<'t>, reader: &Act) -> Option<Step<'t>> {
+    conversion_run.after(first.number).find(|step| step.hop.act == *reader && step.hop.to == conversion_run.version)
 }

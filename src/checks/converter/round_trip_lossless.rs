@@ -18,28 +18,32 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "carry the field through the other version: add it there, or stash it in an annotation",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        if !trial.fit.is_valid() {
+    each(evidence, |tell, conversion_run| {
+        if !conversion_run.fit.is_valid() {
             return;
         }
-        for (there, back) in trial.round_trips() {
+        for (there, back) in conversion_run.round_trips() {
             tell.examined();
-            let Some(served) = back.leg.served() else {
-                let why = back.leg.complaint().unwrap_or_default();
-                let message = format!("what became {} cannot come back to {}: {why}", there.leg.to, trial.version);
-                tell.breach(about(evidence, trial, back.number, message));
+            let Some(served) = back.hop.served() else {
+                let why = back.hop.complaint().unwrap_or_default();
+                let message =
+                    format!("what became {} cannot come back to {}: {why}", there.hop.to, conversion_run.version);
+                tell.failure(about(evidence, conversion_run, back.number, message));
                 continue;
             };
-            for difference in differences(&trial.input, served) {
+            for difference in differences(&conversion_run.input, served) {
                 let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed);
-                if lossy && difference.is_content() && !declared(evidence, trial, back.number, &difference.pointer) {
-                    let on = format!("on the way {}", trial.route(back.number));
-                    tell.breach(differs(evidence, trial, back.number, &difference, &on));
+                if lossy
+                    && difference.is_content()
+                    && !declared(evidence, conversion_run, back.number, &difference.pointer)
+                {
+                    let on = format!("on the way {}", conversion_run.route(back.number));
+                    tell.failure(differs(evidence, conversion_run, back.number, &difference, &on));
                 }
             }
         }

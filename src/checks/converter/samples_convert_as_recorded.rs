@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::shared::{about, each, generic, schema_of};
 use crate::checks::shared_difference::differences;
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::evidence::Origin;
 use crdproof_schema::structural::as_held;
 
@@ -20,16 +20,16 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "look at the difference; where it is meant, record anew with `crdproof convert SAMPLE --to VERSION`",
-    needs: &[Need::Trials, Need::Recorded],
+    needs: &[Need::ConversionRuns, Need::Recorded],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, trial| {
-        let Origin::Sample(name) = &trial.origin else { return };
-        let namespace = &trial.input["metadata"]["namespace"];
-        for step in trial.first_conversions() {
-            let to = &*step.leg.to;
+    each(evidence, |tell, conversion_run| {
+        let Origin::Sample(name) = &conversion_run.origin else { return };
+        let namespace = &conversion_run.input["metadata"]["namespace"];
+        for step in conversion_run.first_conversions() {
+            let to = &*step.hop.to;
             let recorded = evidence.subject.recorded.iter().find(|recorded| {
                 recorded.is_of(evidence.crd)
                     && recorded.name() == name
@@ -38,19 +38,19 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             });
             let Some(recorded) = recorded else { continue };
             tell.examined();
-            if let Some(why) = step.leg.complaint() {
+            if let Some(why) = step.hop.complaint() {
                 let message = format!("{name} was converted to {to} when it was recorded, and is refused now: {why}");
-                tell.breach(about(evidence, trial, step.number, message));
+                tell.failure(about(evidence, conversion_run, step.number, message));
             }
-            let Some(served) = step.leg.served() else { continue };
+            let Some(served) = step.hop.served() else { continue };
             let mut meant = recorded.object.clone();
             as_held(schema_of(evidence, to), &mut meant);
             let sample = evidence.subject.samples_of(evidence.crd).find(|sample| {
                 sample.name() == name
-                    && sample.group_version().1 == &*trial.version
+                    && sample.group_version().1 == &*conversion_run.version
                     && sample.object["metadata"]["namespace"] == *namespace
             });
-            let served = undressed(sample.map(|sample| &sample.object), &trial.input, served);
+            let served = undressed(sample.map(|sample| &sample.object), &conversion_run.input, served);
             for difference in differences(&meant, &served) {
                 if ["/metadata/uid", "/metadata/generation", "/metadata/resourceVersion", "/metadata/creationTimestamp"]
                     .contains(&difference.pointer.as_str())
@@ -59,20 +59,20 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 }
                 let path = generic(schema_of(evidence, to), &difference.pointer);
                 let message = format!("{path} of {name} at {to} is not what was recorded");
-                let breach = about(evidence, trial, step.number, message).version(to);
-                let shown = evidence.mask(Some(to), &meant);
-                let story = format!("{}\nrecorded: {shown}", breach.evidence.as_deref().unwrap_or_default());
-                let breach = breach
+                let failure = about(evidence, conversion_run, step.number, message).version(to);
+                let shown = evidence.redact(Some(to), &meant);
+                let story = format!("{}\nrecorded: {shown}", failure.evidence.as_deref().unwrap_or_default());
+                let failure = failure
                     .evidence(story)
                     .key(format!("{name} {path}"))
                     .at(recorded.node.nearest(&difference.pointer).span);
-                tell.breach(Breach { path: Some(path), ..breach });
+                tell.failure(Failure { path: Some(path), ..failure });
             }
         }
     })
 }
 
-/// A converted sample without the metadata that was given to the sample for its trial.
+/// A converted sample without the metadata that was given to the sample for its conversion_run.
 fn undressed(sample: Option<&Value>, input: &Value, served: &Value) -> Value {
     let mut served = served.clone();
     let own = |name: &str| sample.is_none_or(|sample| sample["metadata"].get(name).is_some());

@@ -1,14 +1,14 @@
-//! What the checks of this family share: which trials they look at, and how a breach is told.
+//! What the checks of this family share: which conversion_runs they look at, and how a failure is told.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::checks::{Breach, Evidence, Verdict};
-use crate::evidence::{Act, Edit, Origin, Trial};
+use crate::checks::{Evidence, Failure, Verdict};
+use crate::evidence::{Act, ConversionRun, Edit, Origin};
 use crate::subject::field_map::declares_lost;
 use crdproof_schema::document::Span;
-use crdproof_schema::structural::{MASK, Schema};
+use crdproof_schema::structural::{REDACTED, Schema};
 use crdproof_schema::text::truncate;
 
 use crate::checks::shared_difference::{Difference, field, parts};
@@ -18,9 +18,9 @@ const SHOWN: usize = 1600;
 
 /// Collects what a judge finds.
 pub(super) struct Tell {
-    trial: usize,
+    conversion_run: usize,
     examined: usize,
-    breaches: Vec<Breach>,
+    failures: Vec<Failure>,
 }
 
 impl Tell {
@@ -29,54 +29,65 @@ impl Tell {
         self.examined += 1;
     }
 
-    /// Adds a breach that the trial at hand shows.
-    pub(super) fn breach(&mut self, breach: Breach) {
-        self.breaches.push(Breach { trial: Some(self.trial), ..breach });
+    /// Adds a failure that the conversion_run available shows.
+    pub(super) fn failure(&mut self, failure: Failure) {
+        self.failures.push(Failure { conversion_run: Some(self.conversion_run), ..failure });
     }
 }
 
-/// Judges every trial by itself; of several breaches with one key the first is told.
-pub(super) fn each(evidence: &Evidence<'_>, judge: impl Fn(&mut Tell, &Trial)) -> Verdict {
-    if evidence.trials.is_empty() {
-        return Verdict::Undecided("no object was converted; give samples, or have objects generated".into());
+/// Judges every conversion_run by itself; of several failures with one key the first is told.
+pub(super) fn each(evidence: &Evidence<'_>, judge: impl Fn(&mut Tell, &ConversionRun)) -> Verdict {
+    if evidence.conversion_runs.is_empty() {
+        return Verdict::Inconclusive("no object was converted; give samples, or have objects generated".into());
     }
-    let mut tell = Tell { trial: 0, examined: 0, breaches: Vec::new() };
-    for (index, trial) in evidence.trials.iter().enumerate() {
-        tell.trial = index;
-        judge(&mut tell, trial);
+    let mut tell = Tell { conversion_run: 0, examined: 0, failures: Vec::new() };
+    for (index, conversion_run) in evidence.conversion_runs.iter().enumerate() {
+        tell.conversion_run = index;
+        judge(&mut tell, conversion_run);
     }
-    let mut breaches = tell.breaches;
-    breaches.sort_by(|left, right| left.key.cmp(&right.key));
-    breaches.dedup_by(|left, right| left.key == right.key);
-    Verdict::from_breaches(breaches, tell.examined)
+    let mut failures = tell.failures;
+    failures.sort_by(|left, right| left.key.cmp(&right.key));
+    failures.dedup_by(|left, right| left.key == right.key);
+    Verdict::from_failures(failures, tell.examined)
 }
 
-/// A breach that a leg of a trial shows at a place of the input's version. `what` follows the field's name.
-pub(super) fn at(evidence: &Evidence<'_>, trial: &Trial, number: usize, pointer: &str, what: &str) -> Breach {
-    let name = generic(schema_of(evidence, &trial.version), pointer);
-    let route = trial.route(number);
-    let breach = about(evidence, trial, number, format!("{name} {what}"));
-    let breach = breach.key(format!("{route} {name}"));
-    Breach { span: span(evidence, trial, pointer), path: Some(name), ..breach }
+/// A failure that a hop of a conversion_run shows at a place of the input's version. `what` follows the field's name.
+pub(super) fn at(
+    evidence: &Evidence<'_>,
+    conversion_run: &ConversionRun,
+    number: usize,
+    pointer: &str,
+    what: &str,
+) -> Failure {
+    let name = generic(schema_of(evidence, &conversion_run.version), pointer);
+    let route = conversion_run.route(number);
+    let failure = about(evidence, conversion_run, number, format!("{name} {what}"));
+    let failure = failure.key(format!("{route} {name}"));
+    Failure { span: span(evidence, conversion_run, pointer), path: Some(name), ..failure }
 }
 
-/// A breach that a leg of a trial shows, at no place in particular.
-pub(super) fn about(evidence: &Evidence<'_>, trial: &Trial, number: usize, message: impl Into<String>) -> Breach {
-    let breach = Breach::new(message).version(&trial.version).key(trial.route(number));
-    Breach { span: span(evidence, trial, ""), ..breach.evidence(story(evidence, trial, number)) }
+/// A failure that a hop of a conversion_run shows, at no place in particular.
+pub(super) fn about(
+    evidence: &Evidence<'_>,
+    conversion_run: &ConversionRun,
+    number: usize,
+    message: impl Into<String>,
+) -> Failure {
+    let failure = Failure::new(message).version(&conversion_run.version).key(conversion_run.route(number));
+    Failure { span: span(evidence, conversion_run, ""), ..failure.evidence(story(evidence, conversion_run, number)) }
 }
 
-/// A breach for a difference between two objects, with the difference in its evidence. Which comparison it was is said
+/// A failure for a difference between two objects, with the difference in its evidence. Which comparison it was is said
 /// by `on`, such as "on the way v2→v1→v2".
 pub(super) fn differs(
     evidence: &Evidence<'_>,
-    trial: &Trial,
+    conversion_run: &ConversionRun,
     number: usize,
     difference: &Difference<'_>,
     on: &str,
-) -> Breach {
-    let schema = schema_of(evidence, &trial.version);
-    let secret = !evidence.show_secrets && evidence.secrets.hides(schema, &trial.input, &difference.pointer);
+) -> Failure {
+    let schema = schema_of(evidence, &conversion_run.version);
+    let secret = !evidence.show_secrets && evidence.secrets.redacts(schema, &conversion_run.input, &difference.pointer);
     let show =
         |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), |value| brief(evidence, value, secret));
     let (was, now) = (show(difference.was), show(difference.now));
@@ -85,16 +96,16 @@ pub(super) fn differs(
         (None, _) => format!("({now}) is invented {on}"),
         (Some(_), Some(_)) => format!("changes from {was} to {now} {on}"),
     };
-    let breach = at(evidence, trial, number, &difference.pointer, &what);
-    let mut story = breach.evidence.unwrap_or_default();
+    let failure = at(evidence, conversion_run, number, &difference.pointer, &what);
+    let mut story = failure.evidence.unwrap_or_default();
     let _ = write!(story, "\nat {}\n- {was}\n+ {now}", difference.pointer);
-    Breach { evidence: Some(story), ..breach }
+    Failure { evidence: Some(story), ..failure }
 }
 
-/// Whether a field map declares the loss of a field of the trial's version on the way to a leg.
-pub(super) fn declared(evidence: &Evidence<'_>, trial: &Trial, number: usize, pointer: &str) -> bool {
+/// Whether a field map declares the loss of a field of the conversion_run's version on the way to a hop.
+pub(super) fn declared(evidence: &Evidence<'_>, conversion_run: &ConversionRun, number: usize, pointer: &str) -> bool {
     let maps: Vec<_> = evidence.subject.field_maps_of(evidence.crd).map(|(_, map)| map).collect();
-    !maps.is_empty() && declares_lost(&maps, &trial.way(number), &field(pointer))
+    !maps.is_empty() && declares_lost(&maps, &conversion_run.way(number), &field(pointer))
 }
 
 /// The schema of a version.
@@ -122,31 +133,32 @@ pub(super) fn generic(schema: Option<&Schema>, pointer: &str) -> String {
 
 fn brief(evidence: &Evidence<'_>, value: &Value, secret: bool) -> String {
     if secret {
-        return MASK.into();
+        return REDACTED.into();
     }
-    let text = evidence.mask(None, value).to_string();
+    let text = evidence.redact(None, value).to_string();
     if text.chars().count() <= 60 { text } else { text.chars().take(57).collect::<String>() + "…" }
 }
 
-/// The objects on the way to what a leg gave, one to a line.
-fn story(evidence: &Evidence<'_>, trial: &Trial, number: usize) -> String {
-    let shown = |version: &str, object: &Value| truncate(&evidence.mask(Some(version), object).to_string(), SHOWN);
-    let mut lines = vec![format!("{} in: {}", trial.version, shown(&trial.version, &trial.input))];
+/// The objects on the way to what a hop gave, one to a line.
+fn story(evidence: &Evidence<'_>, conversion_run: &ConversionRun, number: usize) -> String {
+    let shown = |version: &str, object: &Value| truncate(&evidence.redact(Some(version), object).to_string(), SHOWN);
+    let mut lines =
+        vec![format!("{} in: {}", conversion_run.version, shown(&conversion_run.version, &conversion_run.input))];
     let mut numbers = Vec::new();
     let mut next = number;
-    while let Some(leg) = next.checked_sub(1).and_then(|index| trial.legs.get(index)) {
+    while let Some(hop) = next.checked_sub(1).and_then(|index| conversion_run.hops.get(index)) {
         numbers.push(next);
-        next = if leg.of < next { leg.of } else { 0 };
+        next = if hop.of < next { hop.of } else { 0 };
     }
-    for leg in numbers.into_iter().rev().filter_map(|number| trial.legs.get(number - 1)) {
-        let did = match &leg.act {
+    for hop in numbers.into_iter().rev().filter_map(|number| conversion_run.hops.get(number - 1)) {
+        let did = match &hop.act {
             Act::Convert => "converted".to_owned(),
             Act::Again => "converted again".to_owned(),
             Act::Baseline => "converted by the previous release".to_owned(),
             Act::Edit(edit) => edited(edit),
         };
-        let got = leg.served().map(|object| shown(&leg.to, object));
-        lines.push(format!("{} {did}: {}", leg.to, got.or(leg.complaint().map(str::to_owned)).unwrap_or_default()));
+        let got = hop.served().map(|object| shown(&hop.to, object));
+        lines.push(format!("{} {did}: {}", hop.to, got.or(hop.complaint().map(str::to_owned)).unwrap_or_default()));
     }
     lines.join("\n")
 }
@@ -162,21 +174,22 @@ pub(super) fn edited(edit: &Edit) -> String {
     }
 }
 
-/// The field of the sample that the trial began with, or the field's schema. A secret's place is its schema, since an
+/// The field of the sample that the conversion_run began with, or the field's schema. A secret's place is its schema, since an
 /// excerpt of the sample would show it.
-fn span(evidence: &Evidence<'_>, trial: &Trial, pointer: &str) -> Option<Span> {
-    let schema = schema_of(evidence, &trial.version);
+fn span(evidence: &Evidence<'_>, conversion_run: &ConversionRun, pointer: &str) -> Option<Span> {
+    let schema = schema_of(evidence, &conversion_run.version);
     let described = parts(pointer).try_fold(schema?, |schema, part| {
         schema.items.as_deref().filter(|_| part.parse::<usize>().is_ok()).or_else(|| schema.child(&part))
     });
-    let version = evidence.crd.version(&trial.version).map(|version| version.name_span);
+    let version = evidence.crd.version(&conversion_run.version).map(|version| version.name_span);
     let place = if pointer.is_empty() { version } else { described.map(|schema| schema.span).or(version) };
-    let Origin::Sample(name) = &trial.origin else { return place };
-    if evidence.secrets.hides(schema, &trial.input, pointer) {
+    let Origin::Sample(name) = &conversion_run.origin else { return place };
+    if evidence.secrets.redacts(schema, &conversion_run.input, pointer) {
         return place;
     }
     let mut samples = evidence.subject.samples_of(evidence.crd);
-    let sample = samples.find(|sample| sample.name() == name && sample.group_version().1 == &*trial.version)?;
+    let sample =
+        samples.find(|sample| sample.name() == name && sample.group_version().1 == &*conversion_run.version)?;
     let (parent, last) = pointer.rsplit_once('/').unwrap_or(("", ""));
     let parent = sample.node.nearest(parent);
     Some(parent.entry(last).map_or(parent.span, |entry| entry.key_span))

@@ -4,17 +4,17 @@ use crdproof_schema::document::pointer;
 use serde_json::Value;
 
 use crate::checks::shared_difference::Difference;
-use crate::evidence::{Step, Trial};
+use crate::evidence::{ConversionRun, Step};
 use crdproof_schema::structural::Schema;
 
 /// The values outside metadata that the conversion of an object without any content has nevertheless. `None` where the
 /// input has content, or was not converted.
-pub(super) fn invented<'t>(trial: &'t Trial, step: &Step<'t>) -> Option<Vec<Difference<'t>>> {
+pub(super) fn invented<'t>(conversion_run: &'t ConversionRun, step: &Step<'t>) -> Option<Vec<Difference<'t>>> {
     let own = |name: &str| matches!(name, "apiVersion" | "kind" | "metadata");
-    if !trial.input.as_object()?.keys().all(|name| own(name)) {
+    if !conversion_run.input.as_object()?.keys().all(|name| own(name)) {
         return None;
     }
-    let answer = step.leg.answer()?;
+    let answer = step.hop.answer()?;
     let mut found = Vec::new();
     for (name, value) in answer.raw.as_object()?.iter().filter(|(name, _)| !own(name)) {
         leaves(&format!("/{name}"), value, &mut found);

@@ -18,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Warning,
     since: None,
     help: "stash only what the other version cannot hold, and remove the annotation on the way back",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
@@ -27,30 +27,30 @@ const LIMIT: usize = 256 * 1024;
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let none = Map::new();
-    each(evidence, |tell, trial| {
-        if !trial.fit.is_valid() {
+    each(evidence, |tell, conversion_run| {
+        if !conversion_run.fit.is_valid() {
             return;
         }
-        let born = annotations(&trial.input).unwrap_or(&none);
-        for step in trial.first_conversions() {
-            let Some(answer) = step.leg.answer() else { continue };
+        let born = annotations(&conversion_run.input).unwrap_or(&none);
+        for step in conversion_run.first_conversions() {
+            let Some(answer) = step.hop.answer() else { continue };
             tell.examined();
             let size: usize =
                 annotations(&answer.raw).into_iter().flatten().map(|(key, value)| key.len() + length(value)).sum();
             if size > LIMIT {
-                let route = trial.route(step.number);
+                let route = conversion_run.route(step.number);
                 let message =
                     format!("annotations have {size} bytes after {route}; API servers refuse more than {LIMIT}");
-                tell.breach(about(evidence, trial, step.number, message).key(format!("{route} size")));
+                tell.failure(about(evidence, conversion_run, step.number, message).key(format!("{route} size")));
             }
         }
-        for (_, back) in trial.round_trips() {
-            let Some(served) = back.leg.served() else { continue };
+        for (_, back) in conversion_run.round_trips() {
+            let Some(served) = back.hop.served() else { continue };
             let left = annotations(served).unwrap_or(&none);
             if let Some(key) = left.keys().find(|key| !born.contains_key(*key)) {
-                let route = trial.route(back.number);
+                let route = conversion_run.route(back.number);
                 let message = format!("the annotation {key} is left behind after {route}");
-                tell.breach(about(evidence, trial, back.number, message).key(format!("{route} {key}")));
+                tell.failure(about(evidence, conversion_run, back.number, message).key(format!("{route} {key}")));
             }
         }
     })

@@ -1,7 +1,7 @@
 //! A loss that is declared towards the stored version is never made good: the field is gone before
 //! the object reaches etcd.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/stored-version-keeps-all",
@@ -22,9 +22,9 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let Some(stored) = evidence.crd.storage() else {
-        return Verdict::Undecided("there is no storage version".into());
+        return Verdict::Inconclusive("there is no storage version".into());
     };
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     let mut examined = 1;
     for (map_index, map) in evidence.subject.field_maps_of(evidence.crd) {
         for (index, loss) in map.lost.iter().enumerate() {
@@ -34,12 +34,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     "{} is declared lost from {} to {}, which is the stored version: it is never persisted",
                     loss.path, loss.from, loss.to
                 );
-                let mut breach = Breach::new(message).version(&loss.from).key("stored");
-                breach.path = Some(loss.path.clone());
-                breach.span = evidence.subject.file_span(&format!("/fieldMaps/{map_index}/lost/{index}/path"));
-                breaches.push(breach.related(stored.name_span, "stored"));
+                let mut failure = Failure::new(message).version(&loss.from).key("stored");
+                failure.path = Some(loss.path.clone());
+                failure.span = evidence.subject.file_span(&format!("/fieldMaps/{map_index}/lost/{index}/path"));
+                failures.push(failure.related(stored.name_span, "stored"));
             }
         }
     }
-    Verdict::from_breaches(breaches, examined)
+    Verdict::from_failures(failures, examined)
 }

@@ -3,7 +3,7 @@
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 use super::shared::{about, each};
-use crate::evidence::{Reply, Trial};
+use crate::evidence::{ConversionRun, Reply};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/valid-always-converts",
@@ -16,30 +16,33 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "convert what can be represented, and stash the rest in an annotation",
-    needs: &[Need::Trials],
+    needs: &[Need::ConversionRuns],
     judge,
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     // A pair that never converts is the matter of another check.
     let of_pair = |from: &str, to: &str| {
-        let valid = evidence.trials.iter().filter(|trial| trial.fit.is_valid() && *trial.version == *from);
-        let steps = valid.flat_map(Trial::first_conversions).filter(|step| *step.leg.to == *to);
-        steps.fold((0, 0), |(all, converted), step| (all + 1, converted + usize::from(step.leg.answer().is_some())))
+        let valid = evidence
+            .conversion_runs
+            .iter()
+            .filter(|conversion_run| conversion_run.fit.is_valid() && *conversion_run.version == *from);
+        let steps = valid.flat_map(ConversionRun::first_conversions).filter(|step| *step.hop.to == *to);
+        steps.fold((0, 0), |(all, converted), step| (all + 1, converted + usize::from(step.hop.answer().is_some())))
     };
-    each(evidence, |tell, trial| {
-        if !trial.fit.is_valid() {
+    each(evidence, |tell, conversion_run| {
+        if !conversion_run.fit.is_valid() {
             return;
         }
-        for step in trial.first_conversions() {
+        for step in conversion_run.first_conversions() {
             tell.examined();
-            let Reply::Refused(why) = &step.leg.reply else { continue };
-            if matches!(of_pair(step.from, &step.leg.to), (2.., 0)) {
+            let Reply::Refused(why) = &step.hop.reply else { continue };
+            if matches!(of_pair(step.from, &step.hop.to), (2.., 0)) {
                 continue;
             }
-            let message = format!("a valid object of {} cannot be converted to {}: {why}", step.from, step.leg.to);
-            let breach = about(evidence, trial, step.number, message);
-            tell.breach(breach.key(format!("{} {}", trial.route(step.number), kind_of(why))));
+            let message = format!("a valid object of {} cannot be converted to {}: {why}", step.from, step.hop.to);
+            let failure = about(evidence, conversion_run, step.number, message);
+            tell.failure(failure.key(format!("{} {}", conversion_run.route(step.number), kind_of(why))));
         }
     })
 }

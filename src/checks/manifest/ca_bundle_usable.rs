@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::Bundle;
 
 pub(crate) const CHECK: Check = Check {
@@ -29,34 +29,34 @@ const NOTICE_DAYS: i64 = 30;
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let conversion = &evidence.crd.conversion;
     let Some((bundle, span)) = conversion.client.as_ref().and_then(|client| client.ca_bundle.as_ref()) else {
-        return Verdict::Held { examined: 1 };
+        return Verdict::Passed { examined: 1 };
     };
-    let breaches: Vec<_> = match Bundle::read(bundle) {
+    let failures: Vec<_> = match Bundle::read(bundle) {
         Bundle::Blank if evidence.minimum().is_some_and(|minimum| minimum.at_least(34)) => Vec::new(),
         Bundle::Blank => {
             let message =
                 "caBundle is blank; Kubernetes 1.31 to 1.33 do not establish such a CRD until a CA is injected";
             let help = "leave caBundle out and let the CA injector add it";
-            vec![Breach::new(message).key("blank").help(help).severity(Severity::Warning)]
+            vec![Failure::new(message).key("blank").help(help).severity(Severity::Warning)]
         }
-        Bundle::Unreadable(why) => vec![Breach::new(format!("caBundle {why}")).key("unreadable")],
+        Bundle::Unreadable(why) => vec![Failure::new(format!("caBundle {why}")).key("unreadable")],
         Bundle::Certificates(certificates) => {
             certificates.into_iter().filter_map(|(name, end)| expiry(&name, end, evidence.today)).collect()
         }
     };
-    Verdict::from_breaches(breaches.into_iter().map(|breach| breach.at(*span)).collect(), 1)
+    Verdict::from_failures(failures.into_iter().map(|failure| failure.at(*span)).collect(), 1)
 }
 
-fn expiry(name: &str, end: Date, today: Date) -> Option<Breach> {
+fn expiry(name: &str, end: Date, today: Date) -> Option<Failure> {
     let left = today.until(end).map_or(i64::MAX, |span| i64::from(span.get_days()));
     if end < today {
         Some(
-            Breach::new(format!("the certificate {name:?} in caBundle expired on {end}"))
+            Failure::new(format!("the certificate {name:?} in caBundle expired on {end}"))
                 .key(format!("expired {name}")),
         )
     } else if left <= NOTICE_DAYS {
-        let breach = Breach::new(format!("the certificate {name:?} in caBundle ends on {end}, in {left} days"));
-        Some(breach.key(format!("ending {name}")).severity(Severity::Warning).help("rotate it before that day"))
+        let failure = Failure::new(format!("the certificate {name:?} in caBundle ends on {end}, in {left} days"));
+        Some(failure.key(format!("ending {name}")).severity(Severity::Warning).help("rotate it before that day"))
     } else {
         None
     }

@@ -1,6 +1,6 @@
 //! A webhook for a single version converts nothing and can only break things.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/conversion-needed",
@@ -24,8 +24,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     match crd.versions.as_slice() {
         [only] if crd.conversion.strategy == "Webhook" => {
             let message = format!("a conversion webhook is declared, but {} is the only version", only.name);
-            Verdict::Broken(vec![Breach::new(message).at(crd.conversion.span).key("webhook")])
+            Verdict::Failed(vec![Failure::new(message).at(crd.conversion.span).key("webhook")])
         }
-        _ => Verdict::Held { examined: 1 },
+        _ => Verdict::Passed { examined: 1 },
     }
 }

@@ -1,7 +1,7 @@
-//! The conversion stanza as the API server wants it: a strategy, and for Webhook exactly one lawful
+//! The conversion stanza as the API server wants it: a strategy, and for Webhook exactly one valid
 //! address.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{ClientConfig, Service};
 use crdproof_schema::document::Span;
 
@@ -23,39 +23,39 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let conversion = &evidence.crd.conversion;
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     match (conversion.strategy.as_str(), &conversion.client, conversion.webhook) {
         ("None", _, Some(webhook)) => {
-            breaches.push(
-                Breach::new("strategy None excludes webhook settings")
+            failures.push(
+                Failure::new("strategy None excludes webhook settings")
                     .at(webhook)
                     .help("remove `webhook`, or use strategy Webhook"),
             );
         }
         ("None", ..) => {}
-        ("Webhook", Some(client), _) => address(client, &mut breaches),
+        ("Webhook", Some(client), _) => address(client, &mut failures),
         ("Webhook", None, _) => {
-            breaches.push(Breach::new("strategy Webhook needs webhook.clientConfig").at(conversion.span));
+            failures.push(Failure::new("strategy Webhook needs webhook.clientConfig").at(conversion.span));
         }
         (strategy, ..) => {
             let message = format!("the strategy {strategy:?} is neither None nor Webhook");
-            breaches.push(Breach::new(message).at(evidence.crd.span_at("/spec/conversion/strategy")));
+            failures.push(Failure::new(message).at(evidence.crd.span_at("/spec/conversion/strategy")));
         }
     }
-    Verdict::from_breaches(breaches, 1)
+    Verdict::from_failures(failures, 1)
 }
 
-fn address(client: &ClientConfig, breaches: &mut Vec<Breach>) {
+fn address(client: &ClientConfig, failures: &mut Vec<Failure>) {
     match (&client.url, &client.service) {
-        (Some((text, span)), None) => url(text, *span, breaches),
-        (None, Some(address)) => service(address, breaches),
+        (Some((text, span)), None) => url(text, *span, failures),
+        (None, Some(address)) => service(address, failures),
         (Some(_), Some(_)) => {
-            breaches
-                .push(Breach::new("clientConfig has both url and service").at(client.span).help("keep one of them"));
+            failures
+                .push(Failure::new("clientConfig has both url and service").at(client.span).help("keep one of them"));
         }
         (None, None) => {
-            breaches.push(
-                Breach::new("clientConfig has neither url nor service")
+            failures.push(
+                Failure::new("clientConfig has neither url nor service")
                     .at(client.span)
                     .help("name a service, or a url"),
             );
@@ -63,9 +63,9 @@ fn address(client: &ClientConfig, breaches: &mut Vec<Breach>) {
     }
 }
 
-fn url(text: &str, span: Span, breaches: &mut Vec<Breach>) {
+fn url(text: &str, span: Span, failures: &mut Vec<Failure>) {
     let mut say = |message: String, help: &str, severity: Severity| {
-        breaches.push(Breach::new(message).at(span).help(help).severity(severity));
+        failures.push(Failure::new(message).at(span).help(help).severity(severity));
     };
     let Some((scheme, rest)) = text.split_once("://") else {
         return say(format!("{text:?} is no url"), "write https://host:port/path", Severity::Error);
@@ -106,9 +106,10 @@ fn url(text: &str, span: Span, breaches: &mut Vec<Breach>) {
     }
 }
 
-fn service(service: &Service, breaches: &mut Vec<Breach>) {
-    let mut say =
-        |message: String, span: Span| breaches.push(Breach::new(message).at(span).help("correct clientConfig.service"));
+fn service(service: &Service, failures: &mut Vec<Failure>) {
+    let mut say = |message: String, span: Span| {
+        failures.push(Failure::new(message).at(span).help("correct clientConfig.service"))
+    };
     for (key, value) in [("name", &service.name), ("namespace", &service.namespace)] {
         if value.is_empty() {
             say(format!("clientConfig.service has no {key}"), service.span);
@@ -132,8 +133,8 @@ fn path_fault(path: &str) -> Option<&'static str> {
     let Some(rest) = path.strip_prefix('/') else {
         return Some("does not start with a slash");
     };
-    let lawful = rest.strip_suffix('/').unwrap_or(rest).split('/').all(crate::subject::is_dns_subdomain_1123);
-    if lawful {
+    let valid = rest.strip_suffix('/').unwrap_or(rest).split('/').all(crate::subject::is_dns_subdomain_1123);
+    if valid {
         None
     } else {
         Some("has a segment that is empty or holds more than lower-case letters, digits, dashes and dots")

@@ -1,6 +1,6 @@
 //! A default is a value like any other: it must satisfy its own schema and survive pruning.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::kubernetes::KubeVersion;
 use crdproof_schema::structural::{prune_value, validate};
 
@@ -20,8 +20,8 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let mut breaches = Vec::new();
-    let mut undecided = None;
+    let mut failures = Vec::new();
+    let mut inconclusive = None;
     let mut examined = 0;
     for version in &evidence.crd.versions {
         let Some(schema) = &version.schema else { continue };
@@ -29,8 +29,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             examined += 1;
             let Some(default) = &node.default else { return };
             let mut say = |message: String| {
-                let breach = Breach::new(message).at(node.keyword_span("default"));
-                breaches.push(breach.version(&version.name).path(path));
+                let failure = Failure::new(message).at(node.keyword_span("default"));
+                failures.push(failure.version(&version.name).path(path));
             };
             if path.is_meta() {
                 return say(format!("{path} must not have a default: every object brings its own"));
@@ -43,14 +43,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             for violation in findings.violations {
                 say(format!("the default of {path} is refused by its own schema: {}", violation.message));
             }
-            if let Some(rule) = findings.undecided.first() {
-                undecided =
+            if let Some(rule) = findings.inconclusive.first() {
+                inconclusive =
                     Some(format!("the default of {path} meets a rule that cannot be evaluated here: {}", rule.why));
             }
         });
     }
-    match undecided {
-        Some(reason) if breaches.is_empty() => Verdict::Undecided(reason),
-        _ => Verdict::from_breaches(breaches, examined),
+    match inconclusive {
+        Some(reason) if failures.is_empty() => Verdict::Inconclusive(reason),
+        _ => Verdict::from_failures(failures, examined),
     }
 }

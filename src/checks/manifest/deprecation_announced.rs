@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{Crd, Version, api_version_order};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/deprecation-announced",
-    title: "a deprecated version warns its users in a lawful and helpful way",
+    title: "a deprecated version warns its users in a valid and helpful way",
     why: "The warning that clients get is the only notice before a version is gone. The API server's own text names \
           a successor only if a preferred version is served and not deprecated.",
     source: &[
@@ -24,18 +24,18 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     for version in &crd.versions {
         let name = &version.name;
         if let Some((text, span)) = &version.deprecation_warning {
-            let breach = |message: String, help: &str| Breach::new(message).at(*span).version(name).help(help);
+            let failure = |message: String, help: &str| Failure::new(message).at(*span).version(name).help(help);
             if !version.deprecated {
                 let message =
                     format!("{name} has a deprecationWarning but is not deprecated; the API server refuses that");
-                breaches.push(breach(message, "add `deprecated: true`, or remove the warning"));
+                failures.push(failure(message, "add `deprecated: true`, or remove the warning"));
             }
             if let Some(why) = unlawful(text) {
-                breaches.push(breach(
+                failures.push(failure(
                     format!("the deprecationWarning of {name} {why}"),
                     "write one short line of plain text",
                 ));
@@ -45,10 +45,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 "{name} is deprecated, and neither a deprecationWarning nor a preferred version tells its users where to go"
             );
             let at = version.node.nearest("/deprecated").span;
-            breaches.push(Breach::new(message).at(at).version(name).severity(Severity::Warning));
+            failures.push(Failure::new(message).at(at).version(name).severity(Severity::Warning));
         }
     }
-    Verdict::from_breaches(breaches, crd.versions.len())
+    Verdict::from_failures(failures, crd.versions.len())
 }
 
 /// The version that the API server's own warning would name.

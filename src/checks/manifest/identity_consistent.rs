@@ -1,6 +1,6 @@
 //! Who a CRD is: its name, group, kinds and scope must fit together, or the API server refuses it.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{Crd, is_dns_label_1035, is_dns_subdomain_1123};
 use crdproof_schema::document::Node;
 
@@ -8,8 +8,8 @@ use super::shared_names::qualified_name;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/identity-consistent",
-    title: "name, group, kinds and scope are lawful and fit together",
-    why: "The API server refuses a CRD whose name is not <plural>.<group> or whose names are not lawful.",
+    title: "name, group, kinds and scope are valid and fit together",
+    why: "The API server refuses a CRD whose name is not <plural>.<group> or whose names are not valid.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
         "docs/api-server-behaviour.md#group-kind-and-scope-are-fixed",
@@ -23,26 +23,26 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
-    let mut breaches = Vec::new();
-    group(crd, &mut breaches);
-    names(crd, &mut breaches);
-    metadata(crd, &mut breaches);
-    Verdict::from_breaches(breaches, 7)
+    let mut failures = Vec::new();
+    group(crd, &mut failures);
+    names(crd, &mut failures);
+    metadata(crd, &mut failures);
+    Verdict::from_failures(failures, 7)
 }
 
-fn group(crd: &Crd, breaches: &mut Vec<Breach>) {
+fn group(crd: &Crd, failures: &mut Vec<Failure>) {
     let group = &crd.group;
     let at_group = crd.span_at("/spec/group");
     if !is_dns_subdomain_1123(group) || !group.contains('.') {
         let message = format!("the group {group:?} is no domain with at least one dot");
-        breaches
-            .push(Breach::new(message).at(at_group).help("use a domain that you own, such as databases.example.com"));
+        failures
+            .push(Failure::new(message).at(at_group).help("use a domain that you own, such as databases.example.com"));
     }
     let expected = format!("{}.{group}", crd.names.plural);
     if crd.name != expected {
         let message = format!("the CRD is named {:?}, but plural and group make {expected:?}", crd.name);
-        breaches.push(
-            Breach::new(message)
+        failures.push(
+            Failure::new(message)
                 .at(crd.span_at("/metadata/name"))
                 .key("name")
                 .help(format!("write `name: {expected}`")),
@@ -50,7 +50,7 @@ fn group(crd: &Crd, breaches: &mut Vec<Breach>) {
     }
     if !matches!(crd.scope.as_str(), "Namespaced" | "Cluster") {
         let message = format!("the scope {:?} is neither Namespaced nor Cluster", crd.scope);
-        breaches.push(Breach::new(message).at(crd.span_at("/spec/scope")).key("scope"));
+        failures.push(Failure::new(message).at(crd.span_at("/spec/scope")).key("scope"));
     }
     let protected = |suffix: &str| group == suffix || group.ends_with(&format!(".{suffix}"));
     let approved = crd.node.at(&["metadata", "annotations"]).and_then(|node| node.get("api-approved.kubernetes.io"));
@@ -58,45 +58,45 @@ fn group(crd: &Crd, breaches: &mut Vec<Breach>) {
         let message =
             format!("{group} is a protected group of the Kubernetes community, and the CRD bears no approval");
         let help = "add the annotation api-approved.kubernetes.io with the link to the approval (or `unapproved, …`), or use a group of your own";
-        breaches.push(Breach::new(message).at(at_group).key("approval").help(help));
+        failures.push(Failure::new(message).at(at_group).key("approval").help(help));
     }
 }
 
-fn names(crd: &Crd, breaches: &mut Vec<Breach>) {
-    let mut lawful = |pointer: &str, name: &str, what: &str| {
+fn names(crd: &Crd, failures: &mut Vec<Failure>) {
+    let mut valid = |pointer: &str, name: &str, what: &str| {
         if !is_dns_label_1035(&name.to_lowercase()) || (!what.contains("ind") && name != name.to_lowercase()) {
-            let message = format!("the {what} {name:?} is not lawful");
+            let message = format!("the {what} {name:?} is not valid");
             let help =
                 "use letters, digits and dashes, start with a letter, at most 63 characters; only kinds have capitals";
-            breaches.push(Breach::new(message).at(crd.span_at(pointer)).help(help));
+            failures.push(Failure::new(message).at(crd.span_at(pointer)).help(help));
         }
     };
-    lawful("/spec/names/plural", &crd.names.plural, "plural");
-    lawful("/spec/names/kind", &crd.names.kind, "kind");
+    valid("/spec/names/plural", &crd.names.plural, "plural");
+    valid("/spec/names/kind", &crd.names.kind, "kind");
     if let Some(singular) = crd.names.singular.as_ref().filter(|name| !name.is_empty()) {
-        lawful("/spec/names/singular", singular, "singular");
+        valid("/spec/names/singular", singular, "singular");
     }
     if let Some(list_kind) = crd.names.list_kind.as_ref().filter(|name| !name.is_empty()) {
-        lawful("/spec/names/listKind", list_kind, "listKind");
+        valid("/spec/names/listKind", list_kind, "listKind");
     }
     for (index, name) in crd.names.short_names.iter().enumerate() {
-        lawful(&format!("/spec/names/shortNames/{index}"), name, "short name");
+        valid(&format!("/spec/names/shortNames/{index}"), name, "short name");
     }
     for (index, name) in crd.names.categories.iter().enumerate() {
-        lawful(&format!("/spec/names/categories/{index}"), name, "category");
+        valid(&format!("/spec/names/categories/{index}"), name, "category");
     }
     if crd.names.list_kind.as_ref() == Some(&crd.names.kind) {
         let message = format!("kind and listKind are both {:?}", crd.names.kind);
-        breaches.push(Breach::new(message).at(crd.span_at("/spec/names/listKind")).help("end the listKind with List"));
+        failures.push(Failure::new(message).at(crd.span_at("/spec/names/listKind")).help("end the listKind with List"));
     }
 }
 
-fn metadata(crd: &Crd, breaches: &mut Vec<Breach>) {
+fn metadata(crd: &Crd, failures: &mut Vec<Failure>) {
     for map in ["labels", "annotations"] {
         for entry in crd.node.at(&["metadata", map]).map(Node::entries).unwrap_or_default() {
             if let Err(why) = qualified_name(&entry.key) {
-                let message = format!("the key {:?} of metadata.{map} is not lawful: {why}", entry.key);
-                breaches.push(Breach::new(message).at(entry.key_span).help("correct or remove the key"));
+                let message = format!("the key {:?} of metadata.{map} is not valid: {why}", entry.key);
+                failures.push(Failure::new(message).at(entry.key_span).help("correct or remove the key"));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Lists that are merged by key need keys that are always there.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::structural::{Path, Schema, Type};
 
 pub(crate) const CHECK: Check = Check {
@@ -21,7 +21,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     let mut examined = 0;
     for version in &evidence.crd.versions {
         let Some(schema) = &version.schema else {
@@ -30,84 +30,85 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         schema.walk(&mut |path, node| {
             examined += 1;
             let found = list(path, node).into_iter();
-            breaches.extend(found.map(|breach| breach.version(&version.name).path(path)));
+            failures.extend(found.map(|failure| failure.version(&version.name).path(path)));
         });
     }
-    Verdict::from_breaches(breaches, examined)
+    Verdict::from_failures(failures, examined)
 }
 
-fn list(path: &Path, list: &Schema) -> Vec<Breach> {
+fn list(path: &Path, list: &Schema) -> Vec<Failure> {
     let keys_span = list.keyword_span("x-kubernetes-list-map-keys");
     let Some(list_type) = list.list_type.as_deref() else {
         return if list.list_map_keys.is_empty() {
             Vec::new()
         } else {
-            vec![Breach::new(format!("{path} has list-map keys but no `x-kubernetes-list-type: map`")).at(keys_span)]
+            vec![Failure::new(format!("{path} has list-map keys but no `x-kubernetes-list-type: map`")).at(keys_span)]
         };
     };
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     if list_type != "map" && !list.list_map_keys.is_empty() {
-        breaches.push(Breach::new(format!("{path} has list-map keys but is a list of type {list_type}")).at(keys_span));
+        failures
+            .push(Failure::new(format!("{path} has list-map keys but is a list of type {list_type}")).at(keys_span));
     }
     let Some(items) = list.items.as_deref() else {
-        return breaches;
+        return failures;
     };
     if matches!(list_type, "map" | "set") && items.nullable {
-        breaches.push(
-            Breach::new(format!("the items of the list-{list_type} {path} are nullable"))
+        failures.push(
+            Failure::new(format!("the items of the list-{list_type} {path} are nullable"))
                 .at(items.keyword_span("nullable")),
         );
     }
     match list_type {
-        "map" => map(path, list, items, &mut breaches),
-        "set" => set(path, list, items, &mut breaches),
+        "map" => map(path, list, items, &mut failures),
+        "set" => set(path, list, items, &mut failures),
         _ => {}
     }
-    breaches
+    failures
 }
 
-fn map(path: &Path, list: &Schema, items: &Schema, breaches: &mut Vec<Breach>) {
+fn map(path: &Path, list: &Schema, items: &Schema, failures: &mut Vec<Failure>) {
     let span = list.keyword_span("x-kubernetes-list-map-keys");
     if list.list_map_keys.is_empty() {
         let at = list.keyword_span("x-kubernetes-list-type");
-        breaches.push(
-            Breach::new(format!("the list-map {path} names no keys")).at(at).help("add x-kubernetes-list-map-keys"),
+        failures.push(
+            Failure::new(format!("the list-map {path} names no keys")).at(at).help("add x-kubernetes-list-map-keys"),
         );
     }
     if items.ty != Some(Type::Object) {
-        breaches.push(Breach::new(format!("the items of the list-map {path} are no objects")).at(items.span));
+        failures.push(Failure::new(format!("the items of the list-map {path} are no objects")).at(items.span));
         return;
     }
     for (index, key) in list.list_map_keys.iter().enumerate() {
         if list.list_map_keys[..index].contains(key) {
-            breaches.push(Breach::new(format!("the key {key:?} of the list-map {path} is named twice")).at(span));
+            failures.push(Failure::new(format!("the key {key:?} of the list-map {path} is named twice")).at(span));
             continue;
         }
         let Some(property) = items.properties.get(key) else {
-            breaches.push(
-                Breach::new(format!("the key {key:?} of the list-map {path} is no property of its items")).at(span),
+            failures.push(
+                Failure::new(format!("the key {key:?} of the list-map {path} is no property of its items")).at(span),
             );
             continue;
         };
         if property.ty.is_some_and(|ty| !ty.is_scalar()) {
-            breaches
-                .push(Breach::new(format!("the key {key:?} of the list-map {path} is no scalar")).at(property.span));
+            failures
+                .push(Failure::new(format!("the key {key:?} of the list-map {path} is no scalar")).at(property.span));
         }
         if property.nullable {
-            breaches.push(
-                Breach::new(format!("the key {key:?} of the list-map {path} is nullable"))
+            failures.push(
+                Failure::new(format!("the key {key:?} of the list-map {path} is nullable"))
                     .at(property.keyword_span("nullable")),
             );
         }
         if !items.required.contains(key) && property.default.is_none() {
             let message = format!("the key {key:?} of the list-map {path} is neither required nor defaulted");
-            breaches.push(Breach::new(message).at(property.span));
+            failures.push(Failure::new(message).at(property.span));
         }
     }
 }
 
 /// What the server refuses is an error; what it takes but compares byte by byte is a warning.
-fn set(path: &Path, list: &Schema, items: &Schema, breaches: &mut Vec<Breach>) {
+fn set(path: &Path, list: &Schema, items: &Schema, failures: &mut Vec<Failure>) {
     let at = list.keyword_span("x-kubernetes-list-type");
     let (what, atomic) = match items.ty {
         Some(Type::Object) => ("objects", items.map_type.as_deref() == Some("atomic")),
@@ -117,11 +118,11 @@ fn set(path: &Path, list: &Schema, items: &Schema, breaches: &mut Vec<Breach>) {
     if atomic {
         let message = format!("{path} is a set of {what}: two items are the same only if every byte is");
         let help = "use `x-kubernetes-list-type: map` with keys, or atomic";
-        breaches.push(Breach::new(message).at(at).severity(Severity::Warning).help(help));
+        failures.push(Failure::new(message).at(at).severity(Severity::Warning).help(help));
     } else {
         let message = format!("{path} is a set of {what} that are not atomic");
-        breaches.push(
-            Breach::new(message).at(at).help("use `x-kubernetes-list-type: map` with keys, or make the items atomic"),
+        failures.push(
+            Failure::new(message).at(at).help("use `x-kubernetes-list-type: map` with keys, or make the items atomic"),
         );
     }
 }

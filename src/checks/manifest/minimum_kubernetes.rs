@@ -1,6 +1,6 @@
 //! What a CRD uses decides which Kubernetes releases it can claim.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{Used, features_of};
 
 pub(crate) const CHECK: Check = Check {
@@ -23,7 +23,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let used = features_of(evidence.crd);
     let Some(minimum) = evidence.minimum() else {
         let newest = used.iter().max_by_key(|used| used.since);
-        return Verdict::Undecided(match newest {
+        return Verdict::Inconclusive(match newest {
             Some(Used { feature, since, span }) => {
                 let (what, place) = (&feature.what, evidence.subject.sources.place(*span));
                 format!("the subject declares no minimum; it needs at least {since} because of {what} at {place}")
@@ -32,14 +32,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         });
     };
     let newer = used.iter().filter(|used| used.since.minor > minimum.minor);
-    let breaches = newer.map(|Used { feature, since, span }| {
+    let failures = newer.map(|Used { feature, since, span }| {
         let (what, fate) = (&feature.what, feature.on(minimum).fate());
         let message =
             format!("{what} needs Kubernetes {since} or later; on {minimum}, which the subject declares, {fate}");
-        Breach::new(message)
+        Failure::new(message)
             .at(*span)
             .severity(if feature.harmless { Severity::Warning } else { Severity::Error })
             .key(&feature.id)
     });
-    Verdict::from_breaches(breaches.collect(), used.len().max(1))
+    Verdict::from_failures(failures.collect(), used.len().max(1))
 }

@@ -1,7 +1,7 @@
 //! Under strategy None the API server rewrites `apiVersion` and prunes. A field that only one version
 //! knows is lost as soon as an object passes through another.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::Version;
 use crdproof_schema::structural::Path;
 
@@ -29,11 +29,11 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
     if !crd.converts_by_none() {
-        return Verdict::Held { examined: 1 };
+        return Verdict::Passed { examined: 1 };
     }
     // A version that is neither served nor stored takes no part in reads or writes.
     let live: Vec<_> = crd.versions.iter().filter(|version| version.served || version.storage).collect();
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     let mut examined = 1;
     for has in &live {
         let mut lost: Vec<(Path, Loss<'_>, Vec<&Version>)> = Vec::new();
@@ -53,16 +53,16 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 }
             }
         }
-        breaches.extend(lost.into_iter().map(|(path, loss, versions)| breach(has, &path, &loss, &versions)));
+        failures.extend(lost.into_iter().map(|(path, loss, versions)| failure(has, &path, &loss, &versions)));
     }
-    Verdict::from_breaches(breaches, examined)
+    Verdict::from_failures(failures, examined)
 }
 
 fn position(live: &[&Version], version: &Version) -> Option<usize> {
     live.iter().position(|other| other.name == version.name)
 }
 
-fn breach(has: &Version, path: &Path, loss: &Loss<'_>, versions: &[&Version]) -> Breach {
+fn failure(has: &Version, path: &Path, loss: &Loss<'_>, versions: &[&Version]) -> Failure {
     let names: Vec<_> = versions.iter().map(|version| version.name.as_str()).collect();
     let names = names.join(", ");
     let stored = versions.iter().find(|version| version.storage);
@@ -70,13 +70,13 @@ fn breach(has: &Version, path: &Path, loss: &Loss<'_>, versions: &[&Version]) ->
         Some(stored) => format!("{} is stored, so what is written through {} loses it at once", stored.name, has.name),
         None => format!("any write through {names} drops it"),
     };
-    let breach = match loss {
+    let failure = match loss {
         Loss::Unknown { rich, poor } => {
-            let breach = Breach::new(format!(
+            let failure = Failure::new(format!(
                 "{path} exists in {} but not in {names}: lost through {names}; {consequence}",
                 has.name
             ));
-            breach
+            failure
                 .at(rich.span)
                 .related(poor.span, format!("{} has no such field here", versions[0].name))
                 .key("unknown")
@@ -86,7 +86,7 @@ fn breach(has: &Version, path: &Path, loss: &Loss<'_>, versions: &[&Version]) ->
                 "{path} keeps unknown fields in {} but not in {names}: they are lost through {names}; {consequence}",
                 has.name
             );
-            Breach::new(message)
+            Failure::new(message)
                 .at(rich.span)
                 .related(poor.span, format!("{} prunes here", versions[0].name))
                 .key("closed")
@@ -96,10 +96,12 @@ fn breach(has: &Version, path: &Path, loss: &Loss<'_>, versions: &[&Version]) ->
                 "{path} is {from} in {} and {to} in {names}; strategy None copies the value as it is",
                 has.name
             );
-            let breach =
-                Breach::new(message).at(rich.span).related(poor.span, format!("{to} here")).severity(Severity::Warning);
-            breach.key("retyped").help("give the field the same type in all versions, or convert by webhook")
+            let failure = Failure::new(message)
+                .at(rich.span)
+                .related(poor.span, format!("{to} here"))
+                .severity(Severity::Warning);
+            failure.key("retyped").help("give the field the same type in all versions, or convert by webhook")
         }
     };
-    breach.version(&has.name).path(path)
+    failure.version(&has.name).path(path)
 }

@@ -1,6 +1,6 @@
 //! An API server writes every object at one version. A CRD that marks none or several is refused.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/one-storage-version",
@@ -20,18 +20,18 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
     let stored: Vec<_> = crd.versions.iter().filter(|version| version.storage).collect();
-    let breach = match stored.as_slice() {
+    let failure = match stored.as_slice() {
         [_] => {
-            return Verdict::Held { examined: crd.versions.len() };
+            return Verdict::Passed { examined: crd.versions.len() };
         }
-        [] => Breach::new("no version has `storage: true`").at(crd.span_at("/spec/versions")),
+        [] => Failure::new("no version has `storage: true`").at(crd.span_at("/spec/versions")),
         [first, rest @ ..] => {
             let names: Vec<_> = stored.iter().map(|version| version.name.as_str()).collect();
-            let breach = Breach::new(format!("{} versions have `storage: true`: {}", names.len(), names.join(", ")));
-            let breach = breach.at(first.node.nearest("/storage").span);
+            let failure = Failure::new(format!("{} versions have `storage: true`: {}", names.len(), names.join(", ")));
+            let failure = failure.at(first.node.nearest("/storage").span);
             rest.iter()
-                .fold(breach, |breach, version| breach.related(version.node.nearest("/storage").span, "and here"))
+                .fold(failure, |failure, version| failure.related(version.node.nearest("/storage").span, "and here"))
         }
     };
-    Verdict::Broken(vec![breach.key("storage")])
+    Verdict::Failed(vec![failure.key("storage")])
 }

@@ -1,7 +1,7 @@
 //! Printer columns, selectable fields and scale name fields by path. A path that leads nowhere is
 //! accepted for columns and scale, and then stays empty or fails at run time.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::Version;
 use crdproof_schema::document::Span;
 use crdproof_schema::structural::{Schema, Type};
@@ -29,7 +29,7 @@ pub(crate) const CHECK: Check = Check {
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     for version in &evidence.crd.versions {
         let Some(schema) = &version.schema else {
             continue;
@@ -38,16 +38,16 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         columns(version, schema, &mut found);
         selectable_fields(version, schema, &mut found);
         scale(version, schema, &mut found);
-        breaches.extend(found.into_iter().map(|breach| breach.version(&version.name)));
+        failures.extend(found.into_iter().map(|failure| failure.version(&version.name)));
     }
-    Verdict::from_breaches(breaches, evidence.crd.versions.len())
+    Verdict::from_failures(failures, evidence.crd.versions.len())
 }
 
-fn columns(version: &Version, schema: &Schema, breaches: &mut Vec<Breach>) {
+fn columns(version: &Version, schema: &Schema, failures: &mut Vec<Failure>) {
     for column in &version.columns {
         let name = &column.name;
         let mut say = |message: String, span: Span, severity: Severity| {
-            breaches.push(Breach::new(message).at(span).severity(severity));
+            failures.push(Failure::new(message).at(span).severity(severity));
         };
         if !COLUMN_TYPES.contains(&column.ty.as_str()) {
             let message = format!(
@@ -79,11 +79,12 @@ fn columns(version: &Version, schema: &Schema, breaches: &mut Vec<Breach>) {
     }
 }
 
-fn selectable_fields(version: &Version, schema: &Schema, breaches: &mut Vec<Breach>) {
+fn selectable_fields(version: &Version, schema: &Schema, failures: &mut Vec<Failure>) {
     let fields = &version.selectable_fields;
     if fields.len() > 8 {
-        breaches.push(
-            Breach::new(format!("{} selectable fields are too many; API servers take 8", fields.len())).at(fields[8].1),
+        failures.push(
+            Failure::new(format!("{} selectable fields are too many; API servers take 8", fields.len()))
+                .at(fields[8].1),
         );
     }
     for (index, (path, span)) in fields.iter().enumerate() {
@@ -108,11 +109,11 @@ fn selectable_fields(version: &Version, schema: &Schema, breaches: &mut Vec<Brea
                 }
             }
         };
-        breaches.push(Breach::new(message).at(*span));
+        failures.push(Failure::new(message).at(*span));
     }
 }
 
-fn scale(version: &Version, schema: &Schema, breaches: &mut Vec<Breach>) {
+fn scale(version: &Version, schema: &Schema, failures: &mut Vec<Failure>) {
     let Some(scale) = &version.scale else { return };
     for (key, path, prefixes, needed) in [
         ("specReplicasPath", &scale.spec_replicas, &[".spec."][..], true),
@@ -121,16 +122,16 @@ fn scale(version: &Version, schema: &Schema, breaches: &mut Vec<Breach>) {
     ] {
         let Some((path, span)) = path else {
             if needed {
-                breaches.push(Breach::new(format!("scale has no {key}")).at(scale.span).help(format!("add {key}")));
+                failures.push(Failure::new(format!("scale has no {key}")).at(scale.span).help(format!("add {key}")));
             }
             continue;
         };
         if !prefixes.iter().any(|prefix| path.starts_with(prefix)) {
             let message = format!("{key} {path:?} does not start with {}", prefixes.join(" or "));
-            breaches.push(Breach::new(message).at(*span));
+            failures.push(Failure::new(message).at(*span));
         } else if let Found::Nothing(at) = resolve(schema, path) {
             let message = format!("{key} is {path}, but the schema has no {at}, so scaling fails");
-            breaches.push(Breach::new(message).at(*span).severity(Severity::Warning));
+            failures.push(Failure::new(message).at(*span).severity(Severity::Warning));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Webhooks should speak `ConversionReview` v1, and v1beta1 only for servers that need it.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/review-v1-offered",
@@ -22,18 +22,18 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
     let offered = |name: &str| crd.conversion.review_versions.iter().any(|(version, _)| version == name);
     let at = crd.span_at("/spec/conversion/webhook/conversionReviewVersions");
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     if crd.conversion.strategy == "Webhook" {
         if offered("v1beta1") && !offered("v1") {
             let message = "conversionReviewVersions offers v1beta1 but not v1; under v1beta1 the server checks neither uid nor envelope";
-            breaches.push(Breach::new(message).at(at).key("v1"));
+            failures.push(Failure::new(message).at(at).key("v1"));
         }
         let old = evidence.minimum().filter(|minimum| !minimum.at_least(17));
         if let Some(minimum) = old.filter(|_| !offered("v1beta1")) {
             let message =
                 format!("the subject claims Kubernetes {minimum}, which demands v1beta1 in conversionReviewVersions");
-            breaches.push(Breach::new(message).at(at).key("v1beta1"));
+            failures.push(Failure::new(message).at(at).key("v1beta1"));
         }
     }
-    Verdict::from_breaches(breaches, 1)
+    Verdict::from_failures(failures, 1)
 }

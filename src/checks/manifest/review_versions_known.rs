@@ -1,6 +1,6 @@
 //! `conversionReviewVersions` names versions of the review, not of the CRD.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::is_dns_label_1035;
 
 pub(crate) const CHECK: Check = Check {
@@ -27,34 +27,34 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
     let conversion = &crd.conversion;
     if conversion.strategy != "Webhook" {
-        return Verdict::Held { examined: 1 };
+        return Verdict::Passed { examined: 1 };
     }
     let versions = &conversion.review_versions;
     let span = crd.span_at("/spec/conversion/webhook/conversionReviewVersions");
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     if versions.is_empty() {
-        breaches.push(
-            Breach::new("conversionReviewVersions is missing or empty")
+        failures.push(
+            Failure::new("conversionReviewVersions is missing or empty")
                 .at(conversion.webhook.unwrap_or(conversion.span)),
         );
     } else if !versions.iter().any(|(name, _)| KNOWN.contains(&name.as_str())) {
         let names: Vec<_> = versions.iter().map(|(name, _)| name.as_str()).collect();
         let message = format!("conversionReviewVersions ({}) holds neither v1 nor v1beta1", names.join(", "));
-        breaches.push(Breach::new(message).at(span));
+        failures.push(Failure::new(message).at(span));
     } else {
         for (index, (name, span)) in versions.iter().enumerate() {
-            let breach = |message: String| Breach::new(message).at(*span);
+            let failure = |message: String| Failure::new(message).at(*span);
             if versions[..index].iter().any(|(other, _)| other == name) {
-                breaches
-                    .push(breach(format!("{name:?} stands twice in conversionReviewVersions")).help("keep it once"));
+                failures
+                    .push(failure(format!("{name:?} stands twice in conversionReviewVersions")).help("keep it once"));
             } else if !is_dns_label_1035(name) {
-                breaches.push(breach(format!("{name:?} in conversionReviewVersions is not lawful")));
+                failures.push(failure(format!("{name:?} in conversionReviewVersions is not valid")));
             } else if !KNOWN.contains(&name.as_str()) {
                 let own = if crd.version(name).is_some() { "; it is a version of the CRD" } else { "" };
                 let message = format!("{name:?} is no version of ConversionReview{own}");
-                breaches.push(breach(message).severity(Severity::Warning).help("remove it; API servers skip it"));
+                failures.push(failure(message).severity(Severity::Warning).help("remove it; API servers skip it"));
             }
         }
     }
-    Verdict::from_breaches(breaches, versions.len().max(1))
+    Verdict::from_failures(failures, versions.len().max(1))
 }

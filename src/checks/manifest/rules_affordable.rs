@@ -1,7 +1,7 @@
 //! CEL rules must parse, and stand where API servers allow them. Their types and their cost are the
 //! server's to judge.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::structural::{Path, Rule, Schema, syntax_error};
 
 pub(crate) const CHECK: Check = Check {
@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     let mut rules = 0;
     let mut examined = 0;
     for version in &evidence.crd.versions {
@@ -33,17 +33,17 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             for rule in &node.rules {
                 rules += 1;
                 let found = faults(rule, uncorrelated).into_iter();
-                breaches
-                    .extend(found.map(|message| Breach::new(message).at(rule.span).version(&version.name).path(path)));
+                failures
+                    .extend(found.map(|message| Failure::new(message).at(rule.span).version(&version.name).path(path)));
             }
         });
     }
-    if rules > 0 && breaches.is_empty() {
+    if rules > 0 && failures.is_empty() {
         let reason =
             format!("{rules} rules parse; their types and cost are decided by an API server on a dry-run install");
-        return Verdict::Undecided(reason);
+        return Verdict::Inconclusive(reason);
     }
-    Verdict::from_breaches(breaches, examined)
+    Verdict::from_failures(failures, examined)
 }
 
 /// Visits all nodes; below a list that is not keyed or an atomic map nothing can be matched with its

@@ -1,6 +1,6 @@
 //! Server-side appliers refuse namespaced objects that do not say where they belong.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/samples-namespaced",
@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     let mut examined = 0;
     for sample in evidence.subject.samples_of(crd) {
         examined += 1;
@@ -32,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             _ => continue,
         };
         let span = sample.node.nearest("/metadata/namespace").span;
-        breaches.push(Breach::new(message).at(span).version(sample.group_version().1));
+        failures.push(Failure::new(message).at(span).version(sample.group_version().1));
     }
-    Verdict::from_breaches(breaches, examined)
+    Verdict::from_failures(failures, examined)
 }

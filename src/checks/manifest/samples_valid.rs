@@ -1,6 +1,6 @@
 //! Samples are the first thing that users apply. They must be objects that an API server takes whole.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{Crd, Sample, Scale, Version};
 use crdproof_schema::document::pointer;
 use crdproof_schema::kubernetes::KubeVersion;
@@ -26,30 +26,30 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
     // The newest release judges strictest, and samples should do on every release.
     let release = KubeVersion::NEWEST;
-    let mut breaches = Vec::new();
-    let mut undecided = None;
+    let mut failures = Vec::new();
+    let mut inconclusive = None;
     let mut examined = 0;
     for sample in evidence.subject.samples_of(crd) {
         examined += 1;
         let name = sample.group_version().1;
         let Some(version) = crd.version(name).filter(|version| version.served) else {
             let message = format!("the sample {} is of version {name}, which is not served", sample.name());
-            breaches.push(Breach::new(message).at(sample.node.nearest("/apiVersion").span).version(name));
+            failures.push(Failure::new(message).at(sample.node.nearest("/apiVersion").span).version(name));
             continue;
         };
         match judge_sample(crd, version, sample, release) {
-            Ok(found) => breaches.extend(found),
-            Err(reason) => undecided = Some(reason),
+            Ok(found) => failures.extend(found),
+            Err(reason) => inconclusive = Some(reason),
         }
     }
-    match undecided {
-        Some(reason) if breaches.is_empty() => Verdict::Undecided(reason),
-        _ => Verdict::from_breaches(breaches, examined),
+    match inconclusive {
+        Some(reason) if failures.is_empty() => Verdict::Inconclusive(reason),
+        _ => Verdict::from_failures(failures, examined),
     }
 }
 
 /// `Err` where a rule could not be evaluated.
-fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVersion) -> Result<Vec<Breach>, String> {
+fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVersion) -> Result<Vec<Failure>, String> {
     let Some(schema) = &version.schema else { return Ok(Vec::new()) };
     let request = Request {
         object: &sample.object,
@@ -62,36 +62,36 @@ fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVers
         scale: version.scale.as_ref().and_then(Scale::paths),
     };
     let admission = admit(schema, release, &request);
-    let breach = |message: String, pointer: &str| {
-        Breach::new(message).at(sample.node.nearest(pointer).span).version(&version.name)
+    let failure = |message: String, pointer: &str| {
+        Failure::new(message).at(sample.node.nearest(pointer).span).version(&version.name)
     };
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     for dropped in &admission.pruned {
         let message = format!(
             "the sample {} sets {dropped}, which {} does not know: the API server drops it",
             sample.name(),
             version.name
         );
-        let mut found = breach(message, &pointer::of_path(dropped));
+        let mut found = failure(message, &pointer::of_path(dropped));
         found.path = Some(dropped.clone());
-        breaches.push(found);
+        failures.push(found);
     }
     match admission.outcome {
         Outcome::Admitted => {}
         Outcome::Malformed(why) => {
-            breaches.push(breach(format!("the sample {} cannot be read: {why}", sample.name()), ""));
+            failures.push(failure(format!("the sample {} cannot be read: {why}", sample.name()), ""));
         }
-        Outcome::Refused(violations) => breaches.extend(violations.into_iter().map(|violation| {
+        Outcome::Refused(violations) => failures.extend(violations.into_iter().map(|violation| {
             let message = format!("the sample {} is refused: {}", sample.name(), violation.message);
-            let mut found = breach(message, &violation.pointer);
+            let mut found = failure(message, &violation.pointer);
             found.path = Some(format!(".{}", violation.field));
             found
         })),
     }
-    match admission.undecided.first() {
-        Some(rule) if breaches.is_empty() => {
+    match admission.inconclusive.first() {
+        Some(rule) if failures.is_empty() => {
             Err(format!("the sample {} meets a rule that cannot be evaluated here: {}", sample.name(), rule.why))
         }
-        _ => Ok(breaches),
+        _ => Ok(failures),
     }
 }

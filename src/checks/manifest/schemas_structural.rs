@@ -1,7 +1,7 @@
 //! Every version needs a structural schema. Without one the API server refuses the CRD, and nothing
 //! of pruning, defaulting or server-side apply could work.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 use super::shared_structural::{Fault, faults};
 
@@ -22,25 +22,25 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     let mut examined = 0;
     if crd.preserve_unknown_fields {
-        let breach = Breach::new("spec.preserveUnknownFields is true, which apiextensions.k8s.io/v1 refuses");
+        let failure = Failure::new("spec.preserveUnknownFields is true, which apiextensions.k8s.io/v1 refuses");
         let help = "remove it, and set `x-kubernetes-preserve-unknown-fields: true` where fields are really open";
-        breaches.push(breach.at(crd.span_at("/spec/preserveUnknownFields")).help(help));
+        failures.push(failure.at(crd.span_at("/spec/preserveUnknownFields")).help(help));
     }
     for version in &crd.versions {
         let Some(schema) = &version.schema else {
-            let breach = Breach::new(format!("version {} has no schema", version.name)).at(version.name_span);
-            breaches.push(breach.version(&version.name).help("add schema.openAPIV3Schema"));
+            let failure = Failure::new(format!("version {} has no schema", version.name)).at(version.name_span);
+            failures.push(failure.version(&version.name).help("add schema.openAPIV3Schema"));
             continue;
         };
         schema.walk_all(&mut |_, _| examined += 1);
         for Fault { path, span, message, help, severity } in faults(schema, version.status.is_some()) {
-            let mut breach = Breach::new(message).at(span).version(&version.name).path(&path).severity(severity);
-            breach.help = help.map(str::to_owned);
-            breaches.push(breach);
+            let mut failure = Failure::new(message).at(span).version(&version.name).path(&path).severity(severity);
+            failure.help = help.map(str::to_owned);
+            failures.push(failure);
         }
     }
-    Verdict::from_breaches(breaches, examined)
+    Verdict::from_failures(failures, examined)
 }

@@ -200,15 +200,15 @@ impl Finder {
                 None,
             );
         }
-        for (keyword, value, lawful) in [
+        for (keyword, value, valid) in [
             ("x-kubernetes-map-type", &schema.map_type, &["atomic", "granular"][..]),
             ("x-kubernetes-list-type", &schema.list_type, &["atomic", "set", "map"][..]),
         ] {
-            if let Some(value) = value.as_ref().filter(|value| !lawful.contains(&value.as_str())) {
+            if let Some(value) = value.as_ref().filter(|value| !valid.contains(&value.as_str())) {
                 self.fault(
                     path,
                     schema.keyword_span(keyword),
-                    format!("{keyword} {value:?} is none of {}", lawful.join(", ")),
+                    format!("{keyword} {value:?} is none of {}", valid.join(", ")),
                     None,
                 );
             }

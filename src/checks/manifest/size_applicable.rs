@@ -1,6 +1,6 @@
 //! CRDs grow with every version. Past certain sizes they can no longer be applied.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::document::Node;
 
 pub(crate) const CHECK: Check = Check {
@@ -31,17 +31,17 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let stated: usize =
         annotations.iter().map(|entry| entry.key.len() + entry.value.as_str().map_or(0, str::len)).sum();
     let span = crd.span_at("/metadata/name");
-    let breach = |message: String, key: &str| Breach::new(message).at(span).key(key);
-    let breaches = if size > ETCD {
+    let failure = |message: String, key: &str| Failure::new(message).at(span).key(key);
+    let failures = if size > ETCD {
         let message = format!("the CRD is {size} bytes of JSON; etcd takes at most {ETCD} in one request");
-        vec![breach(message, "etcd").help("split the CRD or shorten its descriptions")]
+        vec![failure(message, "etcd").help("split the CRD or shorten its descriptions")]
     } else if size + 1 + LAST_APPLIED + stated > ANNOTATIONS {
         let message = format!(
             "the CRD is {size} bytes of JSON; client-side apply fails above {ANNOTATIONS} bytes of annotations"
         );
-        vec![breach(message, "apply").severity(Severity::Warning)]
+        vec![failure(message, "apply").severity(Severity::Warning)]
     } else {
         Vec::new()
     };
-    Verdict::from_breaches(breaches, 1)
+    Verdict::from_failures(failures, 1)
 }

@@ -1,6 +1,6 @@
 //! A status subresource without a status in the schema: everything written to it is pruned.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/status-schema-present",
@@ -21,7 +21,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     for version in &evidence.crd.versions {
         let (Some(span), Some(schema)) = (version.status, &version.schema) else {
             continue;
@@ -29,13 +29,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         if schema.properties.contains_key("status") {
             continue;
         }
-        let breach = |message: String| Breach::new(message).at(span).version(&version.name).key("status");
-        breaches.push(if schema.preserves_unknown() {
+        let failure = |message: String| Failure::new(message).at(span).version(&version.name).key("status");
+        failures.push(if schema.preserves_unknown() {
             let message = format!("{} has the status subresource but no status property; API servers before 1.33.7 and 1.34.4 panic on that", version.name);
-            breach(message).severity(Severity::Warning)
+            failure(message).severity(Severity::Warning)
         } else {
-            breach(format!("{} has the status subresource but no status property, so whatever is written to status is pruned", version.name))
+            failure(format!("{} has the status subresource but no status property, so whatever is written to status is pruned", version.name))
         });
     }
-    Verdict::from_breaches(breaches, evidence.crd.versions.len())
+    Verdict::from_failures(failures, evidence.crd.versions.len())
 }

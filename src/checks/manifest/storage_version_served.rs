@@ -1,6 +1,6 @@
-//! Storing a version that nobody can read is lawful, and a trap for migrators and backups.
+//! Storing a version that nobody can read is valid, and a trap for migrators and backups.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/storage-version-served",
@@ -23,9 +23,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         Some(version) if !version.served => {
             let message = format!("{} is stored but not served", version.name);
             let span = version.node.nearest("/served").span;
-            Verdict::Broken(vec![Breach::new(message).at(span).version(&version.name).key("served")])
+            Verdict::Failed(vec![Failure::new(message).at(span).version(&version.name).key("served")])
         }
-        Some(_) => Verdict::Held { examined: 1 },
-        None => Verdict::Undecided("there is no storage version".into()),
+        Some(_) => Verdict::Passed { examined: 1 },
+        None => Verdict::Inconclusive("there is no storage version".into()),
     }
 }

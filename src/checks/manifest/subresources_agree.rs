@@ -1,7 +1,7 @@
 //! Subresources are switched on for each version alone. Where versions differ, what is protected at
 //! one can be overwritten through another.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/subresources-agree",
@@ -21,7 +21,7 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let served: Vec<_> = evidence.crd.versions.iter().filter(|version| version.served).collect();
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     for (what, enabled) in [
         ("status", served.iter().map(|version| version.status).collect::<Vec<_>>()),
         ("scale", served.iter().map(|version| version.scale.as_ref().map(|scale| scale.span)).collect()),
@@ -31,9 +31,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         };
         for (version, _) in served.iter().zip(&enabled).filter(|(_, span)| span.is_none()) {
             let message = format!("{} has no {what} subresource, but another served version has", version.name);
-            let breach = Breach::new(message).at(version.name_span).version(&version.name).key(what);
-            breaches.push(breach.related(*with, format!("{what} is enabled here")));
+            let failure = Failure::new(message).at(version.name_span).version(&version.name).key(what);
+            failures.push(failure.related(*with, format!("{what} is enabled here")));
         }
     }
-    Verdict::from_breaches(breaches, evidence.crd.versions.len())
+    Verdict::from_failures(failures, evidence.crd.versions.len())
 }

@@ -1,12 +1,12 @@
 //! API servers prefer versions by name: stable before beta before alpha, higher before lower, names
 //! of any other form last. Clients that name no version get the first one.
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{is_dns_label_1035, is_kubernetes_version_name};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/version-names-ordered",
-    title: "version names are lawful, unique, and sort as API servers sort them",
+    title: "version names are valid, unique, and sort as API servers sort them",
     why: "kubectl and controllers use the version that sorts first. A name outside the v1, v1beta1 pattern sorts \
           after all others, so the newest version may be the one that nobody gets.",
     source: &[
@@ -22,26 +22,26 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     for (index, version) in crd.versions.iter().enumerate() {
         let name = &version.name;
-        let breach = |message: String| Breach::new(message).at(version.name_span).version(name);
+        let failure = |message: String| Failure::new(message).at(version.name_span).version(name);
         if let Some(first) = crd.versions[..index].iter().find(|other| other.name == *name) {
-            let breach = breach(format!("the version name {name:?} stands here twice"));
-            breaches.push(breach.related(first.name_span, "first here").help("give each version a name of its own"));
+            let failure = failure(format!("the version name {name:?} stands here twice"));
+            failures.push(failure.related(first.name_span, "first here").help("give each version a name of its own"));
         } else if !is_dns_label_1035(name) {
             let help = "use lower-case letters, digits and dashes, start with a letter, at most 63 characters";
-            breaches.push(breach(format!("the version name {name:?} is not lawful")).help(help));
+            failures.push(failure(format!("the version name {name:?} is not valid")).help(help));
         } else if crd.versions.len() > 1 && !is_kubernetes_version_name(name) {
             let message =
                 format!("the version name {name:?} is not of the form v1 or v1beta1, so it sorts after all that are");
-            breaches.push(breach(message).severity(Severity::Warning));
+            failures.push(failure(message).severity(Severity::Warning));
         }
     }
     if crd.versions.is_empty() {
-        breaches.push(
-            Breach::new("spec.versions is empty").at(crd.span_at("/spec/versions")).help("list at least one version"),
+        failures.push(
+            Failure::new("spec.versions is empty").at(crd.span_at("/spec/versions")).help("list at least one version"),
         );
     }
-    Verdict::from_breaches(breaches, crd.versions.len())
+    Verdict::from_failures(failures, crd.versions.len())
 }

@@ -48,7 +48,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     "a write through {} succeeds, although it cannot be converted for a webhook that guards it",
                     call.version
                 );
-                found.breach(&call.version, message, "unshown".to_owned());
+                found.failure(&call.version, message, "unshown".to_owned());
             }
         }
     })
@@ -62,7 +62,7 @@ fn shown(evidence: &Evidence<'_>, trace: &Trace, write: &Call, registered: &str,
     });
     let Some(seen) = seen.next() else {
         let message = format!("a {operation} through {} does not reach the webhook for {registered}", write.version);
-        return found.breach(registered, message, format!("{operation} through {}", write.version));
+        return found.failure(registered, message, format!("{operation} through {}", write.version));
     };
     for (what, said, wanted) in [
         ("kind", &seen.kind, registered),
@@ -76,7 +76,7 @@ fn shown(evidence: &Evidence<'_>, trace: &Trace, write: &Call, registered: &str,
                  for {registered}",
                 write.version
             );
-            found.breach(registered, message, what.to_owned());
+            found.failure(registered, message, what.to_owned());
         }
     }
     let (before, after) =
@@ -105,7 +105,7 @@ fn compare(
     let wanted = format!("{}/{version}", evidence.crd.group);
     if shown["apiVersion"] != wanted.as_str() {
         let message = format!("{which} is at {} instead of {wanted}", shown["apiVersion"]);
-        return found.breach(version, message, format!("{which} version"));
+        return found.failure(version, message, format!("{which} version"));
     }
     let when = format!(
         "when read, after admission was shown it as {which} of a {} through {}",

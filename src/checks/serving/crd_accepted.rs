@@ -26,7 +26,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         for call in steps.into_iter().flat_map(|step| trace.calls(step)).filter(|call| call.action == Action::Install) {
             found.examined += 1;
             if !call.is_success() {
-                found.breach("", format!("the server refuses the CRD: {}", call.message()), "refused".to_owned());
+                found.failure("", format!("the server refuses the CRD: {}", call.message()), "refused".to_owned());
             }
         }
     })

@@ -32,10 +32,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 if !call.is_success() {
                     let message =
                         format!("{} of {} at {} failed: {}", call.action, call.name, call.version, call.message());
-                    found.breach(&call.version, message, format!("{} failed", call.action));
+                    found.failure(&call.version, message, format!("{} failed", call.action));
                 } else if answered.is_string() && *answered != desired.as_str() {
                     let message = format!("{} at {} is answered with {answered}", call.action, call.version);
-                    found.breach(&call.version, message, format!("{} version", call.action));
+                    found.failure(&call.version, message, format!("{} version", call.action));
                 }
             }
         }

@@ -29,7 +29,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     Some(warning) => format!("{} is not deprecated, but the server warns: {warning}", call.version),
                     None => format!("{} is deprecated, but the server does not say so", call.version),
                 };
-                found.breach(&call.version, message, "warning".to_owned());
+                found.failure(&call.version, message, "warning".to_owned());
             }
         }
     })

@@ -37,7 +37,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 served.sort_unstable();
                 // Other CRDs of the group may bring versions of their own.
                 if let Some(missing) = served.iter().find(|version| !listed.contains(version)) {
-                    found.breach(
+                    found.failure(
                         missing,
                         format!("{missing} is served, but the group does not list it"),
                         "group".to_owned(),
@@ -61,7 +61,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 fn aggregated(evidence: &Evidence<'_>, trace: &Trace, call: &Call, found: &mut Found) {
     if call.answered["kind"] != "APIGroupDiscoveryList" {
         if trace.kubernetes.at_least(27) {
-            found.breach("", "the server gives no aggregated discovery".to_owned(), "aggregated".to_owned());
+            found.failure("", "the server gives no aggregated discovery".to_owned(), "aggregated".to_owned());
         }
         return;
     }
@@ -73,7 +73,7 @@ fn aggregated(evidence: &Evidence<'_>, trace: &Trace, call: &Call, found: &mut F
             truthful(evidence, version, &names, "aggregated discovery", found);
         } else if names.contains(&evidence.crd.names.plural.as_str()) {
             let message = format!("aggregated discovery lists {}, which is not served", version.name);
-            found.breach(&version.name, message, "aggregated discovery".to_owned());
+            found.failure(&version.name, message, "aggregated discovery".to_owned());
         }
     }
 }
@@ -85,10 +85,10 @@ fn truthful(evidence: &Evidence<'_>, version: &Version, names: &[&str], which: &
     for (part, enabled) in parts {
         if names.contains(&format!("{plural}/{part}").as_str()) != enabled {
             let message = format!("{which} of {} is wrong about the subresource {part}", version.name);
-            found.breach(&version.name, message, format!("{which} {part}"));
+            found.failure(&version.name, message, format!("{which} {part}"));
         }
     }
     if !names.contains(&plural) {
-        found.breach(&version.name, format!("{which} of {} lacks {plural}", version.name), format!("{which} kind"));
+        found.failure(&version.name, format!("{which} of {} lacks {plural}", version.name), format!("{which} kind"));
     }
 }

@@ -33,7 +33,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     if was != now {
                         let message =
                             format!("{field} of {name} is {was} at {} and {now} at {}", first.version, other.version);
-                        found.breach(&other.version, message, field.to_owned());
+                        found.failure(&other.version, message, field.to_owned());
                     }
                 }
             }

@@ -31,7 +31,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if seen != names {
                 let missing: Vec<_> = names.iter().filter(|name| !seen.contains(name)).cloned().collect();
                 let message = format!("a list at {} lacks {}", snapshot.version, missing.join(", "));
-                found.breach(&snapshot.version, message, "list".to_owned());
+                found.failure(&snapshot.version, message, "list".to_owned());
             }
         }
     })

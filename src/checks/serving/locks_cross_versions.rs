@@ -27,7 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if !wanted {
                 let message =
                     format!("a write at {} with a {} is answered with {}", call.version, call.action, call.message());
-                found.breach(&call.version, message, call.action.to_string());
+                found.failure(&call.version, message, call.action.to_string());
             }
         }
     })

@@ -30,7 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let first = pages.versions.first().cloned().unwrap_or_default();
                 let message =
                     format!("pages at {} give {} objects of {}", pages.versions.join(", "), names.len(), all.len());
-                found.breach(&first, message, "pages".to_owned());
+                found.failure(&first, message, "pages".to_owned());
             }
         }
     })

@@ -29,7 +29,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if names != all {
                 let version = answer.versions.first().cloned().unwrap_or_default();
                 let message = format!("metadata at {version} is told of {} objects of {}", names.len(), all.len());
-                found.breach(&version, message, "metadata".to_owned());
+                found.failure(&version, message, "metadata".to_owned());
             }
         }
     })

@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         if trace.of(ServingStep::Rules).any(|seen| *seen == Seen::RulesKept(false)) {
             found.examined += 1;
-            found.breach("", "the server drops transition rules of a CRD".to_owned(), "kept".to_owned());
+            found.failure("", "the server drops transition rules of a CRD".to_owned(), "kept".to_owned());
         }
         for call in trace.calls(ServingStep::Rules).filter(|call| !call.name.is_empty()) {
             found.examined += 1;
@@ -46,7 +46,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     format!("a write with the field {what} through {version} is answered with {}", call.message())
                 }
             };
-            found.breach(version, message, call.action.to_string());
+            found.failure(version, message, call.action.to_string());
         }
     })
 }

@@ -27,7 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let absent = call.action == Action::GetScale && !call.is_success();
             found.examined += usize::from(!absent);
             if !absent && !call.is_success() {
-                found.breach(
+                found.failure(
                     &call.version,
                     format!("{} at {} failed: {}", call.action, call.version, call.message()),
                     call.action.to_string(),
@@ -38,7 +38,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let wanted = set.map(|set| &set.sent["spec"]["replicas"]);
                 if wanted.is_some_and(|wanted| *wanted != call.answered["spec"]["replicas"]) {
                     let message = format!("replicas that were set at {} are not read back", call.version);
-                    found.breach(&call.version, message, "replicas".to_owned());
+                    found.failure(&call.version, message, "replicas".to_owned());
                 }
             }
         }

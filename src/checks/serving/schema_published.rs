@@ -32,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if let Some(name) = missing.filter(|_| !schema.preserves_unknown()) {
                 // Where only one of both forms lacks it, the other does not make up for that.
                 let message = format!("{name} of {} is not published in {}", call.version, call.action);
-                found.breach(&call.version, message, call.action.to_string());
+                found.failure(&call.version, message, call.action.to_string());
             }
         }
     })

@@ -33,7 +33,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             let message =
                 format!("the selector {} is answered with {} at {}", call.action, call.message(), call.version);
-            found.breach(&call.version, message, call.action.to_string());
+            found.failure(&call.version, message, call.action.to_string());
         }
         for answer in trace.names(ServingStep::Selectors) {
             found.examined += 1;
@@ -61,7 +61,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let version = answer.versions.first().cloned().unwrap_or_default();
                 let message =
                     format!("the selector {} finds {names:?} at {version} instead of {wanted:?}", answer.what);
-                found.breach(&version, message, answer.what.to_string());
+                found.failure(&version, message, answer.what.to_string());
             }
         }
     })

@@ -29,14 +29,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             if !after.answered["metadata"]["labels"]["crdproof.dev/status"].is_null() {
                 let message = format!("a write of status at {} changed a label", before.version);
-                found.breach(&before.version, message, "label".to_owned());
+                found.failure(&before.version, message, "label".to_owned());
             }
             if content(&before.answered) != content(&after.answered) {
                 let message = format!(
                     "the object changed at {} by a write of status, or its status by a write of the object",
                     before.version
                 );
-                found.breach(&before.version, message, "content".to_owned());
+                found.failure(&before.version, message, "content".to_owned());
             }
         }
     })

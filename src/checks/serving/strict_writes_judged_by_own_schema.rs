@@ -37,7 +37,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     call.version,
                     call.message()
                 );
-                found.breach(&call.version, message, call.action.to_string());
+                found.failure(&call.version, message, call.action.to_string());
             }
         }
     })

@@ -32,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             wanted.extend(if declared.is_empty() { vec!["Age"] } else { declared });
             if !call.is_success() || shown != wanted {
                 let message = format!("the table at {} has the columns {shown:?} instead of {wanted:?}", call.version);
-                found.breach(&call.version, message, "columns".to_owned());
+                found.failure(&call.version, message, "columns".to_owned());
             }
         }
     })

@@ -30,7 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             if !wanted {
                 let message = format!("{} {} is answered with {}", call.action, call.version, call.message());
-                found.breach(&call.version, message, call.action.to_string());
+                found.failure(&call.version, message, call.action.to_string());
             }
         }
     })

@@ -35,15 +35,15 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                         "a watch at {} tells {kinds:?} of {name}, which was created, changed and deleted",
                         log.version
                     );
-                    found.breach(&log.version, message, "events".to_owned());
+                    found.failure(&log.version, message, "events".to_owned());
                 }
                 if let Some(event) = events.iter().find(|event| event.api_version != desired) {
                     let message = format!("a watch at {} tells of an object of {}", log.version, event.api_version);
-                    found.breach(&log.version, message, "version".to_owned());
+                    found.failure(&log.version, message, "version".to_owned());
                 }
             }
             if let Some(error) = log.events.iter().find(|event| event.kind == "ERROR") {
-                found.breach(
+                found.failure(
                     &log.version,
                     format!("a watch at {} ends in an error {}", log.version, error.name),
                     "error".to_owned(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::evidence::{Action, Scenario, ServingStep, Trace};
 
 pub(crate) const CHECK: Check = Check {
@@ -23,33 +23,33 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let Some(trace) = evidence.trace else {
-        return Verdict::Undecided("no journey was recorded".into());
+        return Verdict::Inconclusive("no scenario was recorded".into());
     };
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     let writes: Vec<_> =
         trace.calls(ServingStep::Create).filter(|call| call.action == Action::Create && call.is_success()).collect();
     for write in &writes {
         // What counts is what a later read shows, not what the answer to the write claims.
         let Some(read) = read_back(trace, &write.version, &write.answered) else {
-            breaches.push(
-                Breach::new(format!("{} is missing when read at {}", write.name, write.version))
+            failures.push(
+                Failure::new(format!("{} is missing when read at {}", write.name, write.version))
                     .version(&write.version),
             );
             continue;
         };
         let mut lost = Vec::new();
         missing(&write.sent, read, "", &mut lost);
-        breaches.extend(lost.into_iter().map(|path| {
+        failures.extend(lost.into_iter().map(|path| {
             let message = format!("{path} was sent through {} and is gone when read there again", write.version);
-            let mut breach = Breach::new(message).version(&write.version).key(path.clone());
-            breach.path = Some(path);
-            let shown = |object: &Value| evidence.mask(Some(&write.version), object);
-            breach.evidence(format!("sent: {}\nread: {}", shown(&write.sent), shown(read)))
+            let mut failure = Failure::new(message).version(&write.version).key(path.clone());
+            failure.path = Some(path);
+            let shown = |object: &Value| evidence.redact(Some(&write.version), object);
+            failure.evidence(format!("sent: {}\nread: {}", shown(&write.sent), shown(read)))
         }));
     }
     let mut told = std::collections::BTreeSet::new();
-    breaches.retain(|breach| told.insert((breach.version.clone(), breach.key.clone())));
-    Verdict::from_breaches(breaches, writes.len())
+    failures.retain(|failure| told.insert((failure.version.clone(), failure.key.clone())));
+    Verdict::from_failures(failures, writes.len())
 }
 
 fn read_back<'a>(trace: &'a Trace, version: &str, answered: &Value) -> Option<&'a Value> {

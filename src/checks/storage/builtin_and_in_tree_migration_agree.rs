@@ -31,7 +31,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 found.examined += 1;
                 let Some(now) = theirs.objects.get(name) else {
                     let message = format!("{name} is gone at {version} after migration{}", IN_TREE.by);
-                    found.breach(version, message, "gone".to_owned());
+                    found.failure(version, message, "gone".to_owned());
                     continue;
                 };
                 let (was, now) = (content(was), content(now));
@@ -44,7 +44,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                         "{} of {name} is not the same at {version} after the built-in migration and after one{}",
                         difference.pointer, IN_TREE.by
                     );
-                    found.breach(version, message, difference.pointer.clone());
+                    found.failure(version, message, difference.pointer.clone());
                 }
             }
         }

@@ -41,7 +41,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                      {version}",
                     driver.by
                 );
-                found.breach(version, message, format!("{which}{}", driver.by));
+                found.failure(version, message, format!("{which}{}", driver.by));
             }
         }
     })

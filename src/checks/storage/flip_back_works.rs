@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         for call in trace.calls(StorageStep::Back) {
             found.examined += 1;
             if !call.is_success() {
-                found.breach(
+                found.failure(
                     "",
                     format!("{} is answered with {}", call.action, call.message()),
                     call.action.to_string(),
@@ -34,7 +34,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
         if trace.settled(StorageStep::Back).next().is_some_and(|settled| !settled.has_taken_effect()) {
             let message = "writes did not land at the old version within the time given".to_owned();
-            found.breach("", message, "flip".to_owned());
+            found.failure("", message, "flip".to_owned());
         }
         alike(
             evidence,

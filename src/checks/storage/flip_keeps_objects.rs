@@ -34,7 +34,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     was.len(),
                     now.len()
                 );
-                found.breach(&before.version, message, "objects".to_owned());
+                found.failure(&before.version, message, "objects".to_owned());
             }
             for (name, object) in &before.objects {
                 let moved = after
@@ -42,7 +42,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     .get(name)
                     .is_some_and(|other| other["metadata"]["resourceVersion"] != object["metadata"]["resourceVersion"]);
                 if moved {
-                    found.breach(&before.version, format!("{name} was written by the flip"), "written".to_owned());
+                    found.failure(&before.version, format!("{name} was written by the flip"), "written".to_owned());
                 }
             }
         }

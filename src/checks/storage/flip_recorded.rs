@@ -31,7 +31,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 "storedVersions goes from {before:?} to {after:?} when the storage version becomes {}",
                 new.name
             );
-            found.breach(&new.name, message, "storedVersions".to_owned());
+            found.failure(&new.name, message, "storedVersions".to_owned());
         }
     })
 }

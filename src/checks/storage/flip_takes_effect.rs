@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         found.examined += 1;
         if !settled.has_taken_effect() {
             let message = "writes did not land at the new storage version within the time given".to_owned();
-            found.breach("", message, "flip".to_owned());
+            found.failure("", message, "flip".to_owned());
         }
     })
 }

@@ -37,20 +37,20 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             return;
         }
         found.examined += 1;
-        let mut breach = |what: &str, key: &str| {
+        let mut failure = |what: &str, key: &str| {
             let message = format!("a migration{} that cannot write {unmovable} {what}: {}", driver.by, driven.said);
-            found.breach("", message, format!("{key}{}", driver.by));
+            found.failure("", message, format!("{key}{}", driver.by));
         };
         if driven.done {
-            breach("says that it is done", "done");
+            failure("says that it is done", "done");
         } else if !driven.ended {
-            breach("does not come to an end", "end");
+            failure("does not come to an end", "end");
         } else if !driven.said.contains(unmovable.as_str()) {
-            breach("does not name it", "name");
+            failure("does not name it", "name");
         }
         let refused = trace.refused_writes(step).next().copied();
         if let Some(refused) = refused.filter(|refused| *refused > TRIES) {
-            breach(&format!("tries it {refused} times"), "tries");
+            failure(&format!("tries it {refused} times"), "tries");
         }
     })
 }

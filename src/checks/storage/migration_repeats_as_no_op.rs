@@ -31,7 +31,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let after = if driver.by.is_empty() { String::new() } else { format!(" after one{}", driver.by) };
             let message =
                 format!("a second migration{after} stored {rewritten} objects anew, although nothing had changed");
-            found.breach("", message, format!("rewritten{}", driver.by));
+            found.failure("", message, format!("rewritten{}", driver.by));
         }
     })
 }

@@ -36,14 +36,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             if !driven.done {
                 let message = format!("a migration that was started again is not done: {}", driven.said);
-                found.breach(&new.name, message, "done".to_owned());
+                found.failure(&new.name, message, "done".to_owned());
             }
         }
         for (name, version) in resumed {
             found.examined += 1;
             if *version != new.name {
                 let message = format!("{name} is still stored at {version} after the migration was started again");
-                found.breach(version, message, "left".to_owned());
+                found.failure(version, message, "left".to_owned());
             }
         }
         let when = "after a migration that was cut and started again";

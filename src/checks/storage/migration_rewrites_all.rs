@@ -26,7 +26,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let unfinished = trace.driven(driver.done).find(|driven| !driven.done);
         if let Some(driven) = unfinished {
             let message = format!("the migration{} is not done: {}", driver.by, driven.said);
-            found.breach("", message, format!("not done{}", driver.by));
+            found.failure("", message, format!("not done{}", driver.by));
         }
         let Some(stored) = trace.stored(driver.done).last() else { return };
         for (name, version) in stored {
@@ -34,7 +34,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if *version != new.name {
                 let after = if driver.by.is_empty() { String::new() } else { format!(" after migration{}", driver.by) };
                 let message = format!("{name} is still stored at {version}{after}");
-                found.breach(version, message, format!("left{}", driver.by));
+                found.failure(version, message, format!("left{}", driver.by));
             }
         }
     })

@@ -35,7 +35,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(count) = count else { continue };
             found.examined += 1;
             if count > 0 {
-                found.breach(
+                found.failure(
                     &new.name,
                     format!("{what}: {count}, while others wrote during the migration"),
                     what.to_owned(),
@@ -47,12 +47,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let last = &call.answered["metadata"]["labels"]["crdproof.dev/busy"];
             if *last != "19" {
                 let message = format!("the last of 20 writes by others is not there; the label is {last}");
-                found.breach(&new.name, message, "undone".to_owned());
+                found.failure(&new.name, message, "undone".to_owned());
             }
         }
         for (name, version) in trace.stored(StorageStep::Busy).last().into_iter().flatten() {
             if *version != new.name {
-                found.breach(
+                found.failure(
                     &new.name,
                     format!("{name} is left at {version} after a migration among writers"),
                     "left".to_owned(),

@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             let wanted = if call.action == Action::ListRemoved { call.status == 404 } else { call.is_success() };
             if !wanted {
-                found.breach(
+                found.failure(
                     &call.version,
                     format!("{} is answered with {}", call.action, call.message()),
                     call.action.to_string(),
@@ -41,7 +41,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     before.objects.len(),
                     after.version
                 );
-                found.breach(&after.version, message, "objects".to_owned());
+                found.failure(&after.version, message, "objects".to_owned());
             }
         }
     })

@@ -29,25 +29,25 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         for names in refused.filter(|names| names.what == Listing::Refused) {
             found.examined += 1;
             for why in &names.names {
-                found.breach("", format!("the retirement was refused: {why}"), "refused".to_owned());
+                found.failure("", format!("the retirement was refused: {why}"), "refused".to_owned());
             }
         }
         let Some(after) = trace.definition(RetirementStep::After) else { return };
         found.examined += 1;
         let gone = retired_versions(trace);
         if gone.is_empty() {
-            found.breach("", "no version is gone after the retirement".to_owned(), "gone".to_owned());
+            found.failure("", "no version is gone after the retirement".to_owned(), "gone".to_owned());
         }
         let stored = stored_versions(after);
         if stored.len() != 1 || gone.contains(&stored[0]) {
             let message = format!("storedVersions is [{}] after the retirement", stored.join(", "));
-            found.breach("", message, "storedVersions".to_owned());
+            found.failure("", message, "storedVersions".to_owned());
         }
         for (name, version) in trace.stored(RetirementStep::After).flatten() {
             found.examined += 1;
             if gone.contains(version) {
                 let message = format!("{name} is stored at {version} after the retirement");
-                found.breach(version, message, "stored".to_owned());
+                found.failure(version, message, "stored".to_owned());
             }
         }
     })

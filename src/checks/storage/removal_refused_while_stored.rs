@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             if call.is_success() {
                 let message = "a version was removed from the CRD although objects are stored at it".to_owned();
-                found.breach("", message, "removed".to_owned());
+                found.failure("", message, "removed".to_owned());
             }
         }
     })

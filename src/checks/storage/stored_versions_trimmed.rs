@@ -30,7 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let left = stored_versions(definition);
         if left != [new.name.clone()] {
             let message = format!("storedVersions is {left:?} after it was trimmed to {}", new.name);
-            found.breach(&new.name, message, "storedVersions".to_owned());
+            found.failure(&new.name, message, "storedVersions".to_owned());
         }
     })
 }

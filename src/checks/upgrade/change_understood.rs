@@ -21,5 +21,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::judge_schemas(evidence, |delta, breach| matches!(delta.what, What::NotUnderstood { .. }).then_some(breach))
+    shared::judge_schemas(evidence, |delta, failure| {
+        matches!(delta.what, What::NotUnderstood { .. }).then_some(failure)
+    })
 }

@@ -3,7 +3,7 @@
 //! lists and maps, combined schemas and embedded resources are not.
 
 use super::shared::{self, Ratcheting};
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::structural::compare::{Delta, Direction, What};
 
 pub(crate) const CHECK: Check = Check {
@@ -25,7 +25,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::judge_schemas(evidence, |delta, breach| {
+    shared::judge_schemas(evidence, |delta, failure| {
         if !delta.is_breaking() {
             return None;
         }
@@ -35,11 +35,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             | What::EnumChanged { .. }
             | What::PatternChanged { .. }
             | What::FormatChanged { .. }
-            | What::JunctorChanged { .. } => Some(softened(evidence, delta, breach)),
-            What::EmbeddedResourceChanged { .. } if delta.direction == Direction::Narrower => Some(breach),
-            What::NullableChanged { .. } => Some(null(delta, breach)),
+            | What::JunctorChanged { .. } => Some(softened(evidence, delta, failure)),
+            What::EmbeddedResourceChanged { .. } if delta.direction == Direction::Narrower => Some(failure),
+            What::NullableChanged { .. } => Some(null(delta, failure)),
             What::PropertyAdded | What::MapValuesChanged { .. } if delta.direction == Direction::Narrower => {
-                Some(freed(breach))
+                Some(freed(failure))
             }
             _ => None,
         }
@@ -47,30 +47,30 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 /// What ratcheting makes of a constraint.
-fn softened(evidence: &Evidence<'_>, delta: &Delta, breach: Breach) -> Breach {
+fn softened(evidence: &Evidence<'_>, delta: &Delta, failure: Failure) -> Failure {
     match shared::ratcheting(evidence, delta) {
-        Ratcheting::Useless => breach,
-        Ratcheting::Uncertain => breach.help(format!(
+        Ratcheting::Useless => failure,
+        Ratcheting::Uncertain => failure.help(format!(
             "{}; Kubernetes 1.30 and later excuse an old value that an update leaves alone: declare `kubernetes.minimum: \"1.30\"` if you need no older one",
             CHECK.help
         )),
-        Ratcheting::Softens => breach.severity(Severity::Warning).help(format!(
+        Ratcheting::Softens => failure.severity(Severity::Warning).help(format!(
             "{}; the declared Kubernetes versions excuse an old value until somebody changes it",
             CHECK.help
         )),
     }
 }
 
-fn null(delta: &Delta, breach: Breach) -> Breach {
+fn null(delta: &Delta, failure: Failure) -> Failure {
     if delta.direction == Direction::Lossy {
         let help = "keep `nullable: true`: the API server drops a null that the field may not hold";
-        return breach.severity(Severity::Warning).help(help);
+        return failure.severity(Severity::Warning).help(help);
     }
-    breach
+    failure
 }
 
 /// Values that nobody described so far may happen to fit.
-fn freed(breach: Breach) -> Breach {
+fn freed(failure: Failure) -> Failure {
     let help = "make sure that stored values fit: so far any value was kept here, now it is validated and pruned";
-    breach.severity(Severity::Warning).help(help)
+    failure.severity(Severity::Warning).help(help)
 }

@@ -2,7 +2,7 @@
 //! belongs to somebody else, so a webhook stays behind without a strategy, and that is refused.
 
 use super::shared;
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/conversion-explicit",
@@ -30,7 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let conversion = &new.conversion;
     let webhook_before = old.conversion.strategy == "Webhook";
     if !webhook_before || (conversion.stated && !conversion.strategy.is_empty()) {
-        return Verdict::Held { examined: 1 };
+        return Verdict::Passed { examined: 1 };
     }
     let (message, span) = if conversion.stated {
         ("the conversion webhook went, and `conversion` has no `strategy`", conversion.span)
@@ -39,6 +39,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let span = new.node.entry("spec").map_or(new.node.span, |entry| entry.key_span);
         ("the conversion webhook went, and nothing says what takes its place", span)
     };
-    let breach = Breach::new(message).at(span).related(old.conversion.span, "the webhook stood here").key("unstated");
-    Verdict::Broken(vec![breach])
+    let failure = Failure::new(message).at(span).related(old.conversion.span, "the webhook stood here").key("unstated");
+    Verdict::Failed(vec![failure])
 }

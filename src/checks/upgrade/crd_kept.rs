@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::checks::{Breach, Change, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Change, Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/crd-kept",
@@ -23,24 +23,24 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     match evidence.change {
-        Change::Unknown => Verdict::Undecided("no baseline to compare with".into()),
-        Change::Added | Change::Kept(_) => Verdict::Held { examined: 1 },
-        Change::Removed => Verdict::Broken(vec![gone(evidence)]),
+        Change::Unknown => Verdict::Inconclusive("no baseline to compare with".into()),
+        Change::Added | Change::Kept(_) => Verdict::Passed { examined: 1 },
+        Change::Removed => Verdict::Failed(vec![gone(evidence)]),
     }
 }
 
-fn gone(evidence: &Evidence<'_>) -> Breach {
+fn gone(evidence: &Evidence<'_>) -> Failure {
     let old = evidence.crd;
-    let breach = Breach::new(format!("the CRD {} is gone", old.name)).at(old.span_at("/metadata/name")).key("gone");
+    let failure = Failure::new(format!("the CRD {} is gone", old.name)).at(old.span_at("/metadata/name")).key("gone");
     let known: BTreeSet<_> = evidence.subject.baseline.iter().flatten().map(|crd| &crd.name).collect();
     let heir = evidence.subject.crds.iter().find(|crd| !known.contains(&crd.name) && crd.names.kind == old.names.kind);
     match heir {
         Some(heir) => {
-            breach.related(heir.span_at("/metadata/name"), "the same kind is now defined here").help(format!(
+            failure.related(heir.span_at("/metadata/name"), "the same kind is now defined here").help(format!(
                 "keep {} beside {} and move the objects over: the API server takes them for different resources",
                 old.name, heir.name
             ))
         }
-        None => breach,
+        None => failure,
     }
 }

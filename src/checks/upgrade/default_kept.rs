@@ -22,13 +22,13 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::judge_schemas(evidence, |delta, breach| {
+    shared::judge_schemas(evidence, |delta, failure| {
         match &delta.what {
         // Objects that leave the field out gain a value when they are read.
-        What::DefaultChanged { old: None, .. } => Some(breach.severity(Severity::Warning).help(
+        What::DefaultChanged { old: None, .. } => Some(failure.severity(Severity::Warning).help(
             "make sure that the default says what the controller did without it: old objects gain it when they are read",
         )),
-        What::DefaultChanged { old: Some(_), .. } => Some(breach),
+        What::DefaultChanged { old: Some(_), .. } => Some(failure),
         _ => None,
     }
     })

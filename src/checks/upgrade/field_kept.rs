@@ -24,20 +24,20 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::judge_schemas(evidence, |delta, breach| {
+    shared::judge_schemas(evidence, |delta, failure| {
         if delta.direction != Direction::Lossy {
             return None;
         }
         match &delta.what {
-            What::PropertyRemoved { renamed_to: Some(name) } => Some(breach.help(format!(
+            What::PropertyRemoved { renamed_to: Some(name) } => Some(failure.help(format!(
                 "keep both fields and let the controller read either; a rename to `{name}` inside a version erases the values"
             ))),
-            What::PropertyRemoved { renamed_to: None } => Some(breach),
+            What::PropertyRemoved { renamed_to: None } => Some(failure),
             What::MapValuesChanged { .. } => {
-                Some(breach.help("keep `additionalProperties` with its schema, or the values are dropped"))
+                Some(failure.help("keep `additionalProperties` with its schema, or the values are dropped"))
             }
             What::EmbeddedResourceChanged { .. } => {
-                Some(breach.help("keep `x-kubernetes-embedded-resource`, or apiVersion, kind and metadata are dropped"))
+                Some(failure.help("keep `x-kubernetes-embedded-resource`, or apiVersion, kind and metadata are dropped"))
             }
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! Scope, group, kind and plural are what clients, stored objects and ownership refer to.
 
 use super::shared;
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::Crd;
 
 pub(crate) const CHECK: Check = Check {
@@ -36,12 +36,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         Err(verdict) => return verdict,
     };
     let changed = PARTS.iter().filter(|(_, _, read)| read(old) != read(new));
-    let breaches = changed.map(|(part, pointer, read)| {
+    let failures = changed.map(|(part, pointer, read)| {
         let (before, after) = (read(old), read(new));
-        Breach::new(format!("{part} changed from {before:?} to {after:?}"))
+        Failure::new(format!("{part} changed from {before:?} to {after:?}"))
             .at(new.span_at(pointer))
             .related(old.span_at(pointer), "this was the old state")
             .key(format!("{part} {before} {after}"))
     });
-    Verdict::from_breaches(breaches.collect(), PARTS.len())
+    Verdict::from_failures(failures.collect(), PARTS.len())
 }

@@ -2,7 +2,7 @@
 //! ownership that server-side apply recorded, at the next write and without an error.
 
 use super::shared;
-use crate::checks::{Breach, Change, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Change, Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::structural::compare::{Delta, Direction, What};
 
 pub(crate) const CHECK: Check = Check {
@@ -23,13 +23,13 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let verdict = shared::judge_schemas(evidence, |delta, breach| Some(breach.help(effect(delta)?)));
+    let verdict = shared::judge_schemas(evidence, |delta, failure| Some(failure.help(effect(delta)?)));
     match (pruning_begins(evidence), verdict) {
-        (Some(breach), Verdict::Broken(mut breaches)) => {
-            breaches.push(breach);
-            Verdict::Broken(breaches)
+        (Some(failure), Verdict::Failed(mut failures)) => {
+            failures.push(failure);
+            Verdict::Failed(failures)
         }
-        (Some(breach), _) => Verdict::Broken(vec![breach]),
+        (Some(failure), _) => Verdict::Failed(vec![failure]),
         (None, verdict) => verdict,
     }
 }
@@ -55,7 +55,7 @@ fn effect(delta: &Delta) -> Option<String> {
 }
 
 /// `spec.preserveUnknownFields` turned off: every version begins to prune.
-fn pruning_begins(evidence: &Evidence<'_>) -> Option<Breach> {
+fn pruning_begins(evidence: &Evidence<'_>) -> Option<Failure> {
     let Change::Kept(old) = evidence.change else {
         return None;
     };
@@ -63,11 +63,11 @@ fn pruning_begins(evidence: &Evidence<'_>) -> Option<Breach> {
         return None;
     }
     let pointer = "/spec/preserveUnknownFields";
-    let breach = Breach::new("the API server begins to drop fields that the schemas do not name")
+    let failure = Failure::new("the API server begins to drop fields that the schemas do not name")
         .at(evidence.crd.span_at(pointer))
         .related(old.span_at(pointer), "unknown fields were kept")
         .help("make sure that the schemas name every field that stored objects hold")
         .severity(Severity::Warning)
         .key("pruning");
-    Some(breach)
+    Some(failure)
 }

@@ -23,8 +23,8 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::judge_schemas(evidence, |delta, breach| {
+    shared::judge_schemas(evidence, |delta, failure| {
         let required = matches!(delta.what, What::RequiredAdded { .. });
-        (required && delta.is_breaking()).then_some(breach)
+        (required && delta.is_breaking()).then_some(failure)
     })
 }

@@ -2,7 +2,7 @@
 //! their structure tells it; where it does not, one line shows both.
 
 use super::shared::{self, Ratcheting};
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::structural::compare::{Delta, Direction, What};
 
 pub(crate) const CHECK: Check = Check {
@@ -23,26 +23,28 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::judge_schemas(evidence, |delta, breach| match delta.what {
-        What::RuleChanged { transition, .. } if delta.is_breaking() => Some(weigh(evidence, delta, breach, transition)),
+    shared::judge_schemas(evidence, |delta, failure| match delta.what {
+        What::RuleChanged { transition, .. } if delta.is_breaking() => {
+            Some(weigh(evidence, delta, failure, transition))
+        }
         _ => None,
     })
 }
 
-fn weigh(evidence: &Evidence<'_>, delta: &Delta, breach: Breach, transition: bool) -> Breach {
+fn weigh(evidence: &Evidence<'_>, delta: &Delta, failure: Failure, transition: bool) -> Failure {
     if transition {
-        // It only runs on updates, so no stored object is in breach of it.
-        return breach
+        // It only runs on updates, so no stored object is in failure of it.
+        return failure
             .severity(Severity::Warning)
             .help("tell clients which updates are refused from now on; no stored object is affected");
     }
-    let breach = if delta.direction == Direction::Unknown {
-        breach.help("compare the rules by hand: their structure does not tell which one allows more; waive this finding if the new one does")
+    let failure = if delta.direction == Direction::Unknown {
+        failure.help("compare the rules by hand: their structure does not tell which one allows more; waive this finding if the new one does")
     } else {
-        breach
+        failure
     };
     match shared::ratcheting(evidence, delta) {
-        Ratcheting::Softens => breach.severity(Severity::Warning),
-        Ratcheting::Useless | Ratcheting::Uncertain => breach,
+        Ratcheting::Softens => failure.severity(Severity::Warning),
+        Ratcheting::Useless | Ratcheting::Uncertain => failure,
     }
 }

@@ -2,7 +2,7 @@
 //! release does not serve, or does not have, cannot be read by it.
 
 use super::shared;
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/served-before-stored",
@@ -26,21 +26,21 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         Err(verdict) => return verdict,
     };
     let (Some(before), Some(after)) = (old.storage(), evidence.crd.storage()) else {
-        return Verdict::Undecided("there is no stored version in both states".into());
+        return Verdict::Inconclusive("there is no stored version in both states".into());
     };
     let name = &after.name;
     let lacks = match old.version(name) {
-        _ if *name == before.name => return Verdict::Held { examined: 1 },
-        Some(version) if version.served => return Verdict::Held { examined: 1 },
+        _ if *name == before.name => return Verdict::Passed { examined: 1 },
+        Some(version) if version.served => return Verdict::Passed { examined: 1 },
         Some(_) => "did not serve",
         None => "did not have",
     };
     let message =
         format!("{name} becomes the stored version in place of {}, and the old state {lacks} it", before.name);
-    let breach = Breach::new(message)
+    let failure = Failure::new(message)
         .at(after.node.nearest("/storage").span)
         .version(name)
         .related(before.node.nearest("/storage").span, "this was stored")
         .key(format!("stored after {}", before.name));
-    Verdict::Broken(vec![breach])
+    Verdict::Failed(vec![failure])
 }

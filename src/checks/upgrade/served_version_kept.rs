@@ -2,7 +2,7 @@
 //! stops to be served, and only a version that is no longer served may be removed.
 
 use super::shared;
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{Crd, Version};
 
 pub(crate) const CHECK: Check = Check {
@@ -29,26 +29,26 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         Ok(old) => old,
         Err(verdict) => return verdict,
     };
-    let breaches = old.versions.iter().filter(|before| before.served).filter_map(|before| gone(before, new)).collect();
-    Verdict::from_breaches(breaches, old.versions.len())
+    let failures = old.versions.iter().filter(|before| before.served).filter_map(|before| gone(before, new)).collect();
+    Verdict::from_failures(failures, old.versions.len())
 }
 
-fn gone(before: &Version, new: &Crd) -> Option<Breach> {
+fn gone(before: &Version, new: &Crd) -> Option<Failure> {
     let name = &before.name;
-    let breach = match new.version(name) {
+    let failure = match new.version(name) {
         Some(after) if after.served || before.deprecated => return None,
-        Some(after) => Breach::new(format!("{name} is no longer served, and was not deprecated before"))
+        Some(after) => Failure::new(format!("{name} is no longer served, and was not deprecated before"))
             .at(after.node.nearest("/served").span)
             .help("serve it for one more release with `deprecated: true` and a `deprecationWarning`")
             .key("unserved"),
         None => {
             let state = if before.deprecated { ", deprecated or not" } else { " and not even deprecated" };
-            Breach::new(format!("{name} is removed while it was still served{state}"))
+            Failure::new(format!("{name} is removed while it was still served{state}"))
                 .at(new.span_at("/spec/versions"))
                 .help("keep it for one release with `served: false`; bringing it back is then one word")
                 .key("removed")
         }
     };
     let served = before.node.nearest("/served").span;
-    Some(breach.version(name).related(served, "it was served"))
+    Some(failure.version(name).related(served, "it was served"))
 }

@@ -1,7 +1,7 @@
 //! What the checks of this family have in common: finding the old state, and turning differences
-//! of schemas into breaches.
+//! of schemas into failures.
 
-use crate::checks::{Breach, Change, Evidence, Verdict};
+use crate::checks::{Change, Evidence, Failure, Verdict};
 use crate::subject::Crd;
 use crdproof_schema::kubernetes::KubeVersion;
 use crdproof_schema::structural::compare::Delta;
@@ -14,30 +14,30 @@ pub(super) fn old_state<'a>(evidence: &Evidence<'a>) -> Result<&'a Crd, Verdict>
     match evidence.change {
         Change::Kept(old) => Ok(old),
         // Nobody has objects of a CRD that did not exist.
-        Change::Added => Err(Verdict::Held { examined: 1 }),
-        Change::Removed => Err(Verdict::Undecided("the CRD is gone; upgrade/crd-kept says so".into())),
-        Change::Unknown => Err(Verdict::Undecided("no baseline to compare with".into())),
+        Change::Added => Err(Verdict::Passed { examined: 1 }),
+        Change::Removed => Err(Verdict::Inconclusive("the CRD is gone; upgrade/crd-kept says so".into())),
+        Change::Unknown => Err(Verdict::Inconclusive("no baseline to compare with".into())),
     }
 }
 
 /// Judges each difference between the schemas of the versions that are in both states. The judge
-/// gets a breach that says where and what; it returns it, amended, or nothing.
-pub(super) fn judge_schemas(evidence: &Evidence<'_>, judge: impl Fn(&Delta, Breach) -> Option<Breach>) -> Verdict {
+/// gets a failure that says where and what; it returns it, amended, or nothing.
+pub(super) fn judge_schemas(evidence: &Evidence<'_>, judge: impl Fn(&Delta, Failure) -> Option<Failure>) -> Verdict {
     if let Err(verdict) = old_state(evidence) {
         return verdict;
     }
     if evidence.deltas.is_empty() {
-        return Verdict::Undecided("no version has a schema in both states".into());
+        return Verdict::Inconclusive("no version has a schema in both states".into());
     }
-    let breaches = evidence.deltas.iter().flat_map(|(version, deltas)| {
+    let failures = evidence.deltas.iter().flat_map(|(version, deltas)| {
         let judge = &judge;
-        deltas.iter().filter_map(move |delta| judge(delta, breach(version, delta)))
+        deltas.iter().filter_map(move |delta| judge(delta, failure(version, delta)))
     });
-    Verdict::from_breaches(breaches.collect(), evidence.deltas.len())
+    Verdict::from_failures(failures.collect(), evidence.deltas.len())
 }
 
-fn breach(version: &str, delta: &Delta) -> Breach {
-    Breach::new(format!("{version} {}: {delta}", delta.path))
+fn failure(version: &str, delta: &Delta) -> Failure {
+    Failure::new(format!("{version} {}: {delta}", delta.path))
         .at(delta.new)
         .version(version)
         .path(&delta.path)

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::shared;
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::Crd;
 use crdproof_schema::document::{Node, Span};
 
@@ -34,14 +34,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let stored = stored_versions(old);
     let examined = stored.len();
     let gone = stored.into_iter().filter(|(name, _)| new.version(name).is_none());
-    let breaches = gone.map(|(name, span)| {
-        Breach::new(format!("{name} is gone from spec.versions, but objects may be stored at it"))
+    let failures = gone.map(|(name, span)| {
+        Failure::new(format!("{name} is gone from spec.versions, but objects may be stored at it"))
             .at(new.span_at("/spec/versions"))
             .version(name)
             .related(span, "it was stored")
             .key("gone")
     });
-    Verdict::from_breaches(breaches.collect(), examined)
+    Verdict::from_failures(failures.collect(), examined)
 }
 
 /// The versions that etcd may hold, and where the old state says so.

@@ -21,8 +21,8 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::judge_schemas(evidence, |delta, breach| {
+    shared::judge_schemas(evidence, |delta, failure| {
         let about_types = matches!(delta.what, What::TypeChanged { .. } | What::ItemsChanged { .. });
-        (about_types && delta.is_breaking()).then_some(breach)
+        (about_types && delta.is_breaking()).then_some(failure)
     })
 }

@@ -2,8 +2,8 @@
 
 use jiff::civil::Date;
 
-use super::shared::breach;
-use crate::checks::{Breach, Check, Evidence, Need, Severity, Verdict};
+use super::shared::failure;
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::evidence::{Ask, Certificate, Outcome, Transport};
 use crate::subject::Crd;
 
@@ -28,7 +28,7 @@ pub(crate) const CHECK: Check = Check {
 const NOTICE_DAYS: i64 = 30;
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     let mut examined = 0;
     for exchange in evidence.exchanges.iter().filter(|exchange| exchange.ask == Ask::Certificate) {
         let Outcome::Met(transport) = &exchange.outcome else { continue };
@@ -36,30 +36,30 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         match &**transport {
             Transport::Plain => {
                 let message = "the endpoint speaks plain HTTP, without TLS; API servers ask over HTTPS only";
-                breaches.push(breach(message, "plain").help("serve HTTPS, with a certificate and its key"));
+                failures.push(failure(message, "plain").help("serve HTTPS, with a certificate and its key"));
             }
             Transport::Tls(certificate) => {
                 let found =
                     [trust(certificate), name(certificate, evidence.crd), validity(certificate, evidence.today)];
-                breaches.extend(found.into_iter().flatten().map(|breach| breach.evidence(shown(certificate))));
+                failures.extend(found.into_iter().flatten().map(|failure| failure.evidence(shown(certificate))));
             }
         }
     }
     if examined == 0 {
-        return Verdict::Undecided("no certificate was seen".into());
+        return Verdict::Inconclusive("no certificate was seen".into());
     }
-    Verdict::from_breaches(breaches, examined)
+    Verdict::from_failures(failures, examined)
 }
 
-fn trust(certificate: &Certificate) -> Option<Breach> {
+fn trust(certificate: &Certificate) -> Option<Failure> {
     let why = certificate.untrusted.as_ref()?;
     let (subject, issuer, authorities) = (&certificate.subject, &certificate.issuer, &certificate.authorities);
     let message = format!("the certificate {subject:?}, issued by {issuer:?}, is not trusted by {authorities}: {why}");
-    Some(breach(message, "untrusted").help("sign it with a CA of the CRD's caBundle, or name its CA in `caFile`"))
+    Some(failure(message, "untrusted").help("sign it with a CA of the CRD's caBundle, or name its CA in `caFile`"))
 }
 
 /// It is asked under one of its names: that of the CRD, or the one that was asked just now.
-fn name(certificate: &Certificate, crd: &Crd) -> Option<Breach> {
+fn name(certificate: &Certificate, crd: &Crd) -> Option<Failure> {
     let expected = expected(crd);
     let good = |host: &str| certificate.names.iter().any(|name| covers(name, host));
     if good(&certificate.host) || expected.as_deref().is_some_and(good) {
@@ -75,7 +75,7 @@ fn name(certificate: &Certificate, crd: &Crd) -> Option<Breach> {
         [] => format!("names no host (a common name such as {:?} does not count)", certificate.subject),
         names => format!("is for {}", names.join(", ")),
     };
-    Some(breach(format!("the certificate {names}; {asked}"), "name"))
+    Some(failure(format!("the certificate {names}; {asked}"), "name"))
 }
 
 /// The host by which API servers know the endpoint.
@@ -102,15 +102,15 @@ fn covers(name: &str, host: &str) -> bool {
     }
 }
 
-fn validity(certificate: &Certificate, today: Date) -> Option<Breach> {
+fn validity(certificate: &Certificate, today: Date) -> Option<Failure> {
     let (from, until) = (certificate.from, certificate.until);
     let left = today.until(until).map_or(i64::MAX, |span| i64::from(span.get_days()));
     if from > today {
-        Some(breach(format!("the certificate is not valid before {from}"), "early"))
+        Some(failure(format!("the certificate is not valid before {from}"), "early"))
     } else if until < today {
-        Some(breach(format!("the certificate expired on {until}"), "expired"))
+        Some(failure(format!("the certificate expired on {until}"), "expired"))
     } else if left <= NOTICE_DAYS {
-        let ending = breach(format!("the certificate ends on {until}, in {left} days"), "ending");
+        let ending = failure(format!("the certificate ends on {until}, in {left} days"), "ending");
         Some(ending.severity(Severity::Warning).help("rotate it before that day"))
     } else {
         None

@@ -1,6 +1,6 @@
 //! Answers do not depend on what else is in flight.
 
-use super::shared::{breach, shown};
+use super::shared::{failure, shown};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Ask, Exchange};
 
@@ -20,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let mut breaches = Vec::new();
+    let mut failures = Vec::new();
     let mut examined = 0;
     for exchange in evidence.exchanges {
         let Ask::Concurrent(alone) = exchange.ask else { continue };
@@ -29,21 +29,21 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         match exchange.converted() {
             Ok(objects) if objects == alone => {}
             Ok(_) => {
-                breaches.push(shown(
+                failures.push(shown(
                     evidence,
                     exchange,
-                    breach("the answer differs from the one to the same request alone", "differs"),
+                    failure("the answer differs from the one to the same request alone", "differs"),
                 ));
             }
             Err(why) => {
-                breaches.push(shown(
+                failures.push(shown(
                     evidence,
                     exchange,
-                    breach(format!("among others the request was answered by {why}"), "fails"),
+                    failure(format!("among others the request was answered by {why}"), "fails"),
                 ));
             }
         }
     }
-    breaches.truncate(1);
-    Verdict::from_breaches(breaches, examined)
+    failures.truncate(1);
+    Verdict::from_failures(failures, examined)
 }

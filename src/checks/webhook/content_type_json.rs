@@ -1,6 +1,6 @@
 //! An answer says that it is JSON.
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::Outcome;
 
@@ -25,6 +25,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let stated = content_type.as_deref().unwrap_or("nothing");
         let media = stated.split(';').next().unwrap_or_default().trim();
         (!media.eq_ignore_ascii_case("application/json"))
-            .then(|| breach(format!("the content type is {stated}"), "type"))
+            .then(|| failure(format!("the content type is {stated}"), "type"))
     })
 }

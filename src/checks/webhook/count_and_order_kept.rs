@@ -1,6 +1,6 @@
 //! Objects come back one for one, in their order.
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
@@ -23,7 +23,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::each_success(evidence, |_, sent, converted| {
         if sent.len() != converted.len() {
             let message = format!("{} objects were sent, {} came back", sent.len(), converted.len());
-            return Some(breach(message, "count"));
+            return Some(failure(message, "count"));
         }
         let name = |object: &serde_json::Value| object["metadata"]["name"].clone();
         let moved = sent.iter().zip(converted).position(|(sent, converted)| name(sent) != name(converted))?;
@@ -32,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         known.then(|| {
             let message =
                 format!("object {moved} is {}, and {} came back there", name(&sent[moved]), name(&converted[moved]));
-            breach(message, "order")
+            failure(message, "order")
         })
     })
 }

@@ -1,6 +1,6 @@
 //! A request without objects has an answer without objects.
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::Ask;
 
@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         |exchange| exchange.ask == Ask::EmptyBatch,
         |exchange| {
             let why = exchange.answer().err()?;
-            Some(breach(format!("a request without objects was answered by {why}"), "empty"))
+            Some(failure(format!("a request without objects was answered by {why}"), "empty"))
         },
     )
 }

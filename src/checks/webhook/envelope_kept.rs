@@ -1,6 +1,6 @@
 //! The answer is a review of the version that was sent.
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
@@ -23,6 +23,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::each_answer(evidence, |_, review, answer| {
         let wrong = ["apiVersion", "kind"].into_iter().find(|name| review[*name] != answer[*name])?;
         let message = format!("{wrong} of the request is {}, of the answer {}", review[wrong], answer[wrong]);
-        Some(breach(message, wrong))
+        Some(failure(message, wrong))
     })
 }

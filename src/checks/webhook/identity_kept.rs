@@ -1,6 +1,6 @@
 //! An object stays the object that it was.
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
@@ -25,14 +25,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if converted["apiVersion"] != *desired {
                 let message =
                     format!("object {index} came back at {}, asked for was {desired}", converted["apiVersion"]);
-                return Some(breach(message, "apiVersion"));
+                return Some(failure(message, "apiVersion"));
             }
             let changed = ["/kind", "/metadata/name", "/metadata/namespace", "/metadata/uid"]
                 .into_iter()
                 .find(|pointer| sent.pointer(pointer) != converted.pointer(pointer))?;
             let shown = |object: &serde_json::Value| object.pointer(changed).cloned().unwrap_or_default();
             let message = format!("object {index}: {changed} was {} and is {}", shown(sent), shown(converted));
-            Some(breach(message, changed))
+            Some(failure(message, changed))
         })
     })
 }

@@ -1,6 +1,6 @@
 //! Nonsense gets an answer, and does no harm.
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Ask, Exchange, Outcome};
 
@@ -25,14 +25,14 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let relevant = |exchange: &Exchange| matches!(exchange.ask, Ask::Malformed(_) | Ask::Afterwards);
     shared::each(evidence, relevant, |exchange| match (&exchange.ask, &exchange.outcome) {
-        (Ask::Malformed(what), Outcome::Failed(why)) => Some(breach(format!("{what}: no answer ({why})"), what)),
+        (Ask::Malformed(what), Outcome::Failed(why)) => Some(failure(format!("{what}: no answer ({why})"), what)),
         (Ask::Malformed(what), Outcome::Answered { .. }) => {
             let objects = exchange.converted().unwrap_or_default();
-            (!objects.is_empty()).then(|| breach(format!("{what}: answered with Success and objects"), what))
+            (!objects.is_empty()).then(|| failure(format!("{what}: answered with Success and objects"), what))
         }
         (_, _) => {
             let why = exchange.converted().err()?;
-            Some(breach(format!("a good request after malformed ones was answered by {why}"), "afterwards"))
+            Some(failure(format!("a good request after malformed ones was answered by {why}"), "afterwards"))
         }
     })
 }

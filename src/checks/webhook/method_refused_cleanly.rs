@@ -1,6 +1,6 @@
 //! Only POST converts.
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Ask, Outcome};
 
@@ -29,7 +29,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 Outcome::Answered { status, .. } => format!("HTTP {status}"),
                 Outcome::Failed(why) => format!("no answer ({why})"),
             };
-            Some(breach(format!("{} was answered by {said}", exchange.method), "method"))
+            Some(failure(format!("{} was answered by {said}", exchange.method), "method"))
         },
     )
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Ask, Exchange};
 
@@ -25,7 +25,7 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let mixed = |exchange: &Exchange| exchange.ask == Ask::MixedBatch;
     match shared::all_convert(evidence, |ask| *ask == Ask::MixedBatch) {
-        Verdict::Held { .. } => shared::each(evidence, mixed, |exchange| {
+        Verdict::Passed { .. } => shared::each(evidence, mixed, |exchange| {
             let request = exchange.review()["request"].take();
             let sent = request["objects"].as_array()?.iter();
             let answered = exchange.converted().ok()?;
@@ -35,7 +35,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let (object, _) = sent.zip(&answered).find(differs)?;
             let message =
                 format!("an object of {} is converted otherwise among others than alone", object["apiVersion"]);
-            Some(breach(message, "alone"))
+            Some(failure(message, "alone"))
         }),
         decided => decided,
     }

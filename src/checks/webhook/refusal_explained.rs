@@ -1,6 +1,6 @@
 //! What cannot be converted is refused in words.
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::Ask;
 
@@ -43,7 +43,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     }
                 }
             };
-            Some(breach(problem, "refusal"))
+            Some(failure(problem, "refusal"))
         },
     )
 }

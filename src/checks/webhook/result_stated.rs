@@ -1,6 +1,6 @@
 //! The answer says whether it worked.
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
@@ -23,6 +23,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::each_answer(evidence, |_, _, answer| {
         let status = &answer["response"]["result"]["status"];
         let stated = status == "Success" || status == "Failure";
-        (!stated).then(|| breach(format!("response.result.status is {status}"), "status"))
+        (!stated).then(|| failure(format!("response.result.status is {status}"), "status"))
     })
 }

@@ -1,6 +1,6 @@
 //! An object that needs no conversion is returned or refused with a reason.
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::Ask;
 
@@ -29,11 +29,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let sent = exchange.review()["request"]["objects"].clone();
                 let same = sent.as_array() == Some(&converted);
                 (!same)
-                    .then(|| breach("the object came back changed although its version is the desired one", "changed"))
+                    .then(|| failure("the object came back changed although its version is the desired one", "changed"))
             }
             Err(why) => {
                 let explained = why.strip_prefix("Failure: ").is_some_and(|message| message != "without a message");
-                (!explained).then(|| breach(format!("answered by {why}"), "unexplained"))
+                (!explained).then(|| failure(format!("answered by {why}"), "unexplained"))
             }
         },
     )

@@ -1,43 +1,43 @@
-//! What the checks of this family share: which exchanges they look at, and how a breach is told.
+//! What the checks of this family share: which exchanges they look at, and how a failure is told.
 
 use serde_json::Value;
 
-use crate::checks::{Breach, Evidence, Verdict};
-use crate::evidence::{Ask, Exchange, Outcome, masked_review};
+use crate::checks::{Evidence, Failure, Verdict};
+use crate::evidence::{Ask, Exchange, Outcome, redacted_review};
 use crdproof_schema::text::truncate;
 
 /// How much of a body is worth showing.
 const SHOWN: usize = 600;
 
-/// A breach. The key tells breaches of one check apart; which exchange showed it does not.
-pub(super) fn breach(message: impl Into<String>, key: &str) -> Breach {
-    Breach::new(message).key(key)
+/// A failure. The key tells failures of one check apart; which exchange showed it does not.
+pub(super) fn failure(message: impl Into<String>, key: &str) -> Failure {
+    Failure::new(message).key(key)
 }
 
-/// A breach with the exchange as its evidence, without secrets.
-pub(super) fn shown(evidence: &Evidence<'_>, exchange: &Exchange, breach: Breach) -> Breach {
+/// A failure with the exchange as its evidence, without secrets.
+pub(super) fn shown(evidence: &Evidence<'_>, exchange: &Exchange, failure: Failure) -> Failure {
     let said = match &exchange.outcome {
-        Outcome::Answered { status, body, .. } => format!("HTTP {status}: {}", masked(evidence, body)),
+        Outcome::Answered { status, body, .. } => format!("HTTP {status}: {}", redacted(evidence, body)),
         Outcome::Failed(why) => why.clone(),
         Outcome::Met(_) => "nothing was asked".into(),
     };
-    breach.evidence(format!("sent:     {}\nanswered: {said}", masked(evidence, &exchange.sent)))
+    failure.evidence(format!("sent:     {}\nanswered: {said}", redacted(evidence, &exchange.sent)))
 }
 
 /// A body as it may be shown.
-fn masked(evidence: &Evidence<'_>, body: &str) -> String {
-    match masked_review(body, &|version, object| evidence.mask(version, object)) {
+fn redacted(evidence: &Evidence<'_>, body: &str) -> String {
+    match redacted_review(body, &|version, object| evidence.redact(version, object)) {
         Some(review) => truncate(&review.to_string(), SHOWN),
         None if evidence.show_secrets => truncate(body, SHOWN),
         None => format!("{} bytes that are no JSON", body.len()),
     }
 }
 
-/// Judges the exchanges that matter; of several breaches with one key the first is told.
+/// Judges the exchanges that matter; of several failures with one key the first is told.
 pub(super) fn each(
     evidence: &Evidence<'_>,
     matters: impl Fn(&Exchange) -> bool,
-    judge: impl Fn(&Exchange) -> Option<Breach>,
+    judge: impl Fn(&Exchange) -> Option<Failure>,
 ) -> Verdict {
     each_read(evidence, |exchange| matters(exchange).then_some(()), |exchange, ()| judge(exchange))
 }
@@ -46,25 +46,25 @@ pub(super) fn each(
 fn each_read<T>(
     evidence: &Evidence<'_>,
     read: impl Fn(&Exchange) -> Option<T>,
-    judge: impl Fn(&Exchange, T) -> Option<Breach>,
+    judge: impl Fn(&Exchange, T) -> Option<Failure>,
 ) -> Verdict {
-    let mut breaches: Vec<Breach> = Vec::new();
+    let mut failures: Vec<Failure> = Vec::new();
     let mut examined = 0;
     for (exchange, content) in evidence.exchanges.iter().filter_map(|exchange| Some((exchange, read(exchange)?))) {
         examined += 1;
-        if let Some(breach) = judge(exchange, content)
-            && breaches.iter().all(|known| known.key != breach.key)
+        if let Some(failure) = judge(exchange, content)
+            && failures.iter().all(|known| known.key != failure.key)
         {
-            breaches.push(shown(evidence, exchange, breach));
+            failures.push(shown(evidence, exchange, failure));
         }
     }
-    Verdict::from_breaches(breaches, examined)
+    Verdict::from_failures(failures, examined)
 }
 
 /// Judges every answer to a proper review: request and answer as documents.
 pub(super) fn each_answer(
     evidence: &Evidence<'_>,
-    judge: impl Fn(&Exchange, &Value, &Value) -> Option<Breach>,
+    judge: impl Fn(&Exchange, &Value, &Value) -> Option<Failure>,
 ) -> Verdict {
     let read = |exchange: &Exchange| exchange.answer().ok().filter(|_| is_proper(exchange));
     each_read(evidence, read, |exchange, answer| judge(exchange, &exchange.review(), &answer))
@@ -73,7 +73,7 @@ pub(super) fn each_answer(
 /// Judges every conversion that succeeded: objects as sent and as they came back.
 pub(super) fn each_success(
     evidence: &Evidence<'_>,
-    judge: impl Fn(&Exchange, &[Value], &[Value]) -> Option<Breach>,
+    judge: impl Fn(&Exchange, &[Value], &[Value]) -> Option<Failure>,
 ) -> Verdict {
     let read = |exchange: &Exchange| exchange.converted().ok().filter(|_| is_proper(exchange));
     each_read(evidence, read, |exchange, converted| {
@@ -101,7 +101,7 @@ pub(super) fn all_convert(evidence: &Evidence<'_>, sort: impl Fn(&Ask) -> bool) 
                     format!("Success, but only {right} objects came back at {}", request["desiredAPIVersion"])
                 }
             };
-            Some(breach(format!("{sent} objects: answered by {problem}"), "whole"))
+            Some(failure(format!("{sent} objects: answered by {problem}"), "whole"))
         },
     )
 }

@@ -1,6 +1,6 @@
 //! The answer names the request that it answers.
 
-use super::shared::{self, breach};
+use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
@@ -21,6 +21,6 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::each_answer(evidence, |_, review, answer| {
         let (asked, said) = (&review["request"]["uid"], &answer["response"]["uid"]);
-        (asked != said).then(|| breach(format!("the request's uid is {asked}, the answer's is {said}"), "uid"))
+        (asked != said).then(|| failure(format!("the request's uid is {asked}, the answer's is {said}"), "uid"))
     })
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::shared::{breach, shown};
+use super::shared::{failure, shown};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Ask, Exchange};
 use crate::subject::Period;
@@ -49,7 +49,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     }
     // One in a hundred may be late: the machine has other things to do, too.
     if late.len() * 100 <= examined {
-        return Verdict::from_breaches(Vec::new(), examined);
+        return Verdict::from_failures(Vec::new(), examined);
     }
     late.sort_by_key(|(exchange, _)| Reverse(exchange.micros));
     let worst = late.first().map(|(exchange, objects)| {
@@ -59,11 +59,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             exchange.micros / 1000,
             allowed(*objects) / 1000
         );
-        let breach = shown(evidence, exchange, breach(message, "late"));
-        let rest = breach.evidence.clone().unwrap_or_default();
-        breach.evidence(format!("{}{rest}", table(taken, allowed)))
+        let failure = shown(evidence, exchange, failure(message, "late"));
+        let rest = failure.evidence.clone().unwrap_or_default();
+        failure.evidence(format!("{}{rest}", table(taken, allowed)))
     });
-    Verdict::from_breaches(worst.into_iter().collect(), examined)
+    Verdict::from_failures(worst.into_iter().collect(), examined)
 }
 
 /// How long requests took, by how many objects they had.

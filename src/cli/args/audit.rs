@@ -25,7 +25,7 @@ pub(crate) struct AuditArgs {
     /// Name certificates that end within this time.
     #[arg(long, value_name = "DAYS", default_value = "30d", value_parser = days)]
     pub(crate) expires_within: i64,
-    /// Write objects of --crd into this folder as samples, masked, one file each, instead of an audit.
+    /// Write objects of --crd into this folder as samples, redacted, one file each, instead of an audit.
     #[arg(long, value_name = "DIR", requires = "crd")]
     pub(crate) samples: Option<PathBuf>,
     /// The CRD to take samples of.

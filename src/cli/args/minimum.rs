@@ -15,7 +15,7 @@ pub(crate) struct MinimumArgs {
     /// Only say what the manifests need; no server is started.
     #[arg(long)]
     pub(crate) derive_only: bool,
-    /// Another question: a suite or a check of journeys, such as storage or apply/ownership-survives-flip, must hold.
+    /// Another question: a suite or a check of scenarios, such as storage or apply/ownership-survives-flip, must hold.
     #[arg(long, value_name = "SUITE|CHECK", conflicts_with_all = ["derive_only", "command"])]
     pub(crate) with: Option<String>,
     /// How long a command may take on one release, such as 90s or 10m; it and all that it started are ended then.

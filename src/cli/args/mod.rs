@@ -16,7 +16,7 @@ use crdproof_schema::kubernetes::KubeVersion;
 
 use crate::subject::Period;
 
-/// Puts Kubernetes CRDs, their converter and samples on trial, and gives a verdict with evidence.
+/// Puts Kubernetes CRDs, their converter and samples on conversion_run, and gives a verdict with evidence.
 #[derive(Debug, Parser)]
 #[command(
     name = "crdproof",
@@ -41,9 +41,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif\n  crdproof run --suite serving --suite storage --kubernetes 1.28..1.37"
     )]
     Run(Box<RunArgs>),
-    /// Try saved cases once more: objects that broke a guarantee in an earlier run.
+    /// Try saved counterexamples once more: objects that broke a guarantee in an earlier run.
     ///
-    /// `run` saves them in .crdproof/cases beside the subject file. Exit code 1 says that one is still broken.
+    /// `run` saves them in .crdproof/counterexamples beside the subject file. Exit code 1 says that one still fails.
     #[command(after_help = "Example:\n  crdproof replay --prune")]
     Replay(Box<replay::ReplayArgs>),
     /// Judge a recorded run again, without asking anybody; the exit code is that of the findings.
@@ -83,7 +83,7 @@ pub(crate) enum Command {
     /// Servers are those in the cache, each started for itself, as few as a bisection needs. On each the CRDs are installed
     /// and compared with what is stored, and valid and invalid objects are sent as dry runs. A COMMAND asks another question:
     /// it finds `KUBECONFIG`, `CRDPROOF_NAMESPACE` and `CRDPROOF_KUBERNETES` in its environment, and 0 says yes.
-    /// Exit code 1 says that no release at hand works.
+    /// Exit code 1 says that no installed release works.
     #[command(
         after_help = "Examples:\n  crdproof minimum --derive-only config/crd\n  crdproof minimum -f crdproof.yaml --kubernetes 1.30..1.37\n  crdproof minimum --with storage\n  crdproof minimum -- make test-e2e"
     )]
@@ -120,7 +120,7 @@ pub(crate) enum Command {
     /// Render a saved JSON report again, or merge several into one.
     #[command(after_help = "Example:\n  crdproof report render crdproof.json --report html=crdproof.html")]
     Report(ReportCommandArgs),
-    /// Have the binaries of API servers, of any Kubernetes release.
+    /// Install and manage API server binaries, of any Kubernetes release.
     #[command(
         after_help = "Examples:\n  crdproof env use 1.36\n  KUBEBUILDER_ASSETS=$(crdproof env path 1.31) go test ./..."
     )]
@@ -133,7 +133,7 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
 }
 
-/// What is on trial.
+/// What is on conversion_run.
 #[derive(Debug, Args)]
 pub(crate) struct SubjectArgs {
     /// CRDs: files, directories, git:REF:PATH, or - for standard input.

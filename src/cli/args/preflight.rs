@@ -15,7 +15,7 @@ pub(crate) struct PreflightArgs {
     /// The subject file [default: crdproof.yaml, where there is one].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Judge by version alone, without experiments.
+    /// Judge by version alone, without probes.
     #[arg(long)]
     pub(crate) no_probes: bool,
     /// Show every rule, also those that hold.

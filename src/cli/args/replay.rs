@@ -10,7 +10,7 @@ use super::{ReportArgs, SubjectArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Saved cases [default: all that stand beside the subject file].
+    /// Saved counterexamples [default: all that stand beside the subject file].
     #[arg(value_name = "CASE")]
     pub(crate) cases: Vec<PathBuf>,
     /// The subject file [default: crdproof.yaml].
@@ -46,9 +46,9 @@ pub(crate) struct SecretArgs {
 /// What a run keeps.
 #[derive(Debug, Args)]
 pub(crate) struct KeepArgs {
-    /// Save no objects that break something beside the subject file.
-    #[arg(long, env = "CRDPROOF_NO_CASES", value_parser = FalseyValueParser::new())]
-    pub(crate) no_cases: bool,
+    /// Do not save counterexamples beside the subject file.
+    #[arg(long, alias = "no-cases", env = "CRDPROOF_NO_COUNTEREXAMPLES", value_parser = FalseyValueParser::new())]
+    pub(crate) no_counterexamples: bool,
     /// Record everything that was seen into a folder, for `judge`; unmasked, and for nobody else to read.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) record: Option<PathBuf>,

@@ -65,7 +65,7 @@ pub(super) struct Tested {
     pub(super) sight: Sight,
 }
 
-/// What the search found, by index of the releases at hand.
+/// What the search found, by index of the installed releases.
 pub(super) struct Found {
     pub(super) lowest: Option<usize>,
     pub(super) strays: Vec<usize>,
@@ -86,12 +86,12 @@ pub(super) struct Answer {
     servers: usize,
     /// Servers for windows of known defects.
     window_servers: usize,
-    at_hand: Vec<KubeVersion>,
+    installed: Vec<KubeVersion>,
     tested: Vec<Tested>,
     /// The highest release that does not work.
     below: Option<KubeVersion>,
-    /// Minor releases between the two that are not at hand.
-    not_at_hand: Vec<KubeVersion>,
+    /// Minor releases between the two that are not available.
+    not_installed: Vec<KubeVersion>,
     not_tested: Vec<KubeVersion>,
     /// Releases that work although a later one does not.
     strays: Vec<KubeVersion>,
@@ -111,10 +111,10 @@ impl Answer {
             proven: false,
             servers: 0,
             window_servers: 0,
-            at_hand: Vec::new(),
+            installed: Vec::new(),
             tested: Vec::new(),
             below: None,
-            not_at_hand: Vec::new(),
+            not_installed: Vec::new(),
             not_tested: Vec::new(),
             strays: Vec::new(),
             excluded: Vec::new(),
@@ -127,7 +127,7 @@ impl Answer {
     pub(super) fn proven(
         subject: &Subject,
         derived: Derived,
-        at_hand: &[KubeVersion],
+        installed: &[KubeVersion],
         tested: Vec<Option<Tested>>,
         found: &Found,
         touched: &[Touched],
@@ -137,13 +137,13 @@ impl Answer {
         let lowest = found
             .lowest
             .map(|lowest| (0..lowest).rev().take_while(|index| good(*index) == Some(true)).last().unwrap_or(lowest));
-        let minimum = lowest.map(|index| at_hand[index]);
-        let below = (0..lowest.unwrap_or(at_hand.len())).rev().find(|index| good(*index) == Some(false));
-        let below = below.map(|index| at_hand[index]);
+        let minimum = lowest.map(|index| installed[index]);
+        let below = (0..lowest.unwrap_or(installed.len())).rev().find(|index| good(*index) == Some(false));
+        let below = below.map(|index| installed[index]);
         let not_tested =
-            (0..at_hand.len()).filter(|index| good(*index).is_none()).map(|index| at_hand[index]).collect();
+            (0..installed.len()).filter(|index| good(*index).is_none()).map(|index| installed[index]).collect();
         let strays = found.strays.iter().filter(|index| lowest.is_none_or(|lowest| **index < lowest));
-        let strays = strays.map(|index| at_hand[*index]).collect();
+        let strays = strays.map(|index| installed[*index]).collect();
         let gap = match (below, minimum) {
             (Some(below), Some(minimum)) => (below.minor + 1..minimum.minor).map(KubeVersion::minor).collect(),
             _ => Vec::new(),
@@ -158,12 +158,14 @@ impl Answer {
             proven: minimum.is_some(),
             servers: found.servers,
             window_servers: tested.len() - found.servers,
-            at_hand: at_hand.to_vec(),
+            installed: installed.to_vec(),
             below,
-            not_at_hand: gap,
+            not_installed: gap,
             not_tested,
             strays,
-            excluded: minimum.map(|minimum| excluded(subject, minimum, at_hand, &tested, touched)).unwrap_or_default(),
+            excluded: minimum
+                .map(|minimum| excluded(subject, minimum, installed, &tested, touched))
+                .unwrap_or_default(),
             badge: minimum.map(badge),
             subject_file: minimum.map(|minimum| block(minimum, &good)),
             tested,
@@ -201,10 +203,10 @@ impl Answer {
             lines.extend(first.map(|(release, lack)| format!("  {release} {lack}")));
         }
         if let Some(minimum) = self.minimum.filter(|_| self.proven && self.below.is_none()) {
-            lines.push(format!("○ nothing below {minimum} is at hand"));
+            lines.push(format!("○ nothing below {minimum} is installed"));
         }
-        if !self.not_at_hand.is_empty() {
-            lines.push(format!("○ not at hand, and so not known: {}", list(&self.not_at_hand)));
+        if !self.not_installed.is_empty() {
+            lines.push(format!("○ not installed, so not tested: {}", list(&self.not_installed)));
         }
         if !self.not_tested.is_empty() {
             lines.push(format!("○ not tested: {}", list(&self.not_tested)));
@@ -231,17 +233,17 @@ impl Answer {
                     count => format!(" and {count} for windows"),
                 };
                 format!(
-                    "✔ Kubernetes {minimum} is the lowest of {} releases at hand that works{not_on} ({} servers{apart}); by the manifests {derived}",
-                    self.at_hand.len(),
+                    "✔ Kubernetes {minimum} is the lowest of {} installed releases that works{not_on} ({} servers{apart}); by the manifests {derived}",
+                    self.installed.len(),
                     self.servers
                 )
             }
             None if self.strays.is_empty() => format!(
-                "✗ none of the {} releases that were asked works, of {} at hand; by the manifests {derived}",
+                "✗ none of the {} releases that were asked works, of {} installed; by the manifests {derived}",
                 self.servers,
-                self.at_hand.len()
+                self.installed.len()
             ),
-            None => format!("✗ the newest release at hand does not work; by the manifests {derived}"),
+            None => format!("✗ the newest installed release does not work; by the manifests {derived}"),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::operate::minimum::{self, Lack, Sight};
-use crate::run::Veil;
+use crate::run::Redactor;
 use crate::run::bisect::{Search, most_questions};
 use crate::subject::Subject;
 use crate::subject::load::{InputError, Trouble};
@@ -28,7 +28,7 @@ use super::servers::cluster_error;
 use super::subject::load;
 use answer::{Answer, Derived, Found, Tested};
 
-/// A release at hand.
+/// A installed release.
 struct Release {
     version: KubeVersion,
     folder: PathBuf,
@@ -45,7 +45,7 @@ pub(crate) fn minimum(args: &MinimumArgs, console: Console) -> Result<Exit> {
     let answer = if args.derive_only {
         Answer::derived_only(&subject, derived)
     } else {
-        let releases = at_hand(&env::store()?, &args.kubernetes)?;
+        let releases = installed(&env::store()?, &args.kubernetes)?;
         let Some(answer) = prove(&subject, derived, &releases, args, console)? else {
             return Ok(interrupted(console));
         };
@@ -59,7 +59,7 @@ pub(crate) fn minimum(args: &MinimumArgs, console: Console) -> Result<Exit> {
 }
 
 /// The releases of the cache, and of `KUBEBUILDER_ASSETS`, that selectors name, the oldest first. Nothing is fetched or built for a search.
-fn at_hand(store: &Store, selectors: &[String]) -> Result<Vec<Release>> {
+fn installed(store: &Store, selectors: &[String]) -> Result<Vec<Release>> {
     // What is given comes before what is kept, as everywhere.
     let given = env::assets()?.map(|assets| Release { version: assets.version, folder: assets.folder });
     let entries = store.entries().into_iter().filter(|entry| entry.fault(Care::Quick).is_none());
@@ -115,12 +115,12 @@ fn prove(
     let mut tested: Vec<Option<Tested>> = releases.iter().map(|_| None).collect();
     let mut wrong: Vec<Lack> = Vec::new();
     let most = most_questions(ordered.len());
-    console.say(&format!("○ {} releases at hand, at most {most} servers", releases.len()));
-    let veil = Veil::over(subject, false);
+    console.say(&format!("○ {} installed releases, at most {most} servers", releases.len()));
+    let veil = Redactor::over(subject, false);
     let ask = |index: usize, wrong: Option<&[Lack]>| -> Result<Option<(Tested, Vec<Lack>)>> {
         let started = Instant::now();
         let Some(mut sight) = visit(&releases[index], subject, args, console)? else { return Ok(None) };
-        sight.reword(&|text| veil.hide(text));
+        sight.reword(&|text| veil.redact(text));
         // Where the first, the newest, has everything by table, what it does is right, and we were wrong.
         let ours = if derived.allows(versions[index]) { sight.expectations() } else { Vec::new() };
         sight.without(wrong.unwrap_or(&ours));

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::answer::{Derived, Tested, list};
 
-/// A rule that may touch the question, and the releases at hand that have the defect by table.
+/// A rule that may touch the question, and the installed releases that have the defect by table.
 pub(super) struct Touched {
     rule: &'static ServerRule,
     releases: Vec<KubeVersion>,
@@ -18,14 +18,14 @@ impl Touched {
     }
 }
 
-/// Rules that may touch a subject, with the releases at hand that are worth a try for them: later ones are mended, and
+/// Rules that may touch a subject, with the installed releases that are worth a try for them: later ones are mended, and
 /// the manifests allow them.
-pub(super) fn touched(subject: &Subject, derived: &Derived, at_hand: &[KubeVersion], whatever: bool) -> Vec<Touched> {
+pub(super) fn touched(subject: &Subject, derived: &Derived, installed: &[KubeVersion], whatever: bool) -> Vec<Touched> {
     let touched = grave(subject, whatever).map(|rule| {
         let worth = |release: &&KubeVersion| {
             derived.allows(**release) && mended(rule, **release).is_some_and(|fix| fix.is_some())
         };
-        Touched { rule, releases: at_hand.iter().filter(worth).copied().collect() }
+        Touched { rule, releases: installed.iter().filter(worth).copied().collect() }
     });
     touched.filter(|one| !one.releases.is_empty()).collect()
 }
@@ -55,7 +55,7 @@ pub(super) struct Excluded {
     title: &'static str,
     /// The windows, in words.
     pub(super) windows: Vec<String>,
-    /// The releases at hand that have it by table.
+    /// The installed releases that have it by table.
     releases: Vec<KubeVersion>,
     /// Those that were tried, and do not work.
     pub(super) seen: Vec<KubeVersion>,
@@ -88,19 +88,19 @@ impl Excluded {
     }
 }
 
-/// Known defects that lose or block, on releases at hand that the minimum allows. Those of a server as such are among them:
+/// Known defects that lose or block, on installed releases that the minimum allows. Those of a server as such are among them:
 /// somebody may need what no CRD names.
 pub(super) fn excluded(
     subject: &Subject,
     minimum: KubeVersion,
-    at_hand: &[KubeVersion],
+    installed: &[KubeVersion],
     tested: &[Tested],
     touched: &[Touched],
 ) -> Vec<Excluded> {
     let mut excluded = Vec::new();
     for rule in grave(subject, true) {
         let bad =
-            at_hand.iter().filter(|release| **release >= minimum).filter(|release| mended(rule, **release).is_some());
+            installed.iter().filter(|release| **release >= minimum).filter(|release| mended(rule, **release).is_some());
         let releases: Vec<KubeVersion> = bad.copied().collect();
         let Some(newest) = releases.last() else { continue };
         // Only a release that was tried because of this rule says something about it.
@@ -150,11 +150,11 @@ mod tests {
     fn a_window_is_tried_where_it_may_touch_the_question() {
         let subject = preserved();
         let derived = Derived::of(&subject);
-        let at_hand = releases(&["1.22.16", "1.23.2", "1.23.3", "1.36.2", "1.37.1"]);
-        let by_words = touched(&subject, &derived, &at_hand, false);
+        let installed = releases(&["1.22.16", "1.23.2", "1.23.3", "1.36.2", "1.37.1"]);
+        let by_words = touched(&subject, &derived, &installed, false);
         assert_eq!(named(&by_words), [("V13", "1.23.2".to_owned())]);
         // What a command asks may be a matter of apply, too.
-        let by_chance = touched(&subject, &derived, &at_hand, true);
+        let by_chance = touched(&subject, &derived, &installed, true);
         assert_eq!(named(&by_chance), [("V13", "1.23.2".to_owned()), ("V34", "1.36.2".to_owned())]);
     }
 
@@ -162,11 +162,11 @@ mod tests {
     fn what_was_seen_is_told_from_what_stands_in_the_table() {
         let subject = preserved();
         // 1.26.13 has a defect of rules, of which the subject has none.
-        let at_hand = releases(&["1.22.16", "1.23.2", "1.26.13", "1.36.2", "1.37.1"]);
-        let touched = touched(&subject, &Derived::of(&subject), &at_hand, false);
+        let installed = releases(&["1.22.16", "1.23.2", "1.26.13", "1.36.2", "1.37.1"]);
+        let touched = touched(&subject, &Derived::of(&subject), &installed, false);
         let said = |good: bool| {
-            let tested = [Tested { release: at_hand[1], good, sight: Sight::default() }];
-            excluded(&subject, at_hand[0], &at_hand, &tested, &touched)
+            let tested = [Tested { release: installed[1], good, sight: Sight::default() }];
+            excluded(&subject, installed[0], &installed, &tested, &touched)
                 .iter()
                 .flat_map(Excluded::lines)
                 .collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! A suite or a check as the question: its journeys are made on each release that is asked.
+//! A suite or a check as the question: its scenarios are made on each release that is asked.
 
 use crate::checks::{self, Severity};
 use crate::converter::Opened;
@@ -60,20 +60,20 @@ pub(super) fn ask(args: &RunArgs, subject: &Subject, console: Console) -> Result
     };
     let mut sight = Sight { tried: report.results.len(), ..Sight::default() };
     let mut held = false;
-    let mut undecided = Vec::new();
+    let mut inconclusive = Vec::new();
     for result in &report.results {
         let lack = |said: String| Lack::Verdict {
             check: result.check.clone(),
             crd: result.crd.clone(),
-            server_fact: result.outcome == Outcome::ServerFact,
+            known_server_issue: result.outcome == Outcome::KnownServerIssue,
             said,
         };
         let reason = result.reason.clone().unwrap_or_default();
         match result.outcome {
-            Outcome::Held => held = true,
-            Outcome::ServerFact => sight.lacks.push(lack(reason)),
-            Outcome::Undecided => undecided.push(lack(reason)),
-            Outcome::Broken => {
+            Outcome::Passed => held = true,
+            Outcome::KnownServerIssue => sight.lacks.push(lack(reason)),
+            Outcome::Inconclusive => inconclusive.push(lack(reason)),
+            Outcome::Failed => {
                 let ours = report.findings.iter().filter(|one| one.check == result.check && one.crd == result.crd);
                 let bad = ours.filter(|one| one.severity == Severity::Error && one.waiver.is_none());
                 sight.lacks.extend(bad.map(|one| lack(one.message.clone())));
@@ -82,9 +82,9 @@ pub(super) fn ask(args: &RunArgs, subject: &Subject, console: Console) -> Result
     }
     // Where something held, what could not be decided is worth a word; where nothing did, nothing is proven.
     if held {
-        sight.notes.extend(undecided.iter().map(ToString::to_string));
+        sight.notes.extend(inconclusive.iter().map(ToString::to_string));
     } else if sight.lacks.is_empty() {
-        sight.lacks = undecided;
+        sight.lacks = inconclusive;
     }
     Ok(Some(sight))
 }

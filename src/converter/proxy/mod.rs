@@ -1,9 +1,9 @@
 //! The HTTPS listener between an API server and a converter. It has a certificate of its own, whose
 //! authority is the `caBundle` for the CRD, and it ends when it is dropped.
 
-mod record;
+mod conversion;
 mod serve;
-mod witness;
+mod admission;
 
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
@@ -13,8 +13,8 @@ use std::sync::Arc;
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-pub use record::{Fault, Tap};
-pub use witness::{WITNESSED, Witness};
+pub use admission::{AdmissionRecorder, RECORDED};
+pub use conversion::{ConversionProxy, Fault};
 
 use crdproof_envtest::{Authority, ClusterError, HostAccess, Pair};
 

@@ -80,14 +80,14 @@ pub enum Lack {
         /// What came of it; null where nothing did.
         stored: Value,
     },
-    /// A check of journeys does not hold.
+    /// A check of scenarios does not hold.
     Verdict {
         /// The check.
         check: String,
         /// The CRD.
         crd: String,
         /// Whether that is the server's doing, and known.
-        server_fact: bool,
+        known_server_issue: bool,
         /// What was found.
         said: String,
     },
@@ -202,7 +202,7 @@ impl Sight {
         let ours = |lack: &&Lack| match lack {
             Lack::Dropped { .. } | Lack::Changed { .. } | Lack::Admitted { .. } | Lack::Lost { .. } => true,
             Lack::Rejected { object, .. } => object.starts_with('#'),
-            Lack::Verdict { server_fact, .. } => *server_fact,
+            Lack::Verdict { known_server_issue, .. } => *known_server_issue,
             Lack::Refused { .. } | Lack::Command { .. } => false,
         };
         self.lacks.iter().filter(ours).cloned().collect()
@@ -249,7 +249,7 @@ mod tests {
                     sent: value(),
                     stored: value(),
                 },
-                Lack::Verdict { check: path(), crd: crd(), server_fact: false, said: text() },
+                Lack::Verdict { check: path(), crd: crd(), known_server_issue: false, said: text() },
                 Lack::Command { said: text() },
             ],
             warnings: vec![text()],

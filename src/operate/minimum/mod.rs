@@ -216,7 +216,7 @@ pub async fn ask(
     server: &Server,
     subject: &Subject,
     words: &[std::ffi::OsString],
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Sight, ClusterError> {
     let [program, arguments @ ..] = words else {
         return Err(ClusterError::Missing {
@@ -231,12 +231,12 @@ pub async fn ask(
         spec = spec.env("KUBECONFIG", kubeconfig);
     }
     let spec = spec.env("CRDPROOF_NAMESPACE", namespace).env("CRDPROOF_KUBERNETES", server.version().to_string());
-    let Ended { status, said } = subprocess::run(spec, patience, SHOWN, &subject.secret_values()).await?;
+    let Ended { status, said } = subprocess::run(spec, timeout, SHOWN, &subject.secret_values()).await?;
     let mut sight = Sight { tried: 1, ..Sight::default() };
     let end = match status {
         Some(status) if status.success() => return Ok(sight),
         Some(status) => status.to_string(),
-        None => format!("it did not end within {} s", patience.as_secs_f32()),
+        None => format!("it did not end within {} s", timeout.as_secs_f32()),
     };
     sight.lacks.push(Lack::Command { said: format!("{end}: {said}") });
     Ok(sight)

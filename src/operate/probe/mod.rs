@@ -1,4 +1,4 @@
-//! Probes: small experiments that show whether a server has a known defect. Each works on a CRD of its own, in a group
+//! Probes: small probes that show whether a server has a known defect. Each works on a CRD of its own, in a group
 //! that nobody else uses, and takes it away again.
 
 mod applies;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use self::bench::Bench;
 use crdproof_envtest::{ClusterError, Server};
 
-/// An experiment.
+/// An probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
     /// The name by which rules refer to it.
@@ -26,7 +26,7 @@ pub struct Probe {
     kind: Kind,
 }
 
-/// What an experiment needs of a server.
+/// What a probe needs of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Needs {
     /// Nothing is stored.
@@ -71,7 +71,7 @@ enum Kind {
     WholeObjects,
 }
 
-/// All experiments, in the order of their rules.
+/// All probes, in the order of their rules.
 pub const PROBES: [Probe; 28] = [
     Probe::new(
         "put-of-nothing",
@@ -213,7 +213,7 @@ pub const PROBES: [Probe; 28] = [
     ),
 ];
 
-/// What an experiment showed.
+/// What a probe showed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "sight", content = "seen")]
 pub enum Sight {
@@ -221,7 +221,7 @@ pub enum Sight {
     Good(String),
     /// The server has the defect: what was seen.
     Bad(String),
-    /// The experiment does not tell here, and why.
+    /// The probe does not tell here, and why.
     Unclear(String),
 }
 
@@ -231,7 +231,7 @@ impl Sight {
     }
 }
 
-/// The experiment of this name.
+/// The probe of this name.
 pub fn find(name: &str) -> Option<&'static Probe> {
     PROBES.iter().find(|probe| probe.name == name)
 }
@@ -252,7 +252,7 @@ impl Probe {
         }
     }
 
-    /// Makes the experiment. Its CRD is gone afterwards, whatever happened.
+    /// Makes the probe. Its CRD is gone afterwards, whatever happened.
     pub async fn run(&self, server: &Server) -> Result<Sight, ClusterError> {
         let bench = Bench::new(server, self.name);
         let seen = match self.kind {

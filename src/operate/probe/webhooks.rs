@@ -11,7 +11,7 @@ use super::Sight;
 use super::bench::{Bench, GROUP, LABEL, managers, said};
 use super::versions::numbers;
 use crate::converter::endpoint::{Function, Request};
-use crate::converter::proxy::{Call, Fault, Listener, Reply, Tap};
+use crate::converter::proxy::{Call, ConversionProxy, Fault, Listener, Reply};
 use crate::converter::review;
 use crate::evidence::ReviewSeen;
 use crdproof_envtest::ClusterError;
@@ -22,35 +22,35 @@ const UNREACHED: &str = "the server cannot reach a webhook of ours";
 
 /// V35: a write while the converter is down cost everybody's ownership.
 pub(super) async fn outage(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
-    with_converter(bench, async |tap| during_outage(bench, tap).await).await
+    with_converter(bench, async |proxy| during_outage(bench, proxy).await).await
 }
 
 /// Looks with a converter of ours, which answers until the CRD is gone.
 async fn with_converter(
     bench: &Bench<'_>,
-    look: impl AsyncFnOnce(&Tap) -> Result<Sight, ClusterError>,
+    look: impl AsyncFnOnce(&ConversionProxy) -> Result<Sight, ClusterError>,
 ) -> Result<Sight, ClusterError> {
     let Some(access) = bench.server.host_access() else { return Ok(Sight::Unclear(UNREACHED.into())) };
-    let tap = Tap::start(&access, Arc::new(Function(rewrite))).await?;
-    let seen = look(&tap).await;
+    let proxy = ConversionProxy::start(&access, Arc::new(Function(rewrite))).await?;
+    let seen = look(&proxy).await;
     // Deleting the CRD takes a converter that answers.
-    tap.fail(None);
+    proxy.fail(None);
     let cleared = bench.clear().await;
-    tap.stop().await;
+    proxy.stop().await;
     let seen = seen?;
     cleared?;
     Ok(seen)
 }
 
-async fn during_outage(bench: &Bench<'_>, tap: &Tap) -> Result<Sight, ClusterError> {
-    bench.install(&tap.redirect(&bench.crd(&[("v1", numbers()), ("v2", numbers())]))).await?;
+async fn during_outage(bench: &Bench<'_>, proxy: &ConversionProxy) -> Result<Sight, ClusterError> {
+    bench.install(&proxy.redirect(&bench.crd(&[("v1", numbers()), ("v2", numbers())]))).await?;
     bench.apply("v1", "m1", &json!({"a": 1})).await?.ok()?;
     bench.apply("v2", "m2", &json!({"b": 2})).await?.ok()?;
     let before = managers(&bench.get("v2").await?);
-    tap.fail(Some(Fault::Refuse("the converter is down".into())));
+    proxy.fail(Some(Fault::Refuse("the converter is down".into())));
     let label = json!({"metadata": {"labels": {"probe": "yes"}}});
     let labelled = bench.api.patch(&bench.path("v2"), PatchKind::Merge, &label).await?;
-    tap.fail(None);
+    proxy.fail(None);
     let after = managers(&bench.get("v2").await?);
     let seen =
         format!("label: {}; entries before [{}], after [{}]", said(&labelled), before.join(", "), after.join(", "));
@@ -76,9 +76,9 @@ fn rewrite(request: &Request) -> (u16, Vec<u8>) {
 
 /// V38: what a manager does not own is cut away before the converter is asked, metadata among it.
 pub(super) async fn whole_objects(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
-    let look = async |tap: &Tap| {
-        applied_at_three_versions(bench, tap).await?;
-        Ok(whole(&tap.since(0)))
+    let look = async |proxy: &ConversionProxy| {
+        applied_at_three_versions(bench, proxy).await?;
+        Ok(whole(&proxy.since(0)))
     };
     with_converter(bench, look).await
 }
@@ -87,9 +87,9 @@ pub(super) async fn whole_objects(bench: &Bench<'_>) -> Result<Sight, ClusterErr
 /// shows it.
 const ROUNDS: usize = 60;
 
-async fn applied_at_three_versions(bench: &Bench<'_>, tap: &Tap) -> Result<(), ClusterError> {
+async fn applied_at_three_versions(bench: &Bench<'_>, proxy: &ConversionProxy) -> Result<(), ClusterError> {
     let crd = bench.crd(&[("v1", numbers()), ("v2", numbers()), ("v3", numbers())]);
-    bench.install(&tap.redirect(&crd)).await?;
+    bench.install(&proxy.redirect(&crd)).await?;
     // What m1 owned at v1 is cut away when it applies at v3, and with its label all of metadata.
     let labelled = |version: &str| {
         let mut object = Bench::object(version, &json!({"a": 1}));
@@ -102,7 +102,7 @@ async fn applied_at_three_versions(bench: &Bench<'_>, tap: &Tap) -> Result<(), C
         // Whether that succeeds is another matter.
         bench.apply_object("m1", "v3", &labelled("v3")).await?;
         bench.api.delete(&bench.path("v3")).await?.ok()?;
-        if tap.since(0).iter().any(|review| !review.metadata) {
+        if proxy.since(0).iter().any(|review| !review.metadata) {
             break;
         }
     }

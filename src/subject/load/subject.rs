@@ -28,7 +28,7 @@ pub fn from_paths(paths: Vec<String>) -> Result<Subject, InputError> {
     Ok(Subject { arguments: Some(paths), ..subject })
 }
 
-/// Loads a subject from texts at hand, without touching the file system: CRDs, samples and an
+/// Loads a subject from texts available, without touching the file system: CRDs, samples and an
 /// earlier state. Useful in tests of operators.
 pub fn from_texts(crds: Vec<Text>, samples: Vec<Text>, baseline: Option<Vec<Text>>) -> Result<Subject, InputError> {
     let mut sources = Sources::default();

@@ -22,7 +22,7 @@ fn says(text: &str) -> Vec<u8> {
     format!("#!/bin/sh\necho '{text}'\nexit\n{noise}\n").into_bytes()
 }
 
-/// A tar.gz with files of any names, lawful or not.
+/// A tar.gz with files of any names, valid or not.
 fn tar_gz(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     for (name, content) in files {

@@ -99,7 +99,7 @@ fn dumps_that_are_not_what_they_should_be() {
 }
 
 #[test]
-fn samples_are_masked_private_and_never_written_over() {
+fn samples_are_redacted_private_and_never_written_over() {
     let folder = dumps(&json!(["v2"]), &[widget("a", "v2"), widget("b", "v2"), widget("c", "v2")]);
     let words = [&DUMP[..], &["--crd", "widgets.example.com", "--count", "2", "--samples"]].concat();
     let run = |more: &[&str]| crdproof(folder.path(), &[&words[..], more].concat());

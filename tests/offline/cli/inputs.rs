@@ -77,7 +77,7 @@ fn suites_may_be_files() {
         "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: mine\nchecks: [manifest/one-storage-version]\n";
     let severity = format!("{suite}severity: {{manifest/one-storage-versio: note}}\n");
     let folder = folder(&[("crd.yaml", &sound_crd()), ("mine.yaml", suite), ("bad.yaml", &severity)]);
-    crdproof(folder.path(), &["run", "crd.yaml", "-s", "mine.yaml"]).says(0, &["1 case"]);
+    crdproof(folder.path(), &["run", "crd.yaml", "-s", "mine.yaml"]).says(0, &["1 check"]);
     crdproof(folder.path(), &["run", "crd.yaml", "-s", "bad.yaml"]).says(2, &["bad.yaml:5:", "no check matches"]);
 }
 

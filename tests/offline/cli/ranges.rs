@@ -17,7 +17,9 @@ const WIDGETS: &str = "fixtures/traces/widgets";
 /// A run on releases of an empty cache, without a Go to build with.
 fn run(world: &Path, arguments: &[&str]) -> Ended {
     let mut command = Command::new(BINARY);
-    command.args(["run", "--no-cases", "--suite", "serving", "--offline", "--go", "/nowhere/go"]).args(arguments);
+    command
+        .args(["run", "--no-counterexamples", "--suite", "serving", "--offline", "--go", "/nowhere/go"])
+        .args(arguments);
     command.current_dir(repository()).env("CRDPROOF_CACHE", world.join("cache")).env_remove("KUBEBUILDER_ASSETS");
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -92,7 +94,7 @@ fn containers_take_one_release_each() {
         .says(2, &["\"1.35..1.36\" does not name one release"]);
 }
 
-/// A recorded journey on one release, and two that could not be had.
+/// A recorded scenario on one release, and two that could not be had.
 fn recorded() -> (tempfile::TempDir, Report) {
     let folder = tempfile::tempdir().unwrap();
     copy(&repository().join(WIDGETS), folder.path());
@@ -127,21 +129,21 @@ fn recorded() -> (tempfile::TempDir, Report) {
 #[test]
 fn what_could_not_be_had_is_counted_and_told_in_every_report() {
     let (folder, report) = recorded();
-    assert_eq!((report.summary.held, report.summary.skipped), (2, 4), "{:?}", report.summary);
+    assert_eq!((report.summary.passed, report.summary.skipped), (2, 4), "{:?}", report.summary);
     let terminal = render(&report, Format::Terminal);
     let table = "                     1.35    1.36.4  1.37\n  serving: 2 checks  ○       ✔       ○\n";
     assert!(terminal.contains(table), "{terminal}");
     for words in [
-        "○ Kubernetes 1.35 skipped: no lock for 1.35 (2 cases)\n",
-        "○ Kubernetes 1.37 skipped: etcd ended (2 cases)\n",
-        "6 cases: 2 held, 4 skipped",
+        "○ Kubernetes 1.35 skipped: no lock for 1.35 (2 checks)\n",
+        "○ Kubernetes 1.37 skipped: etcd ended (2 checks)\n",
+        "6 checks: 2 passed, 4 skipped",
     ] {
         assert!(terminal.contains(words), "{words:?} is not in\n{terminal}");
     }
     let markdown = render(&report, Format::Markdown);
-    assert!(markdown.contains("- Kubernetes 1.35 skipped: no lock for 1.35 (2 cases)\n"), "{markdown}");
+    assert!(markdown.contains("- Kubernetes 1.35 skipped: no lock for 1.35 (2 checks)\n"), "{markdown}");
     let html = render(&report, Format::Html);
-    assert!(html.contains("<p class=\"about\">Kubernetes 1.35 skipped: no lock for 1.35 (2 cases)</p>"));
+    assert!(html.contains("<p class=\"about\">Kubernetes 1.35 skipped: no lock for 1.35 (2 checks)</p>"));
     let junit = render(&report, Format::Junit);
     let suite = "name=\"widgets.example.com on Kubernetes 1.35\" tests=\"2\" skipped=\"2\"";
     assert!(junit.contains(suite) && junit.contains("message=\"no lock for 1.35\""), "{junit}");
@@ -164,7 +166,7 @@ fn a_release_that_another_shard_had_is_not_skipped() {
     let merged = crdproof::report::merge(vec![report, other]).unwrap();
     let skipped: Vec<_> = merged.skipped.iter().filter_map(|skipped| skipped.kubernetes.as_deref()).collect();
     assert_eq!(skipped, ["1.37", "1.37"]);
-    assert_eq!((merged.summary.held, merged.summary.skipped), (4, 2));
+    assert_eq!((merged.summary.passed, merged.summary.skipped), (4, 2));
 }
 
 /// The lowest end of a range is what the subject claims.
@@ -179,5 +181,5 @@ fn a_subject_claims_the_lower_end_of_its_range() {
     };
     let check = ["run", "--suite", "all", "--only", "manifest/minimum-kubernetes"];
     crdproof(subject("1.24..1.30, \"1.36\"").path(), &check).says(1, &["x-kubernetes-validations", "1.24"]);
-    crdproof(subject("1.25.., \"1.36\"").path(), &check).says(0, &["1 case"]);
+    crdproof(subject("1.25.., \"1.36\"").path(), &check).says(0, &["1 check"]);
 }

@@ -1,4 +1,4 @@
-//! Saved cases: where they go, what tries them again, and when they vanish.
+//! Saved counterexamples: where they go, what tries them again, and when they vanish.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use super::{Ended, crdproof, listing, repository, subject};
 
 /// The case files of a subject's folder.
 fn cases(folder: &Path) -> Vec<PathBuf> {
-    let folder = folder.join(".crdproof/cases");
+    let folder = folder.join(".crdproof/counterexamples");
     if !folder.exists() {
         return Vec::new();
     }
@@ -41,19 +41,19 @@ fn what_breaks_a_law_is_saved_and_named_in_the_finding() {
     let ended = crdproof(folder.path(), &["run", "--report", "json"]).says(1, &[]);
     let finding = lost(&ended);
     let print = finding["fingerprint"].as_str().unwrap();
-    let path = format!(".crdproof/cases/{print}.json");
+    let path = format!(".crdproof/counterexamples/{print}.json");
     assert_eq!(finding["reproduce"], format!("crdproof replay {path}"));
     assert_eq!(cases(folder.path()), [folder.path().join(&path)]);
     let case: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.path().join(&path)).unwrap()).unwrap();
-    assert_eq!((&case["kind"], &case["check"]), (&"Case".into(), &"converter/round-trip-lossless".into()));
+    assert_eq!((&case["kind"], &case["check"]), (&"Counterexample".into(), &"converter/round-trip-lossless".into()));
     assert_eq!(case["version"], "v2");
     assert!(case["object"]["spec"]["password"].is_string(), "{case}");
     #[cfg(unix)]
     {
         assert_eq!(mode(&folder.path().join(&path)), 0o600);
-        assert_eq!(mode(&folder.path().join(".crdproof/cases")), 0o700);
+        assert_eq!(mode(&folder.path().join(".crdproof/counterexamples")), 0o700);
     }
-    assert_eq!(std::fs::read_to_string(folder.path().join(".crdproof/cases/.gitignore")).unwrap(), "*\n");
+    assert_eq!(std::fs::read_to_string(folder.path().join(".crdproof/counterexamples/.gitignore")).unwrap(), "*\n");
 
     // The next run finds the same, in the same words and at the same place, and leaves one file.
     let again = lost(&crdproof(folder.path(), &["run", "--report", "json"]).says(1, &[]));
@@ -72,7 +72,8 @@ fn nothing_is_saved_without_a_subject_file_or_where_nobody_wants_it() {
     let folder = subject("databases-none");
     let before = listing(folder.path());
     crdproof(folder.path(), &["run", "crds", "samples"]);
-    let ended = crdproof(folder.path(), &["run", "--no-cases", "--seed", "7", "--report", "json"]).says(1, &[]);
+    let ended =
+        crdproof(folder.path(), &["run", "--no-counterexamples", "--seed", "7", "--report", "json"]).says(1, &[]);
     assert_eq!(lost(&ended)["reproduce"], "crdproof run --seed 7 --only converter/round-trip-lossless");
     assert_eq!(listing(folder.path()), before);
     // A folder that cannot be made costs the case, not the verdict.
@@ -83,12 +84,11 @@ fn nothing_is_saved_without_a_subject_file_or_where_nobody_wants_it() {
 #[test]
 fn a_case_is_broken_until_the_subject_is_mended_and_then_pruned() {
     let folder = subject("databases-none");
-    crdproof(folder.path(), &["replay"]).says(0, &["no case is saved"]);
+    crdproof(folder.path(), &["replay"]).says(0, &["no counterexamples are saved"]);
     crdproof(folder.path(), &["run", "-q"]).says(1, &[]);
     let path = cases(folder.path()).remove(0);
-    let shown = format!("✗ .crdproof/cases/{}", path.file_name().unwrap().to_string_lossy());
-    let words =
-        [shown.as_str(), "is still broken", "error[converter/round-trip-lossless]: .spec.password (•••)", "help:"];
+    let shown = format!("✗ .crdproof/counterexamples/{}", path.file_name().unwrap().to_string_lossy());
+    let words = [shown.as_str(), "still fails", "error[converter/round-trip-lossless]: .spec.password (•••)", "help:"];
     crdproof(folder.path(), &["replay", "--prune"]).says(1, &words);
     let name = path.display().to_string();
     crdproof(folder.path(), &["replay", &name]).says(1, &["v2 in: ", "v1 converted: "]);
@@ -103,7 +103,7 @@ fn a_case_is_broken_until_the_subject_is_mended_and_then_pruned() {
     mend(folder.path());
     crdproof(folder.path(), &["run", "--only", "converter"])
         .says(0, &["saved counterexamples that pass now: 1; `crdproof replay --prune`"]);
-    crdproof(folder.path(), &["replay"]).says(0, &["✔ ", "holds now", "was not tried: ", "no version v7 any more"]);
+    crdproof(folder.path(), &["replay"]).says(0, &["✔ ", "passes now", "was not tried: ", "no version v7 any more"]);
     assert_eq!(cases(folder.path()).len(), 2);
     crdproof(folder.path(), &["replay", "--prune"]).says(0, &["is removed"]);
     assert_eq!(cases(folder.path()), [gone]);
@@ -117,12 +117,12 @@ fn a_waived_case_does_not_fail() {
     let text = std::fs::read_to_string(&file).unwrap();
     let waiver = "waivers:\n- {check: 'converter/*', reason: \"v1 ends in May\", expires: 9999-12-31}\n";
     std::fs::write(&file, text + waiver).unwrap();
-    crdproof(folder.path(), &["replay", "--prune"]).says(0, &["still broken, and waived: v1 ends in May"]);
+    crdproof(folder.path(), &["replay", "--prune"]).says(0, &["still fails, and is waived: v1 ends in May"]);
     assert_eq!(cases(folder.path()).len(), 1);
 }
 
 #[test]
-fn files_that_are_no_cases_are_refused_with_a_remedy() {
+fn files_that_are_no_counterexamples_are_refused_with_a_remedy() {
     let folder = subject("databases-none");
     crdproof(folder.path(), &["run", "-q"]).says(1, &[]);
     let path = cases(folder.path()).remove(0);
@@ -131,17 +131,17 @@ fn files_that_are_no_cases_are_refused_with_a_remedy() {
     let print = path.file_stem().unwrap().to_string_lossy().into_owned();
     let sly = good.replace(&print, "../../escape");
     for (text, words) in [
-        (&good[..good.len() / 2], "this is no case that crdproof saved"),
-        ("", "this is no case that crdproof saved"),
+        (&good[..good.len() / 2], "this is no counterexample that crdproof saved"),
+        ("", "this is no counterexample that crdproof saved"),
         (foreign.as_str(), "this is a \"Report\" of \"crdproof/v1alpha1\", not a Case"),
         (sly.as_str(), "\"../../escape\" is no fingerprint"),
     ] {
         std::fs::write(&path, text).unwrap();
         for command in ["replay", "run"] {
-            let name = format!(".crdproof/cases/{print}.json");
+            let name = format!(".crdproof/counterexamples/{print}.json");
             crdproof(folder.path(), &[command]).says(2, &[&name, words, "= help: remove the file"]);
         }
     }
-    crdproof(folder.path(), &["replay", "none.json"]).says(2, &["none.json: this case cannot be read"]);
+    crdproof(folder.path(), &["replay", "none.json"]).says(2, &["none.json: this counterexample cannot be read"]);
     crdproof(repository(), &["replay", "x.json"]).says(2, &["there is no crdproof.yaml here"]);
 }

@@ -45,7 +45,7 @@ fn no_report_shows_a_secret() {
 
 #[test]
 fn versions_that_agree_pass() {
-    judge("three-versions").says(0, &["✔ held: no findings", "seed 1"]);
+    judge("three-versions").says(0, &["✔ passed: no findings", "seed 1"]);
 }
 
 #[test]
@@ -61,8 +61,8 @@ fn the_least_severity_that_fails_is_chosen() {
 fn strict_fails_what_could_not_be_decided() {
     // Without samples nothing is converted, so the round trip cannot be judged.
     let source = "fixtures/crds/three-versions/crds";
-    crdproof(repository(), &["run", source]).says(0, &["undecided"]);
-    crdproof(repository(), &["run", source, "--strict"]).says(1, &["undecided"]);
+    crdproof(repository(), &["run", source]).says(0, &["inconclusive"]);
+    crdproof(repository(), &["run", source, "--strict"]).says(1, &["inconclusive"]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn subjects() -> BTreeMap<String, &'static Subject> {
     folders.iter().map(|folder| (name(folder), &*Box::leak(Box::new(load(folder))))).collect()
 }
 
-/// Puts a converter on trial by the checks of converter and wire.
+/// Puts a converter on conversion_run by the checks of converter and wire.
 fn judged(subject: &'static Subject, mutant: &Mutant, objects: usize, seed: u64) -> Report {
     let suite = |wanted: &str| {
         let (name, text) = SUITES.iter().find(|(name, _)| *name == wanted).unwrap();
@@ -76,7 +76,7 @@ fn judged(subject: &'static Subject, mutant: &Mutant, objects: usize, seed: u64)
 
 /// The checks that are broken, in order.
 fn broken(report: &Report) -> Vec<&str> {
-    let broken = report.results.iter().filter(|result| result.outcome == Outcome::Broken);
+    let broken = report.results.iter().filter(|result| result.outcome == Outcome::Failed);
     broken.map(|result| result.check.as_str()).collect()
 }
 
@@ -162,9 +162,9 @@ fn right_converters_are_accused_by_no_check() {
             "faults": [], "baseline": baseline});
         serde_json::from_value(mutant).unwrap()
     };
-    let trials: Vec<(Mutant, u64)> =
+    let conversion_runs: Vec<(Mutant, u64)> =
         subjects.keys().flat_map(|name| (1..=10).map(move |seed| (right(name, seed), seed))).collect();
-    let accused = on_all_cores(&trials, |(right, seed)| {
+    let accused = on_all_cores(&conversion_runs, |(right, seed)| {
         let name = &right.subject;
         let report = judged(subjects[name], right, 2000, *seed);
         let told = report
@@ -172,7 +172,7 @@ fn right_converters_are_accused_by_no_check() {
             .iter()
             .map(|finding| format!("{name}, seed {seed}: {}: {}", finding.check, finding.message));
         let told: Vec<String> = told.collect();
-        let held = report.results.iter().filter(|result| result.outcome == Outcome::Held).count();
+        let held = report.results.iter().filter(|result| result.outcome == Outcome::Passed).count();
         assert!(!told.is_empty() || held > 30, "{name}: only {held} checks held");
         told
     });

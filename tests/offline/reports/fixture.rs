@@ -2,15 +2,15 @@
 
 use crdproof::checks::Severity;
 use crdproof::report::{
-    CheckInfo, Conversions, CrdInfo, Excerpt, Finding, JourneyInfo, Location, Outcome, PairInfo, Problem, Reach,
-    Related, Report, Result, Skipped, Summary, Timing, VersionInfo, WaiverInfo, WaiverState,
+    CheckInfo, Conversions, CrdInfo, Excerpt, Finding, Location, Outcome, PairInfo, Problem, Reach, Related, Report,
+    Result, ScenarioInfo, Skipped, Summary, Timing, VersionInfo, WaiverInfo, WaiverState,
 };
 
 pub(crate) const DATABASES: &str = "databases.example.com";
 pub(crate) const CACHES: &str = "caches.example.com";
 pub(crate) const QUEUES: &str = "queues.example.com";
 
-/// All cases: broken, waived, undecided, a server fact, skipped, problems, odd characters.
+/// All cases: broken, waived, inconclusive, a known server issue, skipped, problems, odd characters.
 pub(crate) fn report() -> Report {
     let mut report = Report {
         api_version: "crdproof/v1alpha1".into(),
@@ -33,8 +33,8 @@ pub(crate) fn report() -> Report {
             waiver("manifest/* gone.example.com", WaiverState::Unused),
         ],
         conversions: conversions(),
-        journeys: ["1.31.4", "1.36.0"]
-            .map(|kubernetes| JourneyInfo { crd: DATABASES.into(), kubernetes: kubernetes.into(), requests: 412 })
+        scenarios: ["1.31.4", "1.36.0"]
+            .map(|kubernetes| ScenarioInfo { crd: DATABASES.into(), kubernetes: kubernetes.into(), requests: 412 })
             .into(),
         problems: vec![Problem {
             message: "the converter at https://127.0.0.1:9443/convert did not answer".into(),
@@ -116,8 +116,8 @@ fn result(check: &str, crd: &str, outcome: Outcome) -> Result {
         crd: crd.into(),
         kubernetes: None,
         outcome,
-        examined: usize::from(outcome == Outcome::Held) * 4,
-        findings: usize::from(outcome == Outcome::Broken),
+        examined: usize::from(outcome == Outcome::Passed) * 4,
+        findings: usize::from(outcome == Outcome::Failed),
         reason: None,
     }
 }
@@ -129,19 +129,19 @@ fn results() -> Vec<Result> {
     let one = "manifest/one-storage-version";
     let pages = "serving/list-pages-stable";
     vec![
-        result(lossless, DATABASES, Outcome::Broken),
-        result(one, DATABASES, Outcome::Broken),
-        result("manifest/short-names-unique", DATABASES, Outcome::Broken),
+        result(lossless, DATABASES, Outcome::Failed),
+        result(one, DATABASES, Outcome::Failed),
+        result("manifest/short-names-unique", DATABASES, Outcome::Failed),
         on(
             "1.31.4",
-            because("kube-apiserver before 1.32 repeats an item", result(pages, DATABASES, Outcome::ServerFact)),
+            because("kube-apiserver before 1.32 repeats an item", result(pages, DATABASES, Outcome::KnownServerIssue)),
         ),
-        on("1.36.0", result(pages, DATABASES, Outcome::Held)),
-        because("no sample has <every> field", result(lossless, CACHES, Outcome::Undecided)),
-        result(one, CACHES, Outcome::Held),
-        result("upgrade/served-version-kept", CACHES, Outcome::Broken),
-        result(one, QUEUES, Outcome::Held),
-        result("manifest/short-names-unique", QUEUES, Outcome::Held),
+        on("1.36.0", result(pages, DATABASES, Outcome::Passed)),
+        because("no sample has <every> field", result(lossless, CACHES, Outcome::Inconclusive)),
+        result(one, CACHES, Outcome::Passed),
+        result("upgrade/served-version-kept", CACHES, Outcome::Failed),
+        result(one, QUEUES, Outcome::Passed),
+        result("manifest/short-names-unique", QUEUES, Outcome::Passed),
     ]
 }
 

@@ -8,7 +8,7 @@ use super::{Answer, Api, Query, Resource};
 use crate::{ClusterError, wait};
 
 /// How long a version may take until it is served.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Where CRDs are.
 pub fn definitions() -> Resource {
@@ -41,12 +41,12 @@ impl Api {
 
     async fn until_listed(&self, kind: &Resource) -> Result<(), ClusterError> {
         let path = Query::new().limit(1).on(kind.path());
-        let answered = wait::until(PATIENCE, Duration::from_millis(50), || async {
+        let answered = wait::until(TIMEOUT, Duration::from_millis(50), || async {
             self.get(&path).await.ok().filter(Answer::is_success)
         });
         match answered.await {
             Some(_) => Ok(()),
-            None => Err(ClusterError::Deadline { call: format!("GET {path}"), seconds: PATIENCE.as_secs() }),
+            None => Err(ClusterError::Deadline { call: format!("GET {path}"), seconds: TIMEOUT.as_secs() }),
         }
     }
 }

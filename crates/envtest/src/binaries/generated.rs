@@ -55,7 +55,7 @@ pub(super) fn build(
     Ok(toolchain)
 }
 
-/// Fetches an old Go. Its files become executable when the Go at hand has once run it.
+/// Fetches an old Go. Its files become executable when the Go available has once run it.
 pub(super) fn old_toolchain(
     steps: &Steps<'_>,
     go: &Go,

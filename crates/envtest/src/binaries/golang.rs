@@ -31,7 +31,7 @@ const KEPT: &[&str] = &[
 /// Flags of `GOFLAGS` that do not change what is built.
 const HARMLESS: &[&str] = &["-modcacherw", "-p", "-x"];
 
-/// The Go at hand.
+/// The Go available.
 #[derive(Debug, Clone)]
 pub(super) struct Go {
     program: PathBuf,
@@ -43,9 +43,9 @@ pub(super) struct Go {
 /// The Go that builds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Toolchain {
-    /// The one at hand.
+    /// The one available.
     AtHand(String),
-    /// One that the one at hand fetches.
+    /// One that the one available fetches.
     Fetched(String),
     /// An old one, unpacked in this folder, which does not know of others.
     Old(String, PathBuf),
@@ -77,7 +77,7 @@ impl Go {
         Ok(Self { program, version, settings, offline: sources.offline })
     }
 
-    /// The Go for a build that needs at least `least`, and gets `fetched` where the one at hand is older.
+    /// The Go for a build that needs at least `least`, and gets `fetched` where the one available is older.
     pub(super) fn at_least(&self, least: &str, fetched: &str) -> Toolchain {
         if at_least(&self.version, least) {
             Toolchain::AtHand(self.version.clone())
@@ -86,7 +86,7 @@ impl Go {
         }
     }
 
-    /// Where the Go at hand unpacks another one.
+    /// Where the Go available unpacks another one.
     pub(super) fn old(&self, version: &str) -> Toolchain {
         let name = format!("toolchain@v0.0.1-go{version}.{}-{}", self.setting("GOHOSTOS"), self.setting("GOHOSTARCH"));
         let folder = Path::new(self.setting("GOMODCACHE")).join("golang.org").join(name);

@@ -57,9 +57,9 @@ fn read_archive(version: KubeVersion, name: &str, node: &Node, machine: Machine)
     // A name with a slash would leave the folder of downloads.
     let fits = name.ends_with(&format!("-{}-{}.tar.gz", machine.os, machine.arch)) && !name.contains(['/', '\\']);
     let sha512 = node.str_at("hash")?.to_ascii_lowercase();
-    let lawful = sha512.len() == 128 && sha512.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let valid = sha512.len() == 128 && sha512.bytes().all(|byte| byte.is_ascii_hexdigit());
     let url = node.str_at("selfLink")?.to_owned();
-    (fits && lawful).then(|| Archive { version, name: name.to_owned(), sha512, url })
+    (fits && valid).then(|| Archive { version, name: name.to_owned(), sha512, url })
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ pub struct ReleaseFile {
     pub kind: Kind,
     /// The least Go that builds it.
     pub go: String,
-    /// The Go to fetch where the one at hand does not fit.
+    /// The Go to fetch where the one available does not fit.
     pub toolchain: String,
     /// The etcd that goes with it.
     pub etcd: String,

@@ -29,7 +29,7 @@ use crdproof_schema::kubernetes::KubeVersion;
 const MANIFEST: &str = "manifest.json";
 
 /// How often a waiting process looks whether the other one is done.
-const PATIENCE: Duration = Duration::from_millis(200);
+const TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The cache of releases.
 #[derive(Debug, Clone)]
@@ -176,7 +176,7 @@ impl Store {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) => {
                     progress(Progress::Waiting { release: key.to_owned(), elapsed: since.elapsed() });
-                    std::thread::sleep(PATIENCE);
+                    std::thread::sleep(TIMEOUT);
                 }
                 Err(TryLockError::Error(error)) => return Err(BinariesError::files("lock", &path)(error)),
             }

@@ -80,9 +80,9 @@ impl Builder {
             second = Some(Endpoint { version, client: client(&url, &authority.certificate, &admin).await?, url });
         }
 
-        let patience = Duration::from_secs(5);
+        let timeout = Duration::from_secs(5);
         let apis: Vec<Api> =
-            std::iter::once(&first).chain(&second).map(|each| Api::new(each.client.clone(), patience)).collect();
+            std::iter::once(&first).chain(&second).map(|each| Api::new(each.client.clone(), timeout)).collect();
         if let Err(error) = until_ready(&apis, &mut processes, &ASKED, self.deadline).await {
             let port_lost = processes.values_mut().any(Process::lost_its_port);
             return Err(if port_lost { Failure::Port(error) } else { Failure::Other(error) });

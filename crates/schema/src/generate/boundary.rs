@@ -170,7 +170,7 @@ impl Generator<'_> {
         let object = self.maker.object_of(random, parts, &[pin])?;
         // Where the engine cannot decide about an edge, a server may well refuse it.
         let certain = self.maker.certain || !self.maker.validator.has_rules();
-        let decided = certain || self.judge(&object).undecided.is_empty();
+        let decided = certain || self.judge(&object).inconclusive.is_empty();
         decided.then_some(object)
     }
 

@@ -16,12 +16,12 @@ use crate::structural::{Outcome, Path, Step, Violation};
 #[derive(Debug, Clone)]
 pub(super) struct Fault {
     node: Id,
-    breach: Breach,
+    failure: Failure,
 }
 
 /// How it is violated.
 #[derive(Debug, Clone, PartialEq)]
-enum Breach {
+enum Failure {
     Type,
     Enumeration,
     Minimum,
@@ -43,7 +43,7 @@ const MOST: usize = 3000;
 
 const RULES: &str = "x-kubernetes-validations";
 
-impl Breach {
+impl Failure {
     fn keyword(&self) -> &'static str {
         match self {
             Self::Type => "type",
@@ -82,65 +82,65 @@ impl Generator<'_> {
 
     fn faults_of(&self, id: Id, faults: &mut Vec<Fault>) {
         let node = self.maker.plan.node(id);
-        let mut add = |breach: Breach| faults.push(Fault { node: id, breach });
+        let mut add = |failure: Failure| faults.push(Fault { node: id, failure });
         let typed = node.schemas.iter().any(|schema| schema.ty.is_some() || schema.int_or_string);
         if typed && !node.path.is_root() && !matches!(node.kind, Kind::Impossible(_)) {
-            add(Breach::Type);
+            add(Failure::Type);
         }
-        (0..node.goals.len()).for_each(|index| add(Breach::Rule(index)));
+        (0..node.goals.len()).for_each(|index| add(Failure::Rule(index)));
         match &node.kind {
-            Kind::Enumeration(_) => add(Breach::Enumeration),
+            Kind::Enumeration(_) => add(Failure::Enumeration),
             Kind::Whole(whole) => {
                 if whole.stated.0 {
-                    add(Breach::Minimum);
+                    add(Failure::Minimum);
                 }
                 if whole.stated.1 {
-                    add(Breach::Maximum);
+                    add(Failure::Maximum);
                 }
                 if whole.step > 1 {
-                    add(Breach::MultipleOf);
+                    add(Failure::MultipleOf);
                 }
             }
             Kind::Number(floating) => {
-                floating.low.iter().for_each(|_| add(Breach::Minimum));
-                floating.high.iter().for_each(|_| add(Breach::Maximum));
-                floating.step.iter().for_each(|_| add(Breach::MultipleOf));
+                floating.low.iter().for_each(|_| add(Failure::Minimum));
+                floating.high.iter().for_each(|_| add(Failure::Maximum));
+                floating.step.iter().for_each(|_| add(Failure::MultipleOf));
             }
             Kind::Text(text) => {
                 if text.least > 0 {
-                    add(Breach::Length("minLength", text.least - 1));
+                    add(Failure::Length("minLength", text.least - 1));
                 }
                 if let Some(most) = text.most.filter(|most| *most < MOST) {
-                    add(Breach::Length("maxLength", most + 1));
+                    add(Failure::Length("maxLength", most + 1));
                 }
-                text.patterns.first().into_iter().for_each(|_| add(Breach::Pattern));
-                text.formats.first().into_iter().for_each(|_| add(Breach::Format));
+                text.patterns.first().into_iter().for_each(|_| add(Failure::Pattern));
+                text.formats.first().into_iter().for_each(|_| add(Failure::Format));
             }
             Kind::List(list) => {
                 if list.least > 0 {
-                    add(Breach::Items("minItems", list.least - 1));
+                    add(Failure::Items("minItems", list.least - 1));
                 }
                 if list.most < MOST && list.items.is_some() {
-                    add(Breach::Items("maxItems", list.most + 1));
+                    add(Failure::Items("maxItems", list.most + 1));
                 }
                 if list.topology != Topology::Atomic && list.items.is_some() {
-                    add(Breach::Duplicate);
+                    add(Failure::Duplicate);
                 }
             }
             Kind::Object(object) => {
                 if object.least > 0 {
-                    add(Breach::Properties("minProperties", object.least - 1));
+                    add(Failure::Properties("minProperties", object.least - 1));
                 }
                 if object.most < MOST {
-                    add(Breach::Properties("maxProperties", object.most + 1));
+                    add(Failure::Properties("maxProperties", object.most + 1));
                 }
                 for field in object.fields.iter().filter(|field| field.required) {
                     if self.maker.plan.node(field.node).default.is_none() {
-                        add(Breach::Required(field.name.clone()));
+                        add(Failure::Required(field.name.clone()));
                     }
                 }
                 if object.values.is_none() && !object.free {
-                    add(Breach::Unknown);
+                    add(Failure::Unknown);
                 }
             }
             Kind::Boolean | Kind::Free | Kind::Choice(_) | Kind::Impossible(_) => {}
@@ -157,7 +157,7 @@ impl Generator<'_> {
         let place = first_place(&object, node.path.steps())?;
         let here = at(&object, &place)?.clone();
         let mut candidates = self.broken(fault, &here, random);
-        if let Breach::Rule(rule) = fault.breach {
+        if let Failure::Rule(rule) = fault.failure {
             let expr = node.goals.get(rule)?.expr.as_ref();
             for _ in 0..8 {
                 let mut value = here.clone();
@@ -180,36 +180,36 @@ impl Generator<'_> {
     /// Values in the place of a valid one that violate the constraint, and most likely no other.
     fn broken(&self, fault: &Fault, here: &Value, random: &mut Random) -> Vec<Value> {
         let node = self.maker.plan.node(fault.node);
-        match (&fault.breach, &node.kind) {
-            (Breach::Type, _) => vec![true.into(), "wrong".into(), 7.into(), json!([]), json!({})],
-            (Breach::Enumeration, _) => vec!["unlisted".into(), 987_654_321.into()],
-            (Breach::Minimum, Kind::Whole(whole)) => {
+        match (&fault.failure, &node.kind) {
+            (Failure::Type, _) => vec![true.into(), "wrong".into(), 7.into(), json!([]), json!({})],
+            (Failure::Enumeration, _) => vec!["unlisted".into(), 987_654_321.into()],
+            (Failure::Minimum, Kind::Whole(whole)) => {
                 vec![whole.low.saturating_sub(whole.step).into(), whole.low.saturating_sub(1).into()]
             }
-            (Breach::Maximum, Kind::Whole(whole)) => {
+            (Failure::Maximum, Kind::Whole(whole)) => {
                 vec![whole.high.saturating_add(whole.step).into(), whole.high.saturating_add(1).into()]
             }
-            (Breach::MultipleOf, Kind::Whole(whole)) => {
+            (Failure::MultipleOf, Kind::Whole(whole)) => {
                 vec![(whole.low + 1).into(), (whole.high - 1).into(), 1.into()]
             }
-            (Breach::Minimum, Kind::Number(floating)) => {
+            (Failure::Minimum, Kind::Number(floating)) => {
                 let low = floating.low.unwrap_or_default();
                 vec![(low - floating.step.unwrap_or(1.0)).into(), low.into()]
             }
-            (Breach::Maximum, Kind::Number(floating)) => {
+            (Failure::Maximum, Kind::Number(floating)) => {
                 let high = floating.high.unwrap_or_default();
                 vec![(high + floating.step.unwrap_or(1.0)).into(), high.into()]
             }
-            (Breach::MultipleOf, Kind::Number(floating)) => {
+            (Failure::MultipleOf, Kind::Number(floating)) => {
                 let step = floating.step.unwrap_or(1.0);
                 vec![(floating.low.unwrap_or_default() + step / 3.0).into()]
             }
-            (Breach::Length(_, length), Kind::Text(text)) => {
+            (Failure::Length(_, length), Kind::Text(text)) => {
                 let mut texts: Vec<Value> = text.of_length_only(random, *length).into_iter().map(Value::from).collect();
                 texts.push("x".repeat(*length).into());
                 texts
             }
-            (Breach::Pattern | Breach::Format, Kind::Text(text)) => {
+            (Failure::Pattern | Failure::Format, Kind::Text(text)) => {
                 let valid = here.as_str().unwrap_or_default();
                 let odd = ["!", " ", "-", "_", "\n", "\u{e4}", "/", "0", "%"];
                 let mut texts: Vec<String> =
@@ -218,15 +218,15 @@ impl Generator<'_> {
                 texts.extend([String::new(), valid.to_uppercase(), "x".repeat(text.least.max(1))]);
                 texts.into_iter().map(Value::from).collect()
             }
-            (Breach::Items(_, count), Kind::List(_)) => {
+            (Failure::Items(_, count), Kind::List(_)) => {
                 self.maker.make_sized(fault.node, random, *count).into_iter().collect()
             }
-            (Breach::Duplicate, Kind::List(_)) => {
+            (Failure::Duplicate, Kind::List(_)) => {
                 let mut items = here.as_array().cloned().unwrap_or_default();
                 items.extend(items.first().cloned());
                 vec![items.into()]
             }
-            (Breach::Properties(_, count), Kind::Object(object)) => {
+            (Failure::Properties(_, count), Kind::Object(object)) => {
                 let mut map = here.as_object().cloned().unwrap_or_default();
                 while map.len() > *count
                     && let Some(name) = map.keys().next_back().cloned()
@@ -247,18 +247,18 @@ impl Generator<'_> {
                 }
                 vec![map.into()]
             }
-            (Breach::Required(name), _) => {
+            (Failure::Required(name), _) => {
                 let mut map = here.as_object().cloned().unwrap_or_default();
                 map.remove(name);
                 vec![map.into()]
             }
-            (Breach::Unknown, _) => {
+            (Failure::Unknown, _) => {
                 let mut map = here.as_object().cloned().unwrap_or_default();
                 map.insert("unknownField".to_owned(), "x".into());
                 vec![map.into()]
             }
-            (Breach::Rule(_), Kind::List(_) | Kind::Object(_)) => Vec::new(),
-            (Breach::Rule(rule), _) => {
+            (Failure::Rule(_), Kind::List(_) | Kind::Object(_)) => Vec::new(),
+            (Failure::Rule(rule), _) => {
                 let mut values: Vec<Value> =
                     (0..16).filter_map(|_| pool::scalar(&self.maker.plan, fault.node, random)).collect();
                 if let Some(expr) = node.goals.get(*rule).and_then(|goal| goal.expr.as_ref()) {
@@ -275,7 +275,7 @@ impl Generator<'_> {
     /// What a server complains about, if it is just what was meant.
     fn proves(&self, fault: &Fault, place: &[Seg], broken: &Value) -> Option<Meant> {
         let node = self.maker.plan.node(fault.node);
-        let keyword = fault.breach.keyword();
+        let keyword = fault.failure.keyword();
         let answer = self.judge(broken);
         let meant = |path: &Path, field: &str, reason| Meant {
             path: path.clone(),
@@ -283,13 +283,13 @@ impl Generator<'_> {
             field: Some(field.to_owned()),
             reason,
         };
-        if fault.breach == Breach::Unknown {
+        if fault.failure == Failure::Unknown {
             let [pruned] = answer.pruned.as_slice() else { return None };
             let path = node.path.field("unknownField");
             return (answer.outcome == Outcome::Admitted).then(|| meant(&path, pruned.trim_start_matches('.'), None));
         }
         let Outcome::Refused(violations) = answer.outcome else { return None };
-        if !answer.pruned.is_empty() || !answer.undecided.is_empty() {
+        if !answer.pruned.is_empty() || !answer.inconclusive.is_empty() {
             return None;
         }
         let skipped =
@@ -297,15 +297,15 @@ impl Generator<'_> {
         let mut real = violations.iter().filter(skipped);
         let (only, None) = (real.next()?, real.next()) else { return None };
         let mut pointer = pointer(place);
-        let path = match &fault.breach {
-            Breach::Required(name) => {
+        let path = match &fault.failure {
+            Failure::Required(name) => {
                 pointer = format!("{pointer}/{}", pointer::escape(name));
                 node.path.field(name)
             }
             _ => node.path.clone(),
         };
-        let near = match fault.breach {
-            Breach::Rule(_) | Breach::Duplicate => only.pointer.starts_with(&pointer),
+        let near = match fault.failure {
+            Failure::Rule(_) | Failure::Duplicate => only.pointer.starts_with(&pointer),
             _ => only.pointer == pointer,
         };
         (only.keyword == keyword && near).then(|| meant(&path, &only.field, Some(only.reason.as_str())))

@@ -28,10 +28,10 @@ impl Maker<'_> {
             if round > 0 && !random.burn() {
                 return false;
             }
-            for (rule, undecided) in failing {
+            for (rule, inconclusive) in failing {
                 let goal = node.goals.iter().find(|goal| std::ptr::eq(goal.rule, rule));
                 // What the engine cannot decide is often plain to see.
-                if undecided.is_some() && !goal.is_some_and(|goal| goal.plainly_fails(value)) {
+                if inconclusive.is_some() && !goal.is_some_and(|goal| goal.plainly_fails(value)) {
                     continue;
                 }
                 held = false;

@@ -42,8 +42,8 @@ pub fn api_version_order(left: &str, right: &str) -> Ordering {
 fn parse(name: &str) -> Option<(u8, u64, u64)> {
     let rest = name.strip_prefix('v')?;
     let number = |text: &str| {
-        let lawful = !text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
-        if lawful { text.parse().ok() } else { None }
+        let valid = !text.is_empty() && !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
+        if valid { text.parse().ok() } else { None }
     };
     for (word, stability) in [("alpha", 0), ("beta", 1)] {
         if let Some((major, minor)) = rest.split_once(word) {

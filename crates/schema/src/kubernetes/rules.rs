@@ -219,12 +219,7 @@ mod tests {
                 let server: ServerVersion = release.to_string().parse().unwrap();
                 assert_eq!(row.judge(&server), Standing::Good, "{}: {release}", row.id);
             }
-            assert_eq!(
-                row.probes.is_empty(),
-                row.untested.is_some(),
-                "{}: an experiment, or why there is none",
-                row.id
-            );
+            assert_eq!(row.probes.is_empty(), row.untested.is_some(), "{}: a probe, or why there is none", row.id);
             let names = rows[..index].iter().filter(|other| other.name == row.name);
             assert_eq!(names.count(), 0, "{} stands twice", row.name);
         }

@@ -329,7 +329,7 @@ mod tests {
         )]
         text: &str,
     ) {
-        let lawful = regex::Regex::new(PATTERN).unwrap().is_match(text);
-        assert_eq!(text.parse::<Selector>().is_ok(), lawful);
+        let valid = regex::Regex::new(PATTERN).unwrap().is_match(text);
+        assert_eq!(text.parse::<Selector>().is_ok(), valid);
     }
 }

@@ -87,7 +87,7 @@ impl<'a> Validator<'a> {
         Self { schema, kubernetes, rules: rules.flatten(), fills, embeds, lists: Lists::of(schema) }
     }
 
-    /// Whether there are rules, which alone can be left undecided.
+    /// Whether there are rules, which alone can be left inconclusive.
     pub(crate) fn has_rules(&self) -> bool {
         self.rules.is_some()
     }
@@ -115,7 +115,7 @@ impl<'a> Validator<'a> {
     pub(crate) fn failing_rules(&self, path: &Path, value: &Value) -> Vec<(&'a Rule, Option<String>)> {
         let mut failing = Vec::new();
         if let Some(rules) = &self.rules {
-            rules.judge_at(path, value, &mut |rule, undecided| failing.push((rule, undecided)));
+            rules.judge_at(path, value, &mut |rule, inconclusive| failing.push((rule, inconclusive)));
         }
         failing
     }
@@ -127,7 +127,7 @@ impl<'a> Validator<'a> {
             object: request.object.clone(),
             pruned: Vec::new(),
             outcome: Outcome::Admitted,
-            undecided: Vec::new(),
+            inconclusive: Vec::new(),
         };
         let old = request.old.map(|old| self.stored(old));
         match self.read(request, old.as_ref(), &mut admission) {
@@ -210,7 +210,7 @@ impl<'a> Validator<'a> {
             self.fill(&mut admission.object);
         }
         print(&mut admission.object);
-        admission.undecided = findings.undecided;
+        admission.inconclusive = findings.inconclusive;
         if !findings.violations.is_empty() {
             admission.outcome = Outcome::Refused(findings.violations);
         }

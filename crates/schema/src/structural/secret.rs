@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Schema;
 
 /// What stands for a secret.
-pub const MASK: &str = "•••";
+pub const REDACTED: &str = "•••";
 
 /// Words that make a field's name a secret's, in any case and form: `dbPassword`, `api_key`.
 const WORDS: [&str; 9] =
@@ -69,7 +69,7 @@ impl Secrets {
     }
 
     /// The object with its secrets replaced. Where a part of an object is given, its schema may not be known.
-    pub fn mask(&self, schema: Option<&Schema>, value: &Value) -> Value {
+    pub fn redact(&self, schema: Option<&Schema>, value: &Value) -> Value {
         self.walk(schema, Reach::Nothing, value, &mut |_| ())
     }
 
@@ -83,7 +83,7 @@ impl Secrets {
     }
 
     /// Whether the value at a JSON pointer is secret, by what stands on the way to it.
-    pub fn hides(&self, schema: Option<&Schema>, object: &Value, pointer: &str) -> bool {
+    pub fn redacts(&self, schema: Option<&Schema>, object: &Value, pointer: &str) -> bool {
         let (mut schema, mut value) = (schema, Some(object));
         pointer.split('/').skip(1).any(|part| {
             let part = pointer::unescape(part);
@@ -120,12 +120,12 @@ impl Secrets {
             }
             Value::String(text) if reach != Reach::Nothing || schema.is_some_and(is_typed) => {
                 found(text);
-                MASK.into()
+                REDACTED.into()
             }
             Value::String(text) => self.document(text, found).map_or_else(|| value.clone(), Value::String),
             Value::Number(number) if reach != Reach::Nothing => {
                 found(&number.to_string());
-                MASK.into()
+                REDACTED.into()
             }
             // Whether there is a secret is none.
             Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
@@ -138,8 +138,8 @@ impl Secrets {
             return None;
         }
         let document: Value = serde_json::from_str(text).ok()?;
-        let masked = self.walk(None, Reach::Nothing, &document, found);
-        (masked != document).then(|| masked.to_string())
+        let redacted = self.walk(None, Reach::Nothing, &document, found);
+        (redacted != document).then(|| redacted.to_string())
     }
 }
 
@@ -150,13 +150,13 @@ fn reach_of_kind(object: &Value, field: &str) -> Reach {
 }
 
 /// A text in which none of these values is left.
-pub fn scrub(text: &str, secrets: &BTreeSet<String>) -> String {
+pub fn redact_text(text: &str, secrets: &BTreeSet<String>) -> String {
     let mut text = text.to_owned();
     // Longer ones first: a shorter one may be a part of them.
     let mut secrets: Vec<&String> = secrets.iter().filter(|secret| text.contains(secret.as_str())).collect();
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     for secret in secrets {
-        text = text.replace(secret.as_str(), MASK);
+        text = text.replace(secret.as_str(), REDACTED);
     }
     text
 }
@@ -167,8 +167,8 @@ mod tests {
 
     use super::*;
 
-    fn mask(value: &Value) -> Value {
-        Secrets::default().mask(None, value)
+    fn redact(value: &Value) -> Value {
+        Secrets::default().redact(None, value)
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
                             "tokens": ["a", "b"], "secretAccessKey": "s", "imagePullSecrets": [{"name": "n"}],
                             "automountServiceAccountToken": true, "oldPassword": null});
         assert_eq!(
-            mask(&object),
+            redact(&object),
             json!({"password": "•••", "dbPasswd": "•••", "secretName": "n", "tokenRef": {"name": "x"}, "api_key": "•••",
                    "list": [{"token": "•••"}], "size": 1, "annotations": {"example.com/v2-password": "•••"},
                    "tokens": ["•••", "•••"], "secretAccessKey": "•••", "imagePullSecrets": [{"name": "n"}],
@@ -190,23 +190,23 @@ mod tests {
     fn what_a_secret_carries_is_hidden_wherever_it_stands() {
         let object = json!({"spec": {"items": [{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "n"},
                             "data": {"a": "x", "b": {"c": "y"}}, "stringData": {"d": "z"}}]}, "data": {"a": "x"}});
-        let masked = mask(&object);
-        let secret = &masked["spec"]["items"][0];
+        let redacted = redact(&object);
+        let secret = &redacted["spec"]["items"][0];
         assert_eq!(secret["data"], json!({"a": "•••", "b": {"c": "•••"}}));
         assert_eq!((&secret["stringData"]["d"], &secret["metadata"]["name"]), (&json!("•••"), &json!("n")));
-        assert_eq!(masked["data"], json!({"a": "x"}));
-        let hides = |pointer: &str| Secrets::default().hides(None, &object, pointer);
-        assert!(hides("/spec/items/0/data/a") && !hides("/spec/items/0/metadata/name") && !hides("/data/a"));
+        assert_eq!(redacted["data"], json!({"a": "x"}));
+        let redacts = |pointer: &str| Secrets::default().redacts(None, &object, pointer);
+        assert!(redacts("/spec/items/0/data/a") && !redacts("/spec/items/0/metadata/name") && !redacts("/data/a"));
     }
 
     #[test]
-    fn documents_in_texts_are_masked_inside() {
+    fn documents_in_texts_are_redacted_inside() {
         let inner = json!({"spec": {"password": "hunter2", "size": 1, "pin": "1234"}}).to_string();
         let secrets = Secrets { names: BTreeSet::from(["pin".to_owned()]) };
         let object = json!({"metadata": {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": inner,
                             "example.com/list": "[1,2]", "example.com/brace": "{no json"}}});
-        let masked = secrets.mask(None, &object);
-        let annotations = &masked["metadata"]["annotations"];
+        let redacted = secrets.redact(None, &object);
+        let annotations = &redacted["metadata"]["annotations"];
         let text = annotations["kubectl.kubernetes.io/last-applied-configuration"].as_str().unwrap();
         assert_eq!(
             serde_json::from_str::<Value>(text).unwrap(),
@@ -224,6 +224,6 @@ mod tests {
     #[test]
     fn known_values_are_taken_out_of_any_text() {
         let secrets = BTreeSet::from(["hunter2".to_owned(), "hunter2-long".to_owned()]);
-        assert_eq!(scrub("no hunter2-long, no hunter2.", &secrets), "no •••, no •••.");
+        assert_eq!(redact_text("no hunter2-long, no hunter2.", &secrets), "no •••, no •••.");
     }
 }

@@ -68,7 +68,7 @@ pub struct Violation {
 /// A rule on which our expression engine and an API server may not agree, so that it was neither
 /// passed nor failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Undecided {
+pub struct Inconclusive {
     /// The field that the rule is attached to, as the server writes it.
     pub field: String,
     /// The expression.
@@ -83,13 +83,13 @@ pub struct Findings {
     /// What a server would complain about.
     pub violations: Vec<Violation>,
     /// Rules that could not be evaluated.
-    pub undecided: Vec<Undecided>,
+    pub inconclusive: Vec<Inconclusive>,
 }
 
 impl Findings {
     /// Whether nothing is wrong and nothing is left open.
     pub fn is_clean(&self) -> bool {
-        self.violations.is_empty() && self.undecided.is_empty()
+        self.violations.is_empty() && self.inconclusive.is_empty()
     }
 }
 
@@ -116,12 +116,12 @@ pub struct Admission {
     pub outcome: Outcome,
     /// Rules that could not be evaluated. Where there are any, [`Outcome::Admitted`] holds only if
     /// they would have passed.
-    pub undecided: Vec<Undecided>,
+    pub inconclusive: Vec<Inconclusive>,
 }
 
 impl Admission {
     /// Whether the object was accepted and no rule is left open.
     pub fn is_admitted(&self) -> bool {
-        self.outcome == Outcome::Admitted && self.undecided.is_empty()
+        self.outcome == Outcome::Admitted && self.inconclusive.is_empty()
     }
 }

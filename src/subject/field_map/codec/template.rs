@@ -179,10 +179,10 @@ fn pieces(text: &str) -> Result<Vec<Piece>, String> {
                     }
                     name.push(c);
                 }
-                let lawful = closed
+                let valid = closed
                     && name.starts_with(|c: char| c.is_ascii_alphabetic())
                     && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                if !lawful {
+                if !valid {
                     return Err(format!("{{{name} names no part; a part is {{, letters and digits, }}"));
                 }
                 if !literal.is_empty() {
@@ -226,12 +226,12 @@ fn unambiguous(pieces: &[Piece], parts: &BTreeMap<String, Part>) -> Result<(), F
     Ok(())
 }
 
-/// Whether a part can hold this text, as far as a few trials show. What they miss is found when a
+/// Whether a part can hold this text, as far as a few conversion_runs show. What they miss is found when a
 /// text is split.
 fn holds(name: &str, pieces: &[Piece], parts: &BTreeMap<String, Part>, text: &str) -> bool {
     let pattern = Pattern::new(&format!("^(?:{})$", pattern(name, pieces, parts)));
-    let trials = ["", "a", "1", "-", "a.b", "::"];
-    trials.iter().any(|around| pattern.matches(&format!("{around}{text}{around}")))
+    let conversion_runs = ["", "a", "1", "-", "a.b", "::"];
+    conversion_runs.iter().any(|around| pattern.matches(&format!("{around}{text}{around}")))
 }
 
 fn pattern(name: &str, pieces: &[Piece], parts: &BTreeMap<String, Part>) -> String {

@@ -157,7 +157,7 @@ impl<'a> Plan<'a> {
     /// cannot be decided count as holding.
     pub(crate) fn obeys(&self, id: Id, value: &Value, validator: &Validator<'_>) -> bool {
         let failing = validator.failing_rules(&self.node(id).path, value);
-        failing.iter().all(|(_, undecided)| undecided.is_some())
+        failing.iter().all(|(_, inconclusive)| inconclusive.is_some())
     }
 
     /// The fewest bytes of a value, and the keyword that asks for them.

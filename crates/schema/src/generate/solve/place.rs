@@ -40,8 +40,8 @@ impl Repair<'_, '_> {
             return self.maker.plan.admits(node, value);
         }
         // Metadata has no node of its own.
-        let lawful = value.as_str().is_some_and(crate::kubernetes::is_dns_subdomain_1123);
-        self.is_name(place) && lawful && self.maker.plan.name.is_none_or(|node| self.maker.plan.admits(node, value))
+        let valid = value.as_str().is_some_and(crate::kubernetes::is_dns_subdomain_1123);
+        self.is_name(place) && valid && self.maker.plan.name.is_none_or(|node| self.maker.plan.admits(node, value))
     }
 
     /// Puts a value somewhere if its schema takes it.

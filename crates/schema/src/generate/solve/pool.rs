@@ -138,7 +138,7 @@ pub(crate) fn fill(plan: &mut Plan<'_>, id: Id, validator: &Validator<'_>) {
         let failing = validator.failing_rules(&node.path, &value);
         if failing.is_empty() {
             kept.push(value);
-        } else if failing.iter().all(|(_, undecided)| undecided.is_some()) {
+        } else if failing.iter().all(|(_, inconclusive)| inconclusive.is_some()) {
             open.push(value);
         }
     }

@@ -1,6 +1,6 @@
 //! Every keyword, both ways.
 
-mod laws;
+mod properties;
 mod rule_logic;
 
 use rstest::rstest;

@@ -104,8 +104,8 @@ impl<'a> Reader<'a> {
     fn atom(&mut self, dots: Dots) -> Option<()> {
         let end = self.0.find(|c: char| !(is_atom_text(c) || c == '.')).unwrap_or(self.0.len());
         let (atom, rest) = self.0.split_at(end);
-        let lawful = dots == Dots::Loose || !(atom.starts_with('.') || atom.ends_with('.') || atom.contains(".."));
-        (!atom.is_empty() && lawful).then(|| self.0 = rest)
+        let valid = dots == Dots::Loose || !(atom.starts_with('.') || atom.ends_with('.') || atom.contains(".."));
+        (!atom.is_empty() && valid).then(|| self.0 = rest)
     }
 
     fn quoted(&mut self) -> Option<&'a str> {

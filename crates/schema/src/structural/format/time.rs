@@ -53,8 +53,8 @@ fn days_from_epoch(year: i64, month: i64, day: i64) -> i64 {
 }
 
 fn number(digits: &str) -> Option<i64> {
-    let lawful = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if lawful { digits.parse().ok() } else { None }
+    let valid = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if valid { digits.parse().ok() } else { None }
 }
 
 /// A date, `T` and a time with a zone. The character before the fraction may be any, and so may the
@@ -114,9 +114,9 @@ fn zone_offset(zone: &str) -> Option<i32> {
         b'-' => -1,
         _ => return None,
     };
-    let lawful = bytes.len() == 6 && bytes[3] == b':';
+    let valid = bytes.len() == 6 && bytes[3] == b':';
     let seconds = number(zone.get(1..3)?)? * 3600 + number(zone.get(4..)?)? * 60;
-    i32::try_from(sign * seconds).ok().filter(|_| lawful)
+    i32::try_from(sign * seconds).ok().filter(|_| valid)
 }
 
 /// Nothing, or any character and digits.

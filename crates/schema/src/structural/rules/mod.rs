@@ -7,7 +7,7 @@
 //! order, and `all` and `exists` over failing tests. Functions with another meaning, or missing
 //! forms, are replaced (`library`, `macros`, `times`, `urls`).
 //!
-//! What is left open is reported as [`Undecided`](super::Undecided), never passed:
+//! What is left open is reported as [`Inconclusive`](super::Inconclusive), never passed:
 //!
 //! - functions and macros that the engine does not have, such as `transformMapEntry`, time zones by
 //!   name, sums of durations, and `format` with anything but `%s`, `%d` and `%%`;
@@ -192,8 +192,8 @@ impl<'a> Node<'a> {
             for program in self.programs.iter().filter(|_| !value.is_null()) {
                 let mut findings = Findings::default();
                 program.judge(engine, &subject, || false, &Place::root(), &mut findings);
-                if let Some(undecided) = findings.undecided.pop() {
-                    said(program.rule(), Some(undecided.why));
+                if let Some(inconclusive) = findings.inconclusive.pop() {
+                    said(program.rule(), Some(inconclusive.why));
                 } else if !findings.violations.is_empty() {
                     said(program.rule(), None);
                 }

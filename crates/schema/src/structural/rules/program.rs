@@ -10,7 +10,7 @@ use kube_cel::cel::{Context, ExecutionError, Value as Cel};
 use serde_json::Value;
 
 use super::super::place::{NIL, Place};
-use super::super::verdict::{Findings, Reason, Undecided, Violation};
+use super::super::verdict::{Findings, Inconclusive, Reason, Violation};
 use super::super::{Rule, Schema};
 use super::engine::{Engine, is_genuine};
 use super::rewrite::rewrite;
@@ -122,7 +122,11 @@ impl<'a> Program<'a> {
                 findings.violations.push(violation);
             }
             Answer::Open(why) => {
-                findings.undecided.push(Undecided { field: place.bracketed(), rule: self.rule.rule.clone(), why });
+                findings.inconclusive.push(Inconclusive {
+                    field: place.bracketed(),
+                    rule: self.rule.rule.clone(),
+                    why,
+                });
             }
         }
     }
@@ -184,7 +188,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// The engine has corners in which it panics. They make a rule undecided, not the run a failure.
+/// The engine has corners in which it panics. They make a rule inconclusive, not the run a failure.
 pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| "the expression engine failed on it".to_owned())
 }

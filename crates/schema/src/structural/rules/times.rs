@@ -51,7 +51,7 @@ fn part(ftx: &FunctionContext<'_, '_>) -> Result<Value> {
         },
         [Value::Timestamp(time)] => of_time(ftx.name, &time.to_utc().fixed_offset()),
         [Value::Timestamp(time), Value::String(zone)] => {
-            // The zones by name are in a database that is not at hand.
+            // The zones by name are in a database that is not available.
             let zone = offset(zone).ok_or_else(|| ExecutionError::undeclared_reference("a time zone by name"))?;
             of_time(ftx.name, &time.with_timezone(&zone))
         }

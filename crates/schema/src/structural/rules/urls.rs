@@ -48,7 +48,7 @@ fn url(ftx: &FunctionContext<'_, '_>) -> Result<Value> {
     }
 }
 
-/// Takes a lawful URL apart.
+/// Takes a valid URL apart.
 fn parse(whole: &str) -> Url {
     let (scheme, rest) = split_scheme(whole).unwrap_or(("", whole));
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));

@@ -1,4 +1,4 @@
-//! The witness: an admission webhook that remembers what it is shown, and refuses one object on demand.
+//! The recorder: an admission webhook that remembers what it is shown, and refuses one object on demand.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,12 +8,12 @@ use super::{Call, Listener, Reply};
 use crate::evidence::AdmissionSeen;
 use crdproof_envtest::{ClusterError, HostAccess};
 
-/// Only objects with this label are shown to the witness, so that nobody else's writes depend on it.
-pub const WITNESSED: (&str, &str) = ("crdproof.dev/witnessed", "yes");
+/// Only objects with this label are shown to the recorder, so that nobody else's writes depend on it.
+pub const RECORDED: (&str, &str) = ("crdproof.dev/recorded", "yes");
 
 /// A listener that API servers ask for admission.
 #[derive(Debug)]
-pub struct Witness {
+pub struct AdmissionRecorder {
     listener: Listener,
     state: Arc<State>,
 }
@@ -24,7 +24,7 @@ struct State {
     refused: Mutex<Option<String>>,
 }
 
-impl Witness {
+impl AdmissionRecorder {
     /// Listens where an API server reaches this machine.
     pub async fn start(access: &HostAccess) -> Result<Self, ClusterError> {
         let state = Arc::new(State::default());
@@ -38,14 +38,14 @@ impl Witness {
         let webhooks = (0..).zip(versions).map(|(number, version): (u32, &&str)| {
             let shown = if *version == "*" { "all" } else { *version };
             json!({
-                "name": format!("{shown}-{number}.witness.crdproof.dev"),
+                "name": format!("{shown}-{number}.recorder.crdproof.dev"),
                 "clientConfig": self.listener.client_config(&format!("/{version}")),
                 "rules": [{"apiGroups": [group], "apiVersions": [version], "operations": ["CREATE", "UPDATE"],
                            "resources": [plural]}],
                 "matchPolicy": "Equivalent", "failurePolicy": "Fail", "sideEffects": "None", "timeoutSeconds": 10,
                 // 1.16 knows only the older of the two.
                 "admissionReviewVersions": ["v1", "v1beta1"],
-                "objectSelector": {"matchLabels": {WITNESSED.0: WITNESSED.1}},
+                "objectSelector": {"matchLabels": {RECORDED.0: RECORDED.1}},
             })
         });
         json!({

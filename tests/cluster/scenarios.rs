@@ -1,4 +1,4 @@
-//! Journeys: a right subject holds everywhere, and broken converters are condemned on a real server.
+//! Scenarios: a right subject holds everywhere, and broken converters are condemned on a real server.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,21 +28,21 @@ pub(crate) fn subject() -> Subject {
     crdproof::subject::load::from_file(&folder.join("crdproof.yaml")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn travelled(binaries: &Binaries, converter: Arc<dyn Endpoint>, journeys: &[Scenario]) -> Result<Trace, Failed> {
+fn travelled(binaries: &Binaries, converter: Arc<dyn Endpoint>, scenarios: &[Scenario]) -> Result<Trace, Failed> {
     let subject = subject();
     block(async {
         let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         let server = Server::Local(Box::new(local));
-        let trace = run_scenarios(&server, setup(&subject, Some(converter)), journeys).await;
+        let trace = run_scenarios(&server, setup(&subject, Some(converter)), scenarios).await;
         server.stop().await.map_err(|error| describe(&error))?;
         trace.map_err(|error| describe(&error))
     })
 }
 
 /// The right subject on a server, wherever that runs: nothing is broken, and so many checks hold.
-pub(crate) async fn hold_on(server: &Server, journeys: &[Scenario], least: usize) -> Result<(), Failed> {
+pub(crate) async fn hold_on(server: &Server, scenarios: &[Scenario], least: usize) -> Result<(), Failed> {
     let subject = subject();
-    let trace = run_scenarios(server, setup(&subject, Some(Arc::new(maps()))), journeys).await;
+    let trace = run_scenarios(server, setup(&subject, Some(Arc::new(maps()))), scenarios).await;
     held(trace.map_err(|error| describe(&error))?, least)
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn held(trace: Trace, least: usize) -> Result<(), Failed> {
     let broken: Vec<_> =
         report.findings.iter().map(|finding| format!("{}: {}", finding.check, finding.message)).collect();
     check(broken.is_empty(), broken.join("\n"))?;
-    let held = report.results.iter().filter(|result| result.outcome == crdproof::report::Outcome::Held).count();
+    let held = report.results.iter().filter(|result| result.outcome == crdproof::report::Outcome::Passed).count();
     check(held >= least, format!("only {held} checks held: {:?}", report.summary))
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn maps() -> Maps {
 }
 
 #[expect(clippy::print_stdout, reason = "how late a flip is, is worth knowing on every release")]
-pub(crate) fn a_right_subject_holds_on_every_journey(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn a_right_subject_holds_on_every_scenario(binaries: &Binaries) -> Result<(), Failed> {
     let trace = travelled(binaries, Arc::new(maps()), &Scenario::ALL)?;
     let settled = trace.settled(StorageStep::Flip).next().ok_or("the flip was not watched")?;
     let (late, row) = (settled.late, settled.in_a_row);
@@ -117,7 +117,16 @@ pub(crate) fn a_range_goes_on_without_what_cannot_be_had(binaries: &Binaries) ->
     let assets = binaries.apiserver.parent().ok_or("the programs are in no folder")?;
     let range = format!("1.{}..1.{}", here.minor, here.minor + 1);
     let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
-    command.args(["run", "--no-cases", "--suite", "serving", "--only", "serving/crd-accepted", "--kubernetes", &range]);
+    command.args([
+        "run",
+        "--no-counterexamples",
+        "--suite",
+        "serving",
+        "--only",
+        "serving/crd-accepted",
+        "--kubernetes",
+        &range,
+    ]);
     command.args([
         "--offline",
         "--go",
@@ -131,22 +140,22 @@ pub(crate) fn a_range_goes_on_without_what_cannot_be_had(binaries: &Binaries) ->
     let output = command.output()?;
     check(output.status.success(), said(&output))?;
     let report: Report = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
-    check((report.summary.held, report.summary.skipped) == (1, 1), format!("{:?}", report.summary))?;
+    check((report.summary.passed, report.summary.skipped) == (1, 1), format!("{:?}", report.summary))?;
     let (judged, skipped) = (&report.results[0].kubernetes, &report.skipped[0]);
     check(*judged == Some(here.to_string()), format!("{judged:?}"))?;
     let absent = Some(format!("1.{}", here.minor + 1));
     check(skipped.kubernetes == absent && !skipped.reason.is_empty(), format!("{skipped:?}"))?;
-    let line = format!("○ Kubernetes 1.{} skipped: {} (1 case)", here.minor + 1, skipped.reason);
+    let line = format!("○ Kubernetes 1.{} skipped: {} (1 check)", here.minor + 1, skipped.reason);
     check(said(&output).contains(&line), format!("{line:?} is not in\n{}", said(&output)))
 }
 
 /// The checks that a mistake breaks, on the default release.
 pub(crate) fn condemned(
     binaries: &Binaries,
-    journeys: &[Scenario],
+    scenarios: &[Scenario],
     mistake: impl Fn(&mut Value, &str) + Send + Sync + 'static,
 ) -> Result<BTreeSet<String>, Failed> {
-    let report = judged(travelled(binaries, Arc::new(Broken(maps(), mistake)), journeys)?);
+    let report = judged(travelled(binaries, Arc::new(Broken(maps(), mistake)), scenarios)?);
     Ok(report.findings.into_iter().map(|finding| finding.check).collect())
 }
 

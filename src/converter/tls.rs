@@ -25,7 +25,7 @@ use crate::evidence::{Certificate, Transport};
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// The certificates that an endpoint showed, its own first; none where it does not speak TLS.
-pub(super) type Shown = Option<Vec<CertificateDer<'static>>>;
+pub(super) type PeerChain = Option<Vec<CertificateDer<'static>>>;
 
 /// Authorities, and whose they are.
 pub(super) struct Authorities {
@@ -56,7 +56,7 @@ impl Authorities {
     }
 
     /// Why none of them vouches for a chain, where none does.
-    fn doubt(&self, chain: &[CertificateDer<'_>], provider: &CryptoProvider, when: UnixTime) -> Option<String> {
+    fn verify_chain(&self, chain: &[CertificateDer<'_>], provider: &CryptoProvider, when: UnixTime) -> Option<String> {
         let (own, between) = chain.split_first()?;
         // As Go has it: whom we know needs nobody to vouch for him.
         if self.certificates.iter().any(|known| known == own) {
@@ -83,14 +83,14 @@ pub(super) fn client_config() -> Result<rustls::ClientConfig, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider));
     let config = config.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
-    Ok(config.dangerous().with_custom_certificate_verifier(Arc::new(Anyone(provider))).with_no_client_auth())
+    Ok(config.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAnyCert(provider))).with_no_client_auth())
 }
 
 /// Takes every certificate whose owner has its key.
 #[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
+struct AcceptAnyCert(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anyone {
+impl ServerCertVerifier for AcceptAnyCert {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,
@@ -128,7 +128,7 @@ impl ServerCertVerifier for Anyone {
 }
 
 /// Shakes hands. `Err` says why nobody is there; somebody who speaks plain HTTP is there.
-pub(super) async fn meet(config: Arc<rustls::ClientConfig>, host: &str, port: u16) -> Result<Shown, String> {
+pub(super) async fn handshake(config: Arc<rustls::ClientConfig>, host: &str, port: u16) -> Result<PeerChain, String> {
     let stream = TcpStream::connect((host, port)).await.map_err(|error| error.to_string())?;
     let name = ServerName::try_from(host.to_owned()).map_err(|error| format!("{host:?} is no name: {error}"))?;
     let shaken = tokio::time::timeout(HANDSHAKE, TlsConnector::from(config).connect(name, stream)).await;
@@ -162,7 +162,7 @@ async fn plain_status(host: &str, port: u16) -> Option<String> {
 }
 
 /// What stands in a certificate, and whether the authorities vouch for it. `None` where it cannot be read.
-pub(super) fn transport(host: &str, shown: &Shown, authorities: &Authorities) -> Option<Transport> {
+pub(super) fn transport(host: &str, shown: &PeerChain, authorities: &Authorities) -> Option<Transport> {
     let Some(chain) = shown else { return Some(Transport::Plain) };
     let (_, own) = X509Certificate::from_der(chain.first()?).ok()?;
     let validity = own.validity();
@@ -181,7 +181,7 @@ pub(super) fn transport(host: &str, shown: &Shown, authorities: &Authorities) ->
         from: day(from),
         until: day(until),
         authorities: authorities.whose.clone(),
-        untrusted: authorities.doubt(chain, &provider, when),
+        untrusted: authorities.verify_chain(chain, &provider, when),
     }))
 }
 

@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use super::Object;
 use crdproof_schema::generate::Phase;
 
-/// One input with its legs, answers raw. Legs form a tree: each starts from the input or from what an earlier leg gave.
+/// One input with its hops, answers raw. Legs form a tree: each starts from the input or from what an earlier hop gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Trial {
+pub struct ConversionRun {
     /// The CRD.
     pub crd: Arc<str>,
     /// The version of the input.
@@ -24,7 +24,7 @@ pub struct Trial {
     /// The object that was converted, in the form in which an API server holds it.
     pub input: Object,
     /// What was done, in order.
-    pub legs: Vec<Leg>,
+    pub hops: Vec<Hop>,
 }
 
 /// Where an input came from.
@@ -69,8 +69,8 @@ impl Fit {
 /// One thing that was done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Leg {
-    /// What it starts from: 0 is the input, n is what the n-th leg gave.
+pub struct Hop {
+    /// What it starts from: 0 is the input, n is what the n-th hop gave.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub of: usize,
     /// What was done.
@@ -87,7 +87,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// What a leg does.
+/// What a hop does.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Act {
@@ -141,7 +141,7 @@ impl Edit {
     }
 }
 
-/// What came of a leg.
+/// What came of a hop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Reply {
@@ -171,7 +171,7 @@ impl Answer {
     }
 }
 
-impl Leg {
+impl Hop {
     /// The object that an API server goes on with, where there is one.
     pub fn served(&self) -> Option<&Object> {
         self.answer().map(Answer::served)
@@ -194,78 +194,78 @@ impl Leg {
     }
 }
 
-/// A leg and what it started from.
+/// A hop and what it started from.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
-    /// The number that later legs start from it by.
+    /// The number that later hops start from it by.
     pub number: usize,
     /// The version before.
     pub from: &'a str,
     /// The object before.
     pub sent: &'a Object,
-    /// The leg.
-    pub leg: &'a Leg,
+    /// The hop.
+    pub hop: &'a Hop,
 }
 
-impl Trial {
-    /// Every leg with what it started from.
+impl ConversionRun {
+    /// Every hop with what it started from.
     pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
         self.steps_that(|_| true)
     }
 
     /// Every question to the converter itself.
     pub fn conversions(&self) -> impl Iterator<Item = Step<'_>> {
-        self.steps_that(|leg| leg.act.is_convert())
+        self.steps_that(|hop| hop.act.is_convert())
     }
 
     /// The conversions of the input itself.
     pub fn first_conversions(&self) -> impl Iterator<Item = Step<'_>> {
-        self.steps_that(|leg| leg.of == 0 && leg.act.is_convert())
+        self.steps_that(|hop| hop.of == 0 && hop.act.is_convert())
     }
 
     /// Every conversion of the input to another version together with the way back.
     pub fn round_trips(&self) -> impl Iterator<Item = (Step<'_>, Step<'_>)> {
         self.first_conversions().filter_map(|there| {
-            let is_back = |leg: &Leg| leg.of == there.number && leg.act.is_convert() && leg.to == self.version;
+            let is_back = |hop: &Hop| hop.of == there.number && hop.act.is_convert() && hop.to == self.version;
             let back = self.steps_that(is_back).next()?;
             Some((there, back))
         })
     }
 
-    /// What was done with what a leg gave.
+    /// What was done with what a hop gave.
     pub fn after(&self, number: usize) -> impl Iterator<Item = Step<'_>> {
-        self.steps_that(move |leg| leg.of == number)
+        self.steps_that(move |hop| hop.of == number)
     }
 
-    fn steps_that(&self, wanted: impl Fn(&Leg) -> bool) -> impl Iterator<Item = Step<'_>> {
-        let legs = self.legs.iter().zip(1..).filter(move |(leg, _)| wanted(leg));
-        legs.filter_map(|(leg, number)| {
-            let (from, sent) = self.object(leg.of)?;
-            Some(Step { number, from, sent, leg })
+    fn steps_that(&self, wanted: impl Fn(&Hop) -> bool) -> impl Iterator<Item = Step<'_>> {
+        let hops = self.hops.iter().zip(1..).filter(move |(hop, _)| wanted(hop));
+        hops.filter_map(|(hop, number)| {
+            let (from, sent) = self.object(hop.of)?;
+            Some(Step { number, from, sent, hop })
         })
     }
 
-    /// Version and object that legs with this number start from.
+    /// Version and object that hops with this number start from.
     fn object(&self, number: usize) -> Option<(&str, &Object)> {
         let Some(index) = number.checked_sub(1) else { return Some((&self.version, &self.input)) };
-        let leg = self.legs.get(index)?;
-        Some((&leg.to, leg.served()?))
+        let hop = self.hops.get(index)?;
+        Some((&hop.to, hop.served()?))
     }
 
-    /// The versions on the way to what a leg gave, as `v2→v1→v2`.
+    /// The versions on the way to what a hop gave, as `v2→v1→v2`.
     pub fn route(&self, number: usize) -> String {
         self.way(number).join("→")
     }
 
-    /// The versions on the way to what a leg gave, the input's first. Edits change none.
+    /// The versions on the way to what a hop gave, the input's first. Edits change none.
     pub fn way(&self, number: usize) -> Vec<&str> {
-        let Some(leg) = number.checked_sub(1).and_then(|index| self.legs.get(index)) else {
+        let Some(hop) = number.checked_sub(1).and_then(|index| self.hops.get(index)) else {
             return vec![&self.version];
         };
-        // A recording may be damaged: a leg starts from an earlier one or from nothing.
-        let mut way = if leg.of < number { self.way(leg.of) } else { vec![] };
-        if !matches!(leg.act, Act::Edit(_)) {
-            way.push(&leg.to);
+        // A recording may be damaged: a hop starts from an earlier one or from nothing.
+        let mut way = if hop.of < number { self.way(hop.of) } else { vec![] };
+        if !matches!(hop.act, Act::Edit(_)) {
+            way.push(&hop.to);
         }
         way
     }

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Plan;
-use crate::evidence::Trial;
-use crate::report::{Finding, Hide};
+use crate::evidence::ConversionRun;
+use crate::report::{Finding, Redaction};
 use crate::subject::{Crd, Subject};
-use crdproof_schema::structural::{Secrets, scrub};
+use crdproof_schema::structural::{Secrets, redact_text};
 
 /// What must not be shown.
-pub struct Veil<'a> {
+pub struct Redactor<'a> {
     show: bool,
     by_crd: BTreeMap<&'a str, Known<'a>>,
 }
@@ -22,7 +22,7 @@ struct Known<'a> {
     values: BTreeSet<String>,
 }
 
-impl<'a> Veil<'a> {
+impl<'a> Redactor<'a> {
     pub(super) fn new(plan: &Plan<'a>) -> Self {
         Self::over(plan.subject, plan.settings.show_secrets)
     }
@@ -39,26 +39,26 @@ impl<'a> Veil<'a> {
     }
 
     /// A text about any CRD without what is secret.
-    pub fn hide(&self, text: &str) -> String {
+    pub fn redact(&self, text: &str) -> String {
         let all = self.by_crd.values().flat_map(|known| &known.values).cloned();
-        let hide = if self.show { Hide::Nothing } else { Hide::Secrets(all.collect()) };
-        veiled(text, &hide)
+        let hide = if self.show { Redaction::Nothing } else { Redaction::Secrets(all.collect()) };
+        redacted(text, &hide)
     }
 
-    /// What excerpts and texts about a CRD, and about a trial of its objects, do not show.
-    pub(super) fn of(&self, crd: &str, trial: Option<&Trial>) -> Hide {
+    /// What excerpts and texts about a CRD, and about a conversion_run of its objects, do not show.
+    pub(super) fn of(&self, crd: &str, conversion_run: Option<&ConversionRun>) -> Redaction {
         if self.show {
-            return Hide::Nothing;
+            return Redaction::Nothing;
         }
-        let Some(known) = self.by_crd.get(crd) else { return Hide::default() };
+        let Some(known) = self.by_crd.get(crd) else { return Redaction::default() };
         let mut values = known.values.clone();
-        if let Some(trial) = trial {
-            known.collect(&trial.version, &trial.input, &mut values);
-            for leg in &trial.legs {
-                leg.served().into_iter().for_each(|object| known.collect(&leg.to, object, &mut values));
+        if let Some(conversion_run) = conversion_run {
+            known.collect(&conversion_run.version, &conversion_run.input, &mut values);
+            for hop in &conversion_run.hops {
+                hop.served().into_iter().for_each(|object| known.collect(&hop.to, object, &mut values));
             }
         }
-        Hide::Secrets(values)
+        Redaction::Secrets(values)
     }
 }
 
@@ -70,19 +70,19 @@ impl Known<'_> {
 }
 
 /// A text without what is hidden.
-pub(super) fn veiled(text: &str, hide: &Hide) -> String {
+pub(super) fn redacted(text: &str, hide: &Redaction) -> String {
     match hide {
-        Hide::Nothing => text.to_owned(),
-        Hide::Secrets(values) => scrub(text, values),
+        Redaction::Nothing => text.to_owned(),
+        Redaction::Secrets(values) => redact_text(text, values),
     }
 }
 
 /// A finding without what is hidden. Its fingerprint stays what it is.
-pub(super) fn veil(finding: &mut Finding, hide: &Hide) {
-    finding.message = veiled(&finding.message, hide);
-    finding.evidence = finding.evidence.as_deref().map(|evidence| veiled(evidence, hide));
-    finding.help = veiled(&finding.help, hide);
+pub(super) fn redact_finding(finding: &mut Finding, hide: &Redaction) {
+    finding.message = redacted(&finding.message, hide);
+    finding.evidence = finding.evidence.as_deref().map(|evidence| redacted(evidence, hide));
+    finding.help = redacted(&finding.help, hide);
     for related in &mut finding.related {
-        related.message = veiled(&related.message, hide);
+        related.message = redacted(&related.message, hide);
     }
 }

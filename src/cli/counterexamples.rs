@@ -1,9 +1,9 @@
-//! Saved cases: objects that broke something, in a folder beside the subject file.
+//! Saved counterexamples: objects that broke something, in a folder beside the subject file.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::evidence::SavedCase;
+use crate::evidence::Counterexample;
 use crate::report::{Outcome, Report};
 use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
@@ -15,7 +15,7 @@ use super::files::{self, For};
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) path: PathBuf,
-    pub(crate) case: SavedCase,
+    pub(crate) case: Counterexample,
 }
 
 /// The folder of the subject's cases; none where there is no subject file, or one that is no file.
@@ -42,15 +42,16 @@ pub(crate) fn load(folder: &Path) -> Result<Vec<Kept>> {
 pub(crate) fn read(path: &Path) -> Result<Kept> {
     let wrong = |what: String| {
         InputError::new(Trouble::Wrong, format!("{}: {what}", path.display()))
-            .help("remove the file; the next `crdproof run` saves what is still broken")
+            .help("remove the file; the next `crdproof run` saves what still fails")
     };
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("this case cannot be read: {error}")))?;
-    let case = SavedCase::read(&text).map_err(|error| wrong(error.to_string()))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| wrong(format!("this counterexample cannot be read: {error}")))?;
+    let case = Counterexample::read(&text).map_err(|error| wrong(error.to_string()))?;
     Ok(Kept { path: path.to_owned(), case })
 }
 
 /// Saves cases, each to a file of its own that nobody else may read. An older one of the same finding is replaced.
-pub(crate) fn save(folder: &Path, cases: &[SavedCase]) -> Result<()> {
+pub(crate) fn save(folder: &Path, cases: &[Counterexample]) -> Result<()> {
     if cases.is_empty() {
         return Ok(());
     }
@@ -68,15 +69,15 @@ pub(crate) fn save(folder: &Path, cases: &[SavedCase]) -> Result<()> {
 
 /// How many cases the report says nothing bad of any more, though their checks were judged.
 pub(crate) fn passing(cases: &[Kept], report: &Report) -> usize {
-    let judged = |case: &SavedCase| {
+    let judged = |case: &Counterexample| {
         report.results.iter().any(|result| {
             result.check == case.check
                 && result.crd == case.crd
-                && matches!(result.outcome, Outcome::Held | Outcome::Broken)
+                && matches!(result.outcome, Outcome::Passed | Outcome::Failed)
         })
     };
-    let broken = |case: &SavedCase| report.findings.iter().any(|finding| finding.fingerprint == case.fingerprint);
-    let is_there = |case: &SavedCase| {
+    let broken = |case: &Counterexample| report.findings.iter().any(|finding| finding.fingerprint == case.fingerprint);
+    let is_there = |case: &Counterexample| {
         let crd = report.crds.iter().find(|crd| crd.name == case.crd);
         crd.is_some_and(|crd| crd.versions.iter().any(|version| version.name == case.version))
     };

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Fit, Trial};
+use super::{ConversionRun, Fit};
 
-/// A saved counter-example. It holds the object as it is, secrets included, and needs no generator.
+/// A saved counterexample. It holds the object as it is, secrets included, and needs no generator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct SavedCase {
+pub struct Counterexample {
     /// Always `crdproof/v1alpha1`.
     pub api_version: String,
     /// Always `Case`.
@@ -32,9 +32,9 @@ pub struct SavedCase {
 
 /// A text that is no saved case.
 #[derive(Debug, thiserror::Error)]
-pub enum CaseError {
+pub enum CounterexampleError {
     /// Not made like a case.
-    #[error("this is no case that crdproof saved: {0}")]
+    #[error("this is no counterexample that crdproof saved: {0}")]
     Shape(#[from] serde_json::Error),
     /// Another kind of document, or one of another generation.
     #[error("this is a {kind:?} of {api_version:?}, not a Case of {:?}", crate::subject::API_VERSION)]
@@ -49,38 +49,38 @@ pub enum CaseError {
     Fingerprint(String),
 }
 
-impl SavedCase {
-    /// Reads what [`SavedCase::write`] wrote.
-    pub fn read(text: &str) -> Result<Self, CaseError> {
+impl Counterexample {
+    /// Reads what [`Counterexample::write`] wrote.
+    pub fn read(text: &str) -> Result<Self, CounterexampleError> {
         let case: Self = serde_json::from_str(text)?;
-        if case.kind != "Case" || case.api_version != crate::subject::API_VERSION {
-            return Err(CaseError::Kind { kind: case.kind, api_version: case.api_version });
+        if case.kind != "Counterexample" || case.api_version != crate::subject::API_VERSION {
+            return Err(CounterexampleError::Kind { kind: case.kind, api_version: case.api_version });
         }
         // It names a file, so it holds nothing but digits.
         if case.fingerprint.len() != 12 || !case.fingerprint.chars().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(CaseError::Fingerprint(case.fingerprint));
+            return Err(CounterexampleError::Fingerprint(case.fingerprint));
         }
         Ok(case)
     }
 
-    /// As JSON for people and for [`SavedCase::read`].
+    /// As JSON for people and for [`Counterexample::read`].
     pub fn write(&self) -> String {
         // Our own types have string keys and serialisers that cannot fail.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// The case of a finding that a trial shows.
-    pub fn new(fingerprint: &str, check: &str, message: &str, trial: &Trial) -> Self {
+    /// The case of a finding that a conversion_run shows.
+    pub fn new(fingerprint: &str, check: &str, message: &str, conversion_run: &ConversionRun) -> Self {
         Self {
             api_version: crate::subject::API_VERSION.into(),
-            kind: "Case".into(),
+            kind: "Counterexample".into(),
             fingerprint: fingerprint.to_owned(),
             check: check.to_owned(),
             message: message.to_owned(),
-            crd: trial.crd.to_string(),
-            version: trial.version.to_string(),
-            fit: trial.fit.clone(),
-            object: Value::clone(&trial.input),
+            crd: conversion_run.crd.to_string(),
+            version: conversion_run.version.to_string(),
+            fit: conversion_run.fit.clone(),
+            object: Value::clone(&conversion_run.input),
         }
     }
 

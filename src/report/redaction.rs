@@ -6,18 +6,18 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crdproof_schema::structural::{MASK, is_secret};
+use crdproof_schema::structural::{REDACTED, is_secret};
 
 /// What excerpts do not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Hide {
+pub enum Redaction {
     /// They show everything.
     Nothing,
     /// Values of fields that look secret, and these values wherever they stand.
     Secrets(BTreeSet<String>),
 }
 
-impl Default for Hide {
+impl Default for Redaction {
     fn default() -> Self {
         Self::Secrets(BTreeSet::new())
     }
@@ -29,7 +29,7 @@ static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r#"(?P<key>[\w./-]+)(?:\\?["']\s*:\s*|\s*:\s+)(?P<value>\\"(?:[^"\\]|\\[^"])*(?:\\")?|"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,\[\]{}#|>&*!"'\\][^,\]}#]*)"#,
     )
-    .expect("the expression is lawful")
+    .expect("the expression is valid")
 });
 
 /// A line without its secrets.
@@ -40,7 +40,7 @@ pub(super) struct Shown {
 }
 
 /// Replaces what must not be shown.
-pub(super) fn show(line: &str, hide: &Hide) -> Shown {
+pub(super) fn show(line: &str, hide: &Redaction) -> Shown {
     let mut hidden = hidden(line, hide);
     hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
     let mut shown = Shown { text: String::with_capacity(line.len()), hidden: Vec::new() };
@@ -49,7 +49,7 @@ pub(super) fn show(line: &str, hide: &Hide) -> Shown {
         // One may stand inside another.
         if range.start >= rest {
             shown.text.push_str(&line[rest..range.start]);
-            shown.text.push_str(MASK);
+            shown.text.push_str(REDACTED);
             rest = range.end;
             shown.hidden.push(range);
         }
@@ -58,8 +58,8 @@ pub(super) fn show(line: &str, hide: &Hide) -> Shown {
     shown
 }
 
-fn hidden(line: &str, hide: &Hide) -> Vec<Range<usize>> {
-    let Hide::Secrets(values) = hide else { return Vec::new() };
+fn hidden(line: &str, hide: &Redaction) -> Vec<Range<usize>> {
+    let Redaction::Secrets(values) = hide else { return Vec::new() };
     let known = values.iter().flat_map(|value| line.match_indices(value.as_str()));
     let mut hidden: Vec<_> = known.map(|(start, value)| start..start + value.len()).collect();
     let mut from = 0;
@@ -84,7 +84,7 @@ impl Shown {
         let mut shown = byte;
         for hidden in self.hidden.iter().filter(|hidden| hidden.start < byte) {
             let covered = byte.min(hidden.end) - hidden.start;
-            shown = shown + MASK.len() - covered;
+            shown = shown + REDACTED.len() - covered;
         }
         shown
     }
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn values_of_secrets_are_hidden_and_nothing_else() {
-        let text = |line: &str| show(line, &Hide::default()).text;
+        let text = |line: &str| show(line, &Redaction::default()).text;
         assert_eq!(text("  password: s3cret # mine"), "  password: ••• # mine");
         assert_eq!(text("- {user: a, password: 'b c', size: 1}"), "- {user: a, password: •••, size: 1}");
         assert_eq!(text(r#"{"apiKey":"x\"y","a":1}"#), r#"{"apiKey":•••,"a":1}"#);
@@ -110,19 +110,19 @@ mod tests {
 
     #[test]
     fn known_values_are_hidden_under_any_name() {
-        let hide = Hide::Secrets(["hunter2".to_owned()].into());
+        let hide = Redaction::Secrets(["hunter2".to_owned()].into());
         assert_eq!(show("pin: hunter2 # hunter2", &hide).text, "pin: ••• # •••");
         assert_eq!(show("password: 'hunter2 too'", &hide).text, "password: •••");
-        assert_eq!(show("password: hunter2", &Hide::Nothing).text, "password: hunter2");
+        assert_eq!(show("password: hunter2", &Redaction::Nothing).text, "password: hunter2");
     }
 
     #[test]
     fn places_move_with_the_text() {
         let line = "{token: abcdefghijkl, size: 1}";
-        let shown = show(line, &Hide::default());
+        let shown = show(line, &Redaction::default());
         let size = line.find("size").unwrap();
         assert_eq!(&shown.text[shown.at(size)..shown.at(size) + 4], "size");
         assert_eq!(shown.at(3), 3);
-        assert_eq!(shown.at(12), 8 + MASK.len());
+        assert_eq!(shown.at(12), 8 + REDACTED.len());
     }
 }

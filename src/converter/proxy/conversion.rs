@@ -1,4 +1,4 @@
-//! The tap: a listener that passes reviews on to a converter, remembers them, and fails where it is told to.
+//! The proxy: a listener that passes reviews on to a converter, remembers them, and fails where it is told to.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use crate::converter::endpoint::{Endpoint, Request};
 use crate::evidence::{Outcome, ReviewSeen};
 use crdproof_envtest::{ClusterError, HostAccess};
 
-/// What a tap does instead of passing a review on.
+/// What a proxy does instead of passing a review on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// Every review is refused with this message.
@@ -32,7 +32,7 @@ pub enum Fault {
 
 /// A listener between an API server and a converter.
 #[derive(Debug)]
-pub struct Tap {
+pub struct ConversionProxy {
     listener: Listener,
     state: Arc<State>,
 }
@@ -46,7 +46,7 @@ struct State {
     pending: Mutex<BTreeSet<u64>>,
 }
 
-impl Tap {
+impl ConversionProxy {
     /// Listens where an API server reaches this machine, and passes reviews on.
     pub async fn start(access: &HostAccess, converter: Arc<dyn Endpoint>) -> Result<Self, ClusterError> {
         let state = Arc::new(State {
@@ -60,7 +60,7 @@ impl Tap {
         Ok(Self { listener, state })
     }
 
-    /// A CRD whose conversion goes through this tap.
+    /// A CRD whose conversion goes through this proxy.
     pub fn redirect(&self, crd: &Value) -> Value {
         self.listener.redirect(crd)
     }
