@@ -35,7 +35,6 @@ pub use model::{Additional, Keyword, Malformed, Properties, Rule, Schema, Type};
 pub(crate) use oversized::is_oversized;
 pub use path::{Path, Step};
 pub use pattern::Pattern;
-pub use place::is_deeper_than;
 pub use prune::{prune, prune_value};
 pub(crate) use rules::parse_rule;
 pub use rules::{Expression, syntax_error};

@@ -153,7 +153,7 @@ impl<'a> Place<'a> {
 }
 
 /// Whether a value has more levels than these.
-pub fn is_deeper_than(value: &Value, levels: usize) -> bool {
+pub(super) fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let Some(left) = levels.checked_sub(1) else {
         return true;
     };
