@@ -85,7 +85,14 @@ impl Checker {
                 Ok(review) => review,
                 Err(error) => return (400, error.to_string().into_bytes()),
             };
-            let convert = |object: &Value, to: &str| convert(object, to).map_err(|error| error.to_string());
+            let convert = |object: &Value, to: &str| {
+                let mut converted = convert(object, to).map_err(|error| error.to_string())?;
+                // Server-side apply sends objects without metadata, and insists on it in the answer.
+                if converted.get("metadata").is_none_or(Value::is_null) {
+                    converted["metadata"] = Value::Object(serde_json::Map::new());
+                }
+                Ok(converted)
+            };
             match review::answer(&review, convert) {
                 Ok(answer) => (200, answer.to_string().into_bytes()),
                 Err(why) => (400, why.as_bytes().to_vec()),

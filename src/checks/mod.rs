@@ -115,7 +115,7 @@ pub enum Need {
     Baseline,
     /// At least one sample of the CRD.
     Samples,
-    /// Conversions by the subject's converter; each conversion_run is judged by itself.
+    /// Conversions by the subject's converter; each conversion run is judged by itself.
     ConversionRuns,
     /// The first conversions of every pair of versions, judged together.
     Survey,
@@ -138,7 +138,7 @@ pub enum Need {
 pub struct Evidence<'a> {
     /// The whole subject.
     pub subject: &'a Subject,
-    /// The CRD on conversion_run: its new state, or the old one where the CRD is gone.
+    /// The CRD under test: its new state, or the old one where the CRD is gone.
     pub crd: &'a Crd,
     /// What became of the CRD since the baseline.
     pub change: Change<'a>,
@@ -156,7 +156,7 @@ pub struct Evidence<'a> {
     pub secrets: &'a Secrets,
     /// Whether secrets may be shown.
     pub show_secrets: bool,
-    /// What is compiled already, where many conversion_runs are judged.
+    /// What is compiled already, where many conversion runs are judged.
     pub tools: Option<&'a Tools<'a>>,
 }
 
@@ -238,7 +238,7 @@ pub struct Failure {
     pub help: Option<String>,
     /// A severity that fits better than the check's usual one.
     pub severity: Option<Severity>,
-    /// The conversion_run that shows it: an index into the evidence's conversion_runs.
+    /// The conversion run that shows it: an index into the evidence's conversion runs.
     pub conversion_run: Option<usize>,
     /// What tells this failure from others of the same check, CRD, version and path. It goes into the
     /// fingerprint, so it must not change when unrelated lines move.

@@ -1,4 +1,4 @@
-//! What judges of conversions use again and again: compiled once for a CRD, not for every batch of conversion_runs.
+//! What judges of conversions use again and again: compiled once for a CRD, not for every batch of conversion runs.
 
 use std::collections::BTreeMap;
 

@@ -21,7 +21,7 @@ pub(crate) struct Kept {
 /// The folder of the subject's cases; none where there is no subject file, or one that is no file.
 pub(crate) fn folder(args: &SubjectArgs) -> Option<PathBuf> {
     let file = args.file.as_deref().unwrap_or(Path::new("crdproof.yaml"));
-    (args.sources.is_empty() && file.is_file()).then(|| file.with_file_name(".crdproof").join("cases"))
+    (args.sources.is_empty() && file.is_file()).then(|| file.with_file_name(".crdproof").join("counterexamples"))
 }
 
 /// All cases of a folder, by name; none where the folder is not there.

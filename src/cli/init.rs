@@ -110,7 +110,7 @@ fn subject_file(inventory: &Inventory) -> String {
         quoted.join(", ")
     };
     let mut text = format!(
-        "# What is on conversion_run. All keys: `crdproof schema subject`.\n\
+        "# What is under test. All keys: `crdproof schema subject`.\n\
          apiVersion: crdproof/v1alpha1\nkind: Subject\nmetadata: {{name: {name}}}\n\n\
          # Files, directories, multi-document YAML; or `command: [kustomize, build, config/crd]`.\n\
          crds:\n  paths: [{paths}]\n  minimumCount: {count}   # an empty render must not pass\n\n",

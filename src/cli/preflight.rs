@@ -184,7 +184,7 @@ fn page(rule: &ServerRule) -> String {
         None => probes,
     };
     format!(
-        "server/{} ({}, {})\n\nGuarantee: {}.\n\nWhy: {}\n\nBad: {}.\n\nMended in:\n{good}\nExperiments:\n{probes}\nSource:\n  {}\n",
+        "server/{} ({}, {})\n\nGuarantee: {}.\n\nWhy: {}\n\nBad: {}.\n\nMended in:\n{good}\nProbes:\n{probes}\nSource:\n  {}\n",
         rule.name,
         rule.id,
         match rule.severity {

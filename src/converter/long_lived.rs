@@ -12,7 +12,7 @@ use crate::evidence::Outcome;
 use crdproof_envtest::guard::{Guard, Guarded, Output, Spec};
 
 /// How long it may take to end after its input was closed.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A command that answers one review after the other. It is started when it is first asked, and again after it died.
 pub struct LongLived {
@@ -118,7 +118,7 @@ impl Running {
     /// Closes its input and waits until it ends, but not for ever.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.requests.take();
-        let end = Instant::now() + FAREWELL;
+        let end = Instant::now() + SHUTDOWN_TIMEOUT;
         while Instant::now() < end {
             if let Some(status) = self.guarded.try_wait()? {
                 return Ok(status);

@@ -25,7 +25,7 @@ use crdproof_envtest::{Authority, ClusterError, RunId, make_folder, runtime, who
 const START: Duration = Duration::from_secs(60);
 
 /// How long it may take to end after it was asked to.
-const FAREWELL: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How much of its log is worth showing.
 const TAIL_LINES: usize = 15;
@@ -198,7 +198,7 @@ impl Drop for Process {
         if self.ended().is_none() {
             self.terminate();
         }
-        let end = Instant::now() + FAREWELL;
+        let end = Instant::now() + SHUTDOWN_TIMEOUT;
         while self.ended().is_none() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::Object;
 use crdproof_schema::generate::Phase;
 
-/// One input with its hops, answers raw. Legs form a tree: each starts from the input or from what an earlier hop gave.
+/// One input with its hops, answers raw. Hops form a tree: each starts from the input or from what an earlier hop gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversionRun {

@@ -11,7 +11,7 @@ use super::{ConversionRun, Fit};
 pub struct Counterexample {
     /// Always `crdproof/v1alpha1`.
     pub api_version: String,
-    /// Always `Case`.
+    /// Always `Counterexample`.
     pub kind: String,
     /// The finding that it was saved for.
     pub fingerprint: String,
@@ -37,7 +37,7 @@ pub enum CounterexampleError {
     #[error("this is no counterexample that crdproof saved: {0}")]
     Shape(#[from] serde_json::Error),
     /// Another kind of document, or one of another generation.
-    #[error("this is a {kind:?} of {api_version:?}, not a Case of {:?}", crate::subject::API_VERSION)]
+    #[error("this is a {kind:?} of {api_version:?}, not a Counterexample of {:?}", crate::subject::API_VERSION)]
     Kind {
         /// What it says of itself.
         kind: String,
@@ -69,7 +69,7 @@ impl Counterexample {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// The case of a finding that a conversion_run shows.
+    /// The case of a finding that a conversion run shows.
     pub fn new(fingerprint: &str, check: &str, message: &str, conversion_run: &ConversionRun) -> Self {
         Self {
             api_version: crate::subject::API_VERSION.into(),

@@ -75,15 +75,15 @@ pub enum Outcome {
 
 /// A body with the objects of its review as they may be shown, by version. `None` where it is no JSON: that may be a
 /// piece of an object, and its secrets cannot be told from the rest.
-pub fn redacted_review(body: &str, mask: &dyn Fn(Option<&str>, &Value) -> Value) -> Option<Value> {
+pub fn redacted_review(body: &str, redact: &dyn Fn(Option<&str>, &Value) -> Value) -> Option<Value> {
     let mut review: Value = read_json(body.as_bytes()).ok()?;
     for pointer in ["/request/objects", "/response/convertedObjects"] {
         for object in review.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().flatten() {
             let version = object["apiVersion"].as_str().and_then(|own| own.split_once('/')).map(|(_, version)| version);
-            *object = mask(version, object);
+            *object = redact(version, object);
         }
     }
-    Some(mask(None, &review))
+    Some(redact(None, &review))
 }
 
 impl Exchange {

@@ -121,7 +121,7 @@ impl Preflight {
     }
 }
 
-/// Looks. Experiments are made where `probing` says so; those that change something need `may_change` on a cluster that
+/// Looks. Probes are made where `probing` says so; those that change something need `may_change` on a cluster that
 /// was there before us.
 pub async fn look(
     server: &Server,
@@ -245,11 +245,7 @@ mod tests {
     #[case(unclear(), None, Outcome::Unclear)]
     #[case(unclear(), Some(Sight::Good(String::new())), Outcome::Good)]
     #[case(unclear(), Some(Sight::Bad(String::new())), Outcome::Bad)]
-    fn an_experiment_overrules_the_table(
-        #[case] table: Standing,
-        #[case] sight: Option<Sight>,
-        #[case] expected: Outcome,
-    ) {
+    fn a_probe_overrules_the_table(#[case] table: Standing, #[case] sight: Option<Sight>, #[case] expected: Outcome) {
         let probes: Vec<Probed> = sight.into_iter().map(|sight| Probed { name: "x", sight }).collect();
         assert_eq!(verdict(&table, &probes), expected);
     }

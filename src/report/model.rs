@@ -24,7 +24,7 @@ pub struct Report {
     pub subject: String,
     /// The seed; the same seed gives the same objects.
     pub seed: u64,
-    /// What is on conversion_run.
+    /// What is under test.
     pub crds: Vec<CrdInfo>,
     /// Documents that are no CRDs, counted by kind.
     pub passed_over: BTreeMap<String, usize>,
@@ -62,7 +62,7 @@ pub struct ScenarioInfo {
     pub requests: u64,
 }
 
-/// A CRD on conversion_run.
+/// A CRD under test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CrdInfo {
@@ -78,7 +78,7 @@ pub struct CrdInfo {
     pub versions: Vec<VersionInfo>,
 }
 
-/// A version of a CRD on conversion_run.
+/// A version of a CRD under test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct VersionInfo {

@@ -31,7 +31,7 @@ impl Section<'_> {
     }
 }
 
-/// The report by CRD: those on conversion_run in their order, then any others that something is said about.
+/// The report by CRD: those under test in their order, then any others that something is said about.
 pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
     let empty = |name, crd| Section { name, crd, results: Vec::new(), findings: Vec::new(), skipped: Vec::new() };
     let mut by_name: IndexMap<&str, Section<'_>> =

@@ -53,8 +53,8 @@ impl Options {
         Self { jobs: Self::jobs(), today, endpoint: Opened::default() }
     }
 
-    /// As many threads as serve most: four for each core, since those that wait for a converter leave the core to others,
-    /// and the converter must not wait for them.
+    /// Returns four threads for each core: a thread that waits for the converter uses no core, and others can judge
+    /// meanwhile.
     pub fn jobs() -> NonZeroUsize {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         cores.saturating_mul(NonZeroUsize::MIN.saturating_add(3))
@@ -292,7 +292,7 @@ struct Once {
     secrets: ByCrd<Secrets>,
 }
 
-/// Verdicts by check, and the conversion_runs that they point to.
+/// Verdicts by check, and the conversion runs that they point to.
 type Searched = (BTreeMap<&'static str, Verdict>, Arc<Vec<ConversionRun>>);
 
 type Cell<T> = Arc<OnceLock<Arc<T>>>;

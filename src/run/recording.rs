@@ -53,7 +53,7 @@ pub struct Header {
     pub day: Date,
     /// What was judged.
     pub selection: Selection,
-    /// What was recorded, by CRD. The n-th one's lines are in `n.conversion_runs.jsonl` and `n.exchanges.jsonl`.
+    /// What was recorded, by CRD. The n-th one's lines are in `n.conversions.jsonl` and `n.exchanges.jsonl`.
     pub crds: Vec<RecordedCrd>,
     /// How many scenarios there are, each a line of `traces.jsonl`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ pub struct RecordedCrd {
     pub name: String,
     /// A digest of its document, to tell whether it has changed.
     pub digest: String,
-    /// How many lines of conversion_runs there are; absent where nothing was converted.
+    /// How many lines of conversion runs there are; absent where nothing was converted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion_runs: Option<usize>,
     /// How many exchanges there are; absent where nothing was asked over the wire.
@@ -85,7 +85,7 @@ pub struct RecordedCrd {
     pub stopped: Option<String>,
 }
 
-/// One line of conversion_runs.
+/// One line of conversion runs.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 enum Line {
@@ -234,7 +234,7 @@ impl Recorded {
         for line in lines {
             match line {
                 Line::ConversionRun { batch, conversion_run } => {
-                    recorded.batches.entry(batch).or_default().push(conversion_run)
+                    recorded.batches.entry(batch).or_default().push(conversion_run);
                 }
                 Line::Shown(shown) => recorded.shown.push(shown),
             }
@@ -244,7 +244,7 @@ impl Recorded {
 }
 
 fn conversion_runs_file(index: usize) -> String {
-    format!("{index}.conversion_runs.jsonl")
+    format!("{index}.conversions.jsonl")
 }
 
 fn exchanges_file(index: usize) -> String {

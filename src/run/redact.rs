@@ -45,7 +45,7 @@ impl<'a> Redactor<'a> {
         redacted(text, &hide)
     }
 
-    /// What excerpts and texts about a CRD, and about a conversion_run of its objects, do not show.
+    /// What excerpts and texts about a CRD, and about a conversion run of its objects, do not show.
     pub(super) fn of(&self, crd: &str, conversion_run: Option<&ConversionRun>) -> Redaction {
         if self.show {
             return Redaction::Nothing;

@@ -8,7 +8,7 @@ use super::{ConverterConfig, Period};
 use crate::subject::field_map::FieldMap;
 use crdproof_schema::kubernetes::{KubeVersion, Selector};
 
-/// What is on conversion_run and what it promises.
+/// What is under test and what it promises.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "crdproof subject file")]

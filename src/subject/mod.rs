@@ -1,4 +1,4 @@
-//! What is on conversion_run: CRDs, their converter, samples, declared field maps, waivers.
+//! What is under test: CRDs, their converter, samples, declared field maps, waivers.
 
 mod bundle;
 mod converter;
@@ -39,7 +39,7 @@ pub use crdproof_schema::kubernetes::{
 /// The API version of the subject file.
 pub const API_VERSION: &str = "crdproof/v1alpha1";
 
-/// Everything that is on conversion_run, and the texts it was read from.
+/// Everything that is under test, and the texts it was read from.
 #[derive(Debug, Clone)]
 pub struct Subject {
     /// Its name in reports.

@@ -57,7 +57,7 @@ pub(crate) fn a_source_is_delivered(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         let api = server.api();
-        let mut deliverer = Deliverer::new(api.clone(), "trial");
+        let mut deliverer = Deliverer::new(api.clone(), "test");
         let told = |error| describe(&error);
 
         // A kind of the server itself, of which only the server knows that it has namespaces: nothing is applied.

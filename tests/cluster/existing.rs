@@ -117,15 +117,15 @@ pub(crate) fn scenarios_are_guests(binaries: &Binaries) -> Result<Completion, Fa
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds/databases-none/crdproof.yaml");
     let subject = crdproof::subject::load::from_file(&file).map_err(|error| error.to_string())?;
-    let (subject, on_trial) = (&subject, &subject.crds[0]);
+    let (subject, under_test) = (&subject, &subject.crds[0]);
     block(async {
         let local = Local::builder(binaries.clone()).controllers(["namespace"]).start().await;
         let local = local.map_err(|error| describe(&error))?;
         let api = local.api();
         let ours = access(local.kubeconfig().to_owned());
         let guest = || async { Ok::<_, ClusterError>(Server::Existing(Box::new(Existing::connect(&ours).await?))) };
-        let travel = |server| async move {
-            let setup = Setup { subject, crd: on_trial, converter: None, seed: 1, in_tree_migration: false };
+        let run_on = |server| async move {
+            let setup = Setup { subject, crd: under_test, converter: None, seed: 1, in_tree_migration: false };
             let seen = run_scenarios(&server, setup, &[Scenario::Serving, Scenario::Apply]).await;
             (seen, server.stop().await)
         };
@@ -140,21 +140,21 @@ pub(crate) fn scenarios_are_guests(binaries: &Binaries) -> Result<Completion, Fa
             Ok::<_, ClusterError>(left)
         };
         let server = guest().await.map_err(|error| describe(&error))?;
-        let (seen, stopped) = travel(server).await;
+        let (seen, stopped) = run_on(server).await;
         stopped.map_err(|error| describe(&error))?;
         let seen = seen.map_err(|error| describe(&error))?;
         check(seen.requests > 50 && seen.records.len() > 5, format!("{} requests", seen.requests))?;
         check(left().await?.is_empty(), format!("left: {:?}", left().await?))?;
 
         // Somebody has a CRD of that name.
-        let mut theirs = on_trial.node.to_value();
+        let mut theirs = under_test.node.to_value();
         theirs["metadata"]["annotations"]["example.com/owner"] = "somebody".into();
         let made = api.post(&definitions().path(), &theirs).await?.ok()?.json();
         let server = guest().await.map_err(|error| describe(&error))?;
-        let (seen, stopped) = travel(server).await;
+        let (seen, stopped) = run_on(server).await;
         stopped.map_err(|error| describe(&error))?;
         check(matches!(seen, Err(ClusterError::Exists { .. })), format!("{seen:?}"))?;
-        let after = api.get(&definitions().path_of(&on_trial.name)).await?.ok()?.json();
+        let after = api.get(&definitions().path_of(&under_test.name)).await?.ok()?.json();
         let same = |name: &str| made["metadata"][name] == after["metadata"][name];
         check(same("uid") && same("generation") && after["metadata"]["labels"].is_null(), format!("{after}"))?;
         check(left().await?.is_empty(), format!("left: {:?}", left().await?))?;

@@ -1,4 +1,4 @@
-//! Tests on real API servers: one set of trials for each installed release, in the cache or in
+//! Tests on real API servers: one set of tests for each installed release, in the cache or in
 //! `KUBEBUILDER_ASSETS`. Those that could be built and are not available are skips that say how to get them.
 
 mod audit;
@@ -30,7 +30,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // Each trial starts a control plane of its own; two at a time is what a small machine carries.
+    // Each test starts a control plane of its own; two at a time is what a small machine carries.
     arguments.test_threads = arguments.test_threads.or(Some(2));
     let releases = releases();
     let mut trials: Vec<Trial> = releases.iter().flat_map(|(name, binaries)| trials(name, binaries)).collect();
@@ -150,7 +150,7 @@ fn trials(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("a_flip_is_proven_on_every_server", flip::a_flip_is_proven_on_every_server),
         ("a_version_is_retired_however_often_it_is_killed", retire::a_version_is_retired_however_often_it_is_killed),
         ("a_version_that_is_gone_blocks_nobody_any_more", retire::a_version_that_is_gone_blocks_nobody_any_more),
-        ("experiments_agree_with_the_table", probes::experiments_agree_with_the_table),
+        ("probes_agree_with_the_table", probes::probes_agree_with_the_table),
         ("every_verb_works", verbs::every_verb_works),
         ("features_are_taken_as_the_table_says", features::features_are_taken_as_the_table_says),
         ("two_api_servers_share_a_store", local::two_api_servers_share_a_store),

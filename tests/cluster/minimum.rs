@@ -22,7 +22,7 @@ const SUBJECTS: [(&str, &str); 5] = [
     ("review-v1", "must include at least one of v1beta1"),
 ];
 
-/// One trial for each subject, on the whole cache; none where it is empty.
+/// One test for each subject, on the whole cache; none where it is empty.
 pub(crate) fn trials(cached: &[KubeVersion]) -> Vec<Trial> {
     if cached.is_empty() {
         return Vec::new();

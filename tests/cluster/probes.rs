@@ -1,4 +1,4 @@
-//! Experiments on a real server agree with the table of server rules.
+//! Probes on a real server agree with the table of server rules.
 
 use crdproof::operate::preflight::{self, Outcome};
 use crdproof_envtest::Server;
@@ -8,7 +8,7 @@ use libtest_mimic::Failed;
 use crate::support::{block, check, describe};
 
 #[expect(clippy::print_stdout, reason = "what was seen on which release is the evidence for the table")]
-pub(crate) fn experiments_agree_with_the_table(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn probes_agree_with_the_table(binaries: &Binaries) -> Result<(), Failed> {
     let seen = block(async {
         let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         let server = Server::Local(Box::new(local));

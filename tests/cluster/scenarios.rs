@@ -28,7 +28,7 @@ pub(crate) fn subject() -> Subject {
     crdproof::subject::load::from_file(&folder.join("crdproof.yaml")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn travelled(binaries: &Binaries, converter: Arc<dyn Endpoint>, scenarios: &[Scenario]) -> Result<Trace, Failed> {
+fn recorded_on(binaries: &Binaries, converter: Arc<dyn Endpoint>, scenarios: &[Scenario]) -> Result<Trace, Failed> {
     let subject = subject();
     block(async {
         let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
@@ -80,7 +80,7 @@ pub(crate) fn maps() -> Maps {
 
 #[expect(clippy::print_stdout, reason = "how late a flip is, is worth knowing on every release")]
 pub(crate) fn a_right_subject_holds_on_every_scenario(binaries: &Binaries) -> Result<(), Failed> {
-    let trace = travelled(binaries, Arc::new(maps()), &Scenario::ALL)?;
+    let trace = recorded_on(binaries, Arc::new(maps()), &Scenario::ALL)?;
     let settled = trace.settled(StorageStep::Flip).next().ok_or("the flip was not watched")?;
     let (late, row) = (settled.late, settled.in_a_row);
     println!(
@@ -155,7 +155,7 @@ pub(crate) fn condemned(
     scenarios: &[Scenario],
     mistake: impl Fn(&mut Value, &str) + Send + Sync + 'static,
 ) -> Result<BTreeSet<String>, Failed> {
-    let report = judged(travelled(binaries, Arc::new(Broken(maps(), mistake)), scenarios)?);
+    let report = judged(recorded_on(binaries, Arc::new(Broken(maps(), mistake)), scenarios)?);
     Ok(report.findings.into_iter().map(|finding| finding.check).collect())
 }
 
@@ -181,7 +181,7 @@ pub(crate) fn a_restless_converter_costs_ownership(binaries: &Binaries) -> Resul
             *owner = json!(format!("owner-{}", calls.fetch_add(1, Ordering::Relaxed)));
         }
     });
-    let report = judged(travelled(binaries, Arc::new(broken), &[Scenario::Storage])?);
+    let report = judged(recorded_on(binaries, Arc::new(broken), &[Scenario::Storage])?);
     let told: Vec<_> =
         report.findings.iter().filter(|finding| finding.check.starts_with("apply/ownership-survives")).collect();
     let words: Vec<_> = told.iter().map(|finding| format!("{}: {}", finding.check, finding.message)).collect();

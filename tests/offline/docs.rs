@@ -96,7 +96,7 @@ fn the_library_example_of_the_readme_is_the_one_that_runs() {
 }
 
 #[test]
-fn subject_files_in_documents_are_lawful() {
+fn subject_files_in_documents_are_valid() {
     let mut seen = 0;
     for path in ["README.md", "docs/subject-file.md", "docs/ci.md", "docs/conformance.md"] {
         for block in blocks(&read(path), "yaml") {

@@ -191,7 +191,7 @@ pub(crate) fn exchanges(folder: &Path) -> BTreeMap<String, Vec<Exchange>> {
 
 /// The conversions that were recorded for a fixture, by CRD.
 pub(crate) fn conversion_runs(folder: &Path) -> BTreeMap<String, Vec<ConversionRun>> {
-    let Ok(text) = std::fs::read_to_string(folder.join("conversion_runs.json")) else { return BTreeMap::new() };
+    let Ok(text) = std::fs::read_to_string(folder.join("conversions.json")) else { return BTreeMap::new() };
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
 }
 

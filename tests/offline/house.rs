@@ -62,7 +62,7 @@ fn imports_go_upward_only() {
     let rank = |module: &str| ORDER.iter().position(|known| *known == module);
     for file in files(&["src"]) {
         let module = file.module();
-        if matches!(module, "lib" | "main") {
+        if matches!(module, "lib" | "main" | "facade") {
             continue;
         }
         let Some(own) = rank(module) else { panic!("{}: give {module} a place in ORDER", file.path) };
@@ -155,4 +155,87 @@ fn every_suite_file_is_built_in() {
     names.sort();
     let built_in: Vec<_> = crdproof::run::SUITES.iter().map(|(name, _)| *name).collect();
     assert_eq!(built_in, names, "keep run::SUITES sorted and complete");
+}
+
+/// Words that a Kubernetes engineer would have to learn, and what is said instead.
+const RETIRED: [(&str, &str); 28] = [
+    ("journey", "scenario"),
+    ("journeys", "scenarios"),
+    ("itinerary", "server matrix"),
+    ("travel", "run"),
+    ("travelled", "ran"),
+    ("tour", "run"),
+    ("breach", "finding, or failure of a check"),
+    ("breaches", "findings"),
+    ("undecided", "inconclusive"),
+    ("server fact", "known server issue"),
+    ("server facts", "known server issues"),
+    ("witness", "admission recorder"),
+    ("tap", "conversion proxy"),
+    ("ledger", "ownership"),
+    ("veil", "redact"),
+    ("veiled", "redacted"),
+    ("scrub", "redact"),
+    ("masked", "redacted"),
+    ("patience", "timeout"),
+    ("farewell", "shutdown or cleanup"),
+    ("altogether", "timeout"),
+    ("experiment", "probe"),
+    ("experiments", "probes"),
+    ("at hand", "installed, or available"),
+    ("on trial", "under test"),
+    ("law", "check"),
+    ("laws", "checks"),
+    ("lawful", "valid"),
+];
+
+#[test]
+fn retired_words_stay_away() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders =
+        ["src", "crates/schema/src", "crates/envtest/src", "tests", "examples", "benches", "docs", "xtask", "suites"];
+    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
+    let mut pending: Vec<PathBuf> = folders.iter().chain(&pages).map(|path| repository.join(path)).collect();
+    let mut wrong = Vec::new();
+    while let Some(path) = pending.pop() {
+        if path.is_dir() {
+            pending.extend(std::fs::read_dir(path).unwrap().flatten().map(|entry| entry.path()));
+            continue;
+        }
+        // This file has to name them.
+        let is_text =
+            path.extension().is_some_and(|ending| ["rs", "md", "yaml", "jinja"].iter().any(|one| ending == *one));
+        if !is_text || path.ends_with("tests/offline/house.rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap().to_lowercase();
+        // Parts of identifiers are words, too.
+        let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+        for (retired, instead) in RETIRED {
+            let found = match retired.split_once(' ') {
+                None => words.contains(&retired),
+                Some((first, second)) => words.windows(2).any(|pair| *pair == [first, second]),
+            };
+            if found {
+                wrong.push(format!(
+                    "{}: say {instead}, not {retired}",
+                    path.strip_prefix(repository).unwrap().display()
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_schema_crate_needs_no_runtime() {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let mut command = std::process::Command::new(cargo);
+    command.args(["tree", "--offline", "--locked", "-p", "crdproof-schema", "-e", "normal", "--prefix", "none"]);
+    let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    let tree = String::from_utf8(output.stdout).unwrap();
+    assert!(tree.starts_with("crdproof-schema "), "{tree}{}", String::from_utf8_lossy(&output.stderr));
+    for package in ["tokio", "kube", "k8s-openapi", "hyper", "reqwest"] {
+        assert!(!tree.lines().any(|line| line.starts_with(&format!("{package} "))), "{package} is in\n{tree}");
+    }
 }

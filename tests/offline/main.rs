@@ -11,6 +11,7 @@ mod definitions;
 mod diff;
 mod docs;
 mod environment;
+mod facade;
 mod field_maps;
 mod fixture;
 mod generate;

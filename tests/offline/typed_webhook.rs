@@ -1,4 +1,4 @@
-//! The webhook of `examples/webhook.rs`, which people copy, as a process on conversion_run.
+//! The webhook of `examples/webhook.rs`, which people copy, as a process under test.
 
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};

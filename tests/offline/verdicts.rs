@@ -12,7 +12,7 @@ use crate::fixture::root;
 const GROUP: &str = "verdicts.example.com";
 
 /// Rules that our engine leaves open, by theme and case, and why.
-const UNDECIDED: [(&str, &str, &str); 1] = [(
+const INCONCLUSIVE: [(&str, &str, &str); 1] = [(
     "cel-library",
     "formatted numbers and time zones by name",
     "engines print numbers differently, and there is no database of time zones available",
@@ -169,7 +169,7 @@ impl<'a> Case<'a> {
     }
 
     fn score(&self, index: usize, admission: &Admission, answer: &Value, score: &mut Score, differences: &mut String) {
-        let listed = UNDECIDED.iter().any(|(theme, name, _)| (*theme, *name) == (self.theme, self.name));
+        let listed = INCONCLUSIVE.iter().any(|(theme, name, _)| (*theme, *name) == (self.theme, self.name));
         let (ours, theirs) = (self.ours(admission), self.theirs(answer));
         if listed {
             // An entry that is no longer needed must go.

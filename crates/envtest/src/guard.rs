@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Reads `hold ID` and `end ID` until we are gone, then says farewell, where a command for that was
+/// Reads `hold ID` and `end ID` until we are gone, then runs the cleanup command, where one was
 /// given. A process that was just killed may still finish the creation of a file, so the folder is
 /// removed until it stays away.
 const WATCH: &str = r#"
@@ -164,12 +164,12 @@ impl Guard {
     /// Starts the watching shell. The folder, where one is given, is removed when the guard is dropped
     /// or our process dies; it must be named by an absolute path.
     pub fn new(folder: Option<&Path>) -> io::Result<Self> {
-        Self::with_farewell(folder, &[])
+        Self::with_cleanup(folder, &[])
     }
 
     /// The same, with a command that is run at the end, after all processes are killed and before the
     /// folder is removed: for what lives outside of our process groups, such as containers.
-    pub fn with_farewell(folder: Option<&Path>, farewell: &[OsString]) -> io::Result<Self> {
+    pub fn with_cleanup(folder: Option<&Path>, cleanup: &[OsString]) -> io::Result<Self> {
         if let Some(folder) = folder.filter(|folder| !folder.is_absolute() || folder.parent().is_none()) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -178,7 +178,7 @@ impl Guard {
         }
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(WATCH).arg("watch").arg(folder.map_or(OsStr::new(""), Path::as_os_str));
-        command.args(farewell);
+        command.args(cleanup);
         command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut shell = own_group(command).spawn()?;
         let lifeline = Mutex::new(shell.stdin.take());
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_farewell_runs_after_the_commands_are_dead_and_before_the_folder_goes() {
+    fn a_cleanup_runs_after_the_commands_are_dead_and_before_the_folder_goes() {
         let folder = tempfile::tempdir().unwrap();
         let (kept, said) = (folder.path().join("kept"), folder.path().join("said"));
         std::fs::create_dir(&kept).unwrap();
@@ -370,17 +370,17 @@ mod tests {
         let script = r#"kill -0 "$3" 2>/dev/null && echo alive >"$2"; cat "$1/note" >>"$2""#;
         let guard = Guard::new(None).unwrap();
         let mut command = guard.spawn(&Spec::new("sleep").arg("300")).unwrap();
-        let farewell: Vec<OsString> = vec![
+        let cleanup: Vec<OsString> = vec![
             "sh".into(),
             "-c".into(),
             script.into(),
-            "farewell".into(),
+            "cleanup".into(),
             kept.clone().into(),
             said.clone().into(),
             command.id().to_string().into(),
         ];
         command.kill().unwrap();
-        drop(Guard::with_farewell(Some(&kept), &farewell).unwrap());
+        drop(Guard::with_cleanup(Some(&kept), &cleanup).unwrap());
         assert!(!kept.exists());
         assert_eq!(std::fs::read_to_string(said).unwrap(), "still here");
     }

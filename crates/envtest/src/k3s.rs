@@ -27,7 +27,7 @@ const KUBECONFIG: &str = "/etc/rancher/k3s/k3s.yaml";
 /// The name under which a container knows the machine that it runs on.
 const HOST_NAME: &str = "host.docker.internal";
 
-/// Parts of k3s that no conversion_run of a CRD needs, and that need images of their own.
+/// Parts of k3s that no conversion run of a CRD needs, and that need images of their own.
 const DISABLED: [&str; 5] = ["coredns", "local-storage", "metrics-server", "servicelb", "traefik"];
 
 /// Where k3s keeps objects.
@@ -145,8 +145,8 @@ impl Builder {
         let name = run.name();
         let folder = start::make_folder(None, &run)?;
         // The library removes the container when it is dropped; the guard, also when we are killed.
-        let farewell = ["docker", "rm", "--force", "--volumes", &name].map(OsString::from);
-        let guard = Guard::with_farewell(Some(&folder), &farewell).map_err(ClusterError::Guard)?;
+        let cleanup = ["docker", "rm", "--force", "--volumes", &name].map(OsString::from);
+        let guard = Guard::with_cleanup(Some(&folder), &cleanup).map_err(ClusterError::Guard)?;
         let image = self.image_name();
         let failed = |error: &dyn std::error::Error| ClusterError::Provider {
             provider: "k3s",

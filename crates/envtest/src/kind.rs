@@ -46,7 +46,7 @@ fn config_for(version: KubeVersion) -> Value {
 
 /// Deletes the cluster and its network. What kind had begun may still appear after kind was killed, so
 /// the deletion is repeated until nothing is left.
-const FAREWELL: &str = r#"
+const CLEANUP: &str = r#"
 kind=$1 name=$2 config=$3
 export KIND_EXPERIMENTAL_DOCKER_NETWORK="$name"
 tries=0
@@ -145,11 +145,11 @@ impl Builder {
         let name = run.name();
         let folder = start::make_folder(None, &run)?;
         let path = folder.join("admin.kubeconfig");
-        let farewell: Vec<OsString> = ["sh".into(), "-c".into(), FAREWELL.into(), "farewell".into()]
+        let cleanup: Vec<OsString> = ["sh".into(), "-c".into(), CLEANUP.into(), "cleanup".into()]
             .into_iter()
             .chain([program.clone().into(), name.clone().into(), path.clone().into()])
             .collect();
-        let guard = Guard::with_farewell(Some(&folder), &farewell).map_err(ClusterError::Guard)?;
+        let guard = Guard::with_cleanup(Some(&folder), &cleanup).map_err(ClusterError::Guard)?;
         let config = folder.join("config.json");
         start::write_private(&config, &self.config.to_string())
             .map_err(|source| ClusterError::File { path: config.clone(), source })?;

@@ -1,4 +1,4 @@
-//! Takes inputs through a converter, and records what came back as conversion_runs.
+//! Takes inputs through a converter, and records what came back as conversion runs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crdproof_schema::structural::as_held;
 /// What inputs are taken through.
 pub(super) struct Actor<'a> {
     pub(super) crd: &'a Crd,
-    /// Its name, for all conversion_runs.
+    /// Its name, for all conversion runs.
     pub(super) name: Arc<str>,
     pub(super) converter: &'a Converter<'a>,
     /// The previous release's converter.

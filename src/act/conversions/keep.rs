@@ -1,4 +1,4 @@
-//! What was found so far: of every kind of failure the first one, with the conversion_run that shows it.
+//! What was found so far: of every kind of failure the first one, with the conversion run that shows it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ struct ByCheck {
     failures: BTreeMap<String, Shown>,
 }
 
-/// A failure and the conversion_run that shows it.
+/// A failure and the conversion run that shows it.
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) check: &'static Check,
@@ -41,7 +41,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Takes another conversion_run that shows the same, if it does. Whether it did.
+    /// Takes another conversion run that shows the same, if it does. Whether it did.
     pub(super) fn retell(&mut self, evidence: &Evidence<'_>, conversion_run: &ConversionRun) -> bool {
         let Some(found) = self.in_conversion_run(evidence, conversion_run) else { return false };
         self.failure = found;
@@ -49,7 +49,7 @@ impl Shown {
         true
     }
 
-    /// The failure of the same kind that a conversion_run shows by itself.
+    /// The failure of the same kind that a conversion run shows by itself.
     pub(super) fn in_conversion_run(&self, evidence: &Evidence<'_>, conversion_run: &ConversionRun) -> Option<Failure> {
         let evidence = Evidence { conversion_runs: std::slice::from_ref(conversion_run), ..*evidence };
         match (self.check.judge)(&evidence) {
@@ -93,7 +93,7 @@ impl Kept {
         self.by_check.values_mut().flat_map(|kept| kept.failures.values_mut().take(MOST))
     }
 
-    /// The conversion_runs that show something by themselves.
+    /// The conversion runs that show something by themselves.
     pub(super) fn conversion_runs(&mut self) -> Vec<ShownRun> {
         let shown = self.shown().filter_map(|shown| {
             let conversion_run = shown.conversion_run.clone()?;
@@ -102,7 +102,7 @@ impl Kept {
         shown.collect()
     }
 
-    /// What each check says in the end, and the conversion_runs that its failures point to.
+    /// What each check says in the end, and the conversion runs that its failures point to.
     pub(super) fn verdicts(
         mut self,
         checks: &[&'static Check],

@@ -40,7 +40,7 @@ pub(crate) struct Search<'a> {
     pub(crate) crd: &'a Crd,
     pub(crate) converter: &'a Converter<'a>,
     pub(crate) baseline: Option<&'a Converter<'a>>,
-    /// The checks that judge conversion_runs.
+    /// The checks that judge conversion runs.
     pub(crate) checks: Vec<&'static Check>,
     /// Objects saved by earlier runs, with their versions and names.
     pub(crate) cases: Vec<Saved>,
@@ -68,7 +68,7 @@ pub(crate) struct Saved {
 pub(crate) struct Found {
     /// What each check says.
     pub(crate) verdicts: BTreeMap<&'static str, Verdict>,
-    /// The conversion_runs that failures point to.
+    /// The conversion runs that failures point to.
     pub(crate) shown: Vec<ConversionRun>,
     /// What was done.
     pub(crate) conversions: Conversions,
@@ -87,7 +87,7 @@ struct Tally {
 }
 
 impl<'a> Search<'a> {
-    /// Tries everything. `evidence` is what judges are shown beside the conversion_runs; `record` keeps every conversion_run.
+    /// Tries everything. `evidence` is what judges are shown beside the conversion runs; `record` keeps every conversion run.
     pub(crate) fn run(&self, evidence: &Evidence<'_>, record: bool) -> Found {
         let tools = Tools::of(self.subject, self.crd);
         let evidence = &Evidence { tools: Some(&tools), ..*evidence };
@@ -252,7 +252,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What checks say about conversion_runs that were recorded, in the order in which they were judged at first; and the conversion_runs
+/// What checks say about conversion runs that were recorded, in the order in which they were judged at first; and the conversion runs
 /// that they point to.
 pub(crate) fn judge_recorded(
     checks: &[&'static Check],

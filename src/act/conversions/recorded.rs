@@ -10,9 +10,9 @@ use crate::report::Conversions;
 /// What a search observed of one CRD.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recorded {
-    /// The conversion_runs that were judged together, by the number of their batch. Number 0 is the survey.
+    /// The conversion runs that were judged together, by the number of their batch. Number 0 is the survey.
     pub batches: BTreeMap<usize, Vec<ConversionRun>>,
-    /// The conversion_runs that findings show, made smaller.
+    /// The conversion runs that findings show, made smaller.
     pub shown: Vec<ShownRun>,
     /// What was done.
     pub conversions: Option<Conversions>,
@@ -20,7 +20,7 @@ pub struct Recorded {
     pub stopped: Option<String>,
 }
 
-/// A conversion_run that shows a failure by itself.
+/// A conversion run that shows a failure by itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ShownRun {
@@ -28,7 +28,7 @@ pub struct ShownRun {
     pub check: String,
     /// What tells the failure from others of the check.
     pub key: String,
-    /// The conversion_run.
+    /// The conversion run.
     pub conversion_run: ConversionRun,
 }
 

@@ -16,14 +16,14 @@ use crdproof_schema::structural::as_held;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long all findings of a CRD are made smaller; a converter that breaks everything must not take for ever.
-const ALTOGETHER: Duration = Duration::from_secs(60);
+const SHRINK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How many objects are asked about for one finding.
 const BUDGET: Budget = Budget { objects: 1500, batch: 48 };
 
 /// Makes the object of every finding as small as it gets.
 pub(super) fn smaller(kept: &mut Kept, actor: &Actor<'_>, evidence: &Evidence<'_>, deadline: Option<Instant>) {
-    let all = Instant::now() + ALTOGETHER;
+    let all = Instant::now() + SHRINK_TIMEOUT;
     for shown in kept.shown() {
         let end = (Instant::now() + TIMEOUT).min(all.max(Instant::now() + TIMEOUT / 10));
         // Even where the time is up, each finding gets a little, since a large object tells nobody anything.
@@ -33,7 +33,7 @@ pub(super) fn smaller(kept: &mut Kept, actor: &Actor<'_>, evidence: &Evidence<'_
 }
 
 fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: Instant) {
-    // What is judged over many conversion_runs has no single object to blame.
+    // What is judged over many conversion runs has no single object to blame.
     let Some(conversion_run) =
         shown.conversion_run.take().filter(|_| shown.check.needs.contains(&Need::ConversionRuns))
     else {
@@ -83,7 +83,7 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
     }
 }
 
-/// An input like that of a conversion_run, with another object; with edits and second questions where it is tried as a whole.
+/// An input like that of a conversion run, with another object; with edits and second questions where it is tried as a whole.
 fn like(conversion_run: &ConversionRun, object: &Value, whole: bool) -> Input {
     Input {
         origin: conversion_run.origin.clone(),

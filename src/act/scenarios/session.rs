@@ -137,7 +137,7 @@ impl<'a> Session<'a> {
     pub(super) async fn install(&mut self, definition: &Value) -> Result<(), ClusterError> {
         let answer = self.api.post(&definitions().path(), definition).await?;
         if answer.status == 409 {
-            // It says nothing about the CRD on conversion_run that there is another of its name.
+            // It says nothing about the CRD under test that there is another of its name.
             return Err(ClusterError::Exists { what: definitions().path_of(&self.crd.name) });
         }
         let answered = if answer.is_success() { Value::Null } else { answer.json() };

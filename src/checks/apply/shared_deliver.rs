@@ -10,7 +10,7 @@ use crate::evidence::{ApplyStep, Delivered, Trace};
 /// The step in which everything is applied for the first time.
 pub(super) const FIRST: ApplyStep = ApplyStep::DeliverFirst;
 
-/// What became of the objects of the kind on conversion_run in a step.
+/// What became of the objects of the kind under test in a step.
 pub(super) fn lines<'t>(
     evidence: &Evidence<'_>,
     trace: &'t Trace,

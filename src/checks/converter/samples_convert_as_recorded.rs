@@ -72,7 +72,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// A converted sample without the metadata that was given to the sample for its conversion_run.
+/// A converted sample without the metadata that was given to the sample for its conversion run.
 fn undressed(sample: Option<&Value>, input: &Value, served: &Value) -> Value {
     let mut served = served.clone();
     let own = |name: &str| sample.is_none_or(|sample| sample["metadata"].get(name).is_some());

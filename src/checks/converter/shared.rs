@@ -1,4 +1,4 @@
-//! What the checks of this family share: which conversion_runs they look at, and how a failure is told.
+//! What the checks of this family share: which conversion runs they look at, and how a failure is told.
 
 use std::fmt::Write as _;
 
@@ -29,13 +29,13 @@ impl Tell {
         self.examined += 1;
     }
 
-    /// Adds a failure that the conversion_run available shows.
+    /// Adds a failure that the conversion run available shows.
     pub(super) fn failure(&mut self, failure: Failure) {
         self.failures.push(Failure { conversion_run: Some(self.conversion_run), ..failure });
     }
 }
 
-/// Judges every conversion_run by itself; of several failures with one key the first is told.
+/// Judges every conversion run by itself; of several failures with one key the first is told.
 pub(super) fn each(evidence: &Evidence<'_>, judge: impl Fn(&mut Tell, &ConversionRun)) -> Verdict {
     if evidence.conversion_runs.is_empty() {
         return Verdict::Inconclusive("no object was converted; give samples, or have objects generated".into());
@@ -51,7 +51,7 @@ pub(super) fn each(evidence: &Evidence<'_>, judge: impl Fn(&mut Tell, &Conversio
     Verdict::from_failures(failures, tell.examined)
 }
 
-/// A failure that a hop of a conversion_run shows at a place of the input's version. `what` follows the field's name.
+/// A failure that a hop of a conversion run shows at a place of the input's version. `what` follows the field's name.
 pub(super) fn at(
     evidence: &Evidence<'_>,
     conversion_run: &ConversionRun,
@@ -66,7 +66,7 @@ pub(super) fn at(
     Failure { span: span(evidence, conversion_run, pointer), path: Some(name), ..failure }
 }
 
-/// A failure that a hop of a conversion_run shows, at no place in particular.
+/// A failure that a hop of a conversion run shows, at no place in particular.
 pub(super) fn about(
     evidence: &Evidence<'_>,
     conversion_run: &ConversionRun,
@@ -102,7 +102,7 @@ pub(super) fn differs(
     Failure { evidence: Some(story), ..failure }
 }
 
-/// Whether a field map declares the loss of a field of the conversion_run's version on the way to a hop.
+/// Whether a field map declares the loss of a field of the conversion run's version on the way to a hop.
 pub(super) fn declared(evidence: &Evidence<'_>, conversion_run: &ConversionRun, number: usize, pointer: &str) -> bool {
     let maps: Vec<_> = evidence.subject.field_maps_of(evidence.crd).map(|(_, map)| map).collect();
     !maps.is_empty() && declares_lost(&maps, &conversion_run.way(number), &field(pointer))
@@ -174,7 +174,7 @@ pub(super) fn edited(edit: &Edit) -> String {
     }
 }
 
-/// The field of the sample that the conversion_run began with, or the field's schema. A secret's place is its schema, since an
+/// The field of the sample that the conversion run began with, or the field's schema. A secret's place is its schema, since an
 /// excerpt of the sample would show it.
 fn span(evidence: &Evidence<'_>, conversion_run: &ConversionRun, pointer: &str) -> Option<Span> {
     let schema = schema_of(evidence, &conversion_run.version);

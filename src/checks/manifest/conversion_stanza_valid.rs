@@ -8,7 +8,7 @@ use crdproof_schema::document::Span;
 pub(crate) const CHECK: Check = Check {
     id: "manifest/conversion-stanza-valid",
     title: "the conversion stanza is one that API servers accept",
-    why: "The API server refuses a CRD whose conversion stanza is unlawful. One that points at the server's own \
+    why: "The API server refuses a CRD whose conversion stanza is unvalid. One that points at the server's own \
           machine is accepted and then fails on every read and write.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#configure-customresourcedefinition-to-use-conversion-webhooks",
@@ -108,7 +108,7 @@ fn url(text: &str, span: Span, failures: &mut Vec<Failure>) {
 
 fn service(service: &Service, failures: &mut Vec<Failure>) {
     let mut say = |message: String, span: Span| {
-        failures.push(Failure::new(message).at(span).help("correct clientConfig.service"))
+        failures.push(Failure::new(message).at(span).help("correct clientConfig.service"));
     };
     for (key, value) in [("name", &service.name), ("namespace", &service.namespace)] {
         if value.is_empty() {

@@ -34,7 +34,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     format!("{name} has a deprecationWarning but is not deprecated; the API server refuses that");
                 failures.push(failure(message, "add `deprecated: true`, or remove the warning"));
             }
-            if let Some(why) = unlawful(text) {
+            if let Some(why) = unvalid(text) {
                 failures.push(failure(
                     format!("the deprecationWarning of {name} {why}"),
                     "write one short line of plain text",
@@ -58,7 +58,7 @@ fn successor<'a>(crd: &'a Crd, version: &Version) -> Option<&'a Version> {
     })
 }
 
-fn unlawful(text: &str) -> Option<&'static str> {
+fn unvalid(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         Some("is empty")
     } else if text.len() > 256 {

@@ -16,7 +16,7 @@ use crdproof_schema::kubernetes::KubeVersion;
 
 use crate::subject::Period;
 
-/// Puts Kubernetes CRDs, their converter and samples on conversion_run, and gives a verdict with evidence.
+/// Puts Kubernetes CRDs, their converter and samples under test, and gives a verdict with evidence.
 #[derive(Debug, Parser)]
 #[command(
     name = "crdproof",
@@ -133,7 +133,7 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
 }
 
-/// What is on conversion_run.
+/// What is under test.
 #[derive(Debug, Args)]
 pub(crate) struct SubjectArgs {
     /// CRDs: files, directories, git:REF:PATH, or - for standard input.

@@ -116,11 +116,11 @@ fn prove(
     let mut wrong: Vec<Lack> = Vec::new();
     let most = most_questions(ordered.len());
     console.say(&format!("○ {} installed releases, at most {most} servers", releases.len()));
-    let veil = Redactor::over(subject, false);
+    let redact = Redactor::over(subject, false);
     let ask = |index: usize, wrong: Option<&[Lack]>| -> Result<Option<(Tested, Vec<Lack>)>> {
         let started = Instant::now();
         let Some(mut sight) = visit(&releases[index], subject, args, console)? else { return Ok(None) };
-        sight.reword(&|text| veil.redact(text));
+        sight.reword(&|text| redact.redact(text));
         // Where the first, the newest, has everything by table, what it does is right, and we were wrong.
         let ours = if derived.allows(versions[index]) { sight.expectations() } else { Vec::new() };
         sight.without(wrong.unwrap_or(&ours));

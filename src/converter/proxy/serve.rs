@@ -28,7 +28,7 @@ const LONGEST_BODY: usize = 256 << 20;
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// How long connections may take to finish what they are at.
-const FAREWELL: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The accepting task; dropped, it ends, and with it every connection.
 pub(super) struct Task {
@@ -41,7 +41,7 @@ impl Task {
     pub(super) async fn stop(mut self) {
         drop(self.stop.take());
         // What does not end in time is cut off when this is dropped.
-        let _ = tokio::time::timeout(FAREWELL, &mut self.handle).await;
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, &mut self.handle).await;
     }
 }
 

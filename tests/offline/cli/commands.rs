@@ -106,3 +106,55 @@ fn what_changes_clusters_says_what_it_misses() {
     }
     assert!(listing(folder.path()).is_empty());
 }
+
+/// Programs that would tell if somebody started them.
+fn telltale(folder: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    for program in ["etcd", "kube-apiserver", "go", "docker", "kind"] {
+        let path = folder.join(program);
+        std::fs::write(&path, format!("#!/bin/sh\ntouch '{}/started-{program}'\n", folder.display())).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+#[test]
+fn a_plan_lists_scenarios_and_starts_nothing() {
+    let folder = subject("databases");
+    let programs = tempfile::tempdir().unwrap();
+    telltale(programs.path());
+    let cache = programs.path().join("cache");
+    let plan = |format: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_crdproof"));
+        command.args(["plan", "--suite", "all", "--kubernetes", "1.31", "--kubernetes", "1.36", "--format", format]);
+        command.current_dir(folder.path()).env("CRDPROOF_CACHE", &cache).env("KUBEBUILDER_ASSETS", programs.path());
+        let output = command.env("PATH", programs.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let json: serde_json::Value = serde_json::from_str(&plan("json")).unwrap();
+    assert_eq!(json["servers"], serde_json::json!(["1.31", "1.36"]));
+    assert_eq!(json["scenarios"], serde_json::json!(["serving", "storage", "apply", "retirement"]));
+    let planned = json["checks"].as_array().unwrap();
+    for check in crdproof::checks::ALL {
+        let Some(scenario) = check.scenario() else { continue };
+        let skipped = json["skipped"].as_array().unwrap().iter().any(|skipped| skipped["check"] == check.id);
+        for server in ["1.31", "1.36"] {
+            let is_planned = planned.iter().any(|row| {
+                row["check"] == check.id && row["kubernetes"] == server && row["scenario"] == scenario.to_string()
+            });
+            assert!(is_planned || skipped, "{} on {server}", check.id);
+        }
+    }
+    let text = plan("text");
+    for words in [
+        "scenarios serving, storage, apply, retirement on Kubernetes 1.31, 1.36",
+        "on Kubernetes 1.31: ",
+        "scenario storage)",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!cache.exists(), "nothing is installed");
+    let started = std::fs::read_dir(programs.path()).unwrap().flatten();
+    let started: Vec<_> = started.filter(|entry| entry.file_name().to_string_lossy().starts_with("started-")).collect();
+    assert!(started.is_empty(), "{started:?}");
+}

@@ -43,7 +43,7 @@ fn a_range_that_is_none_is_a_wrong_flag(#[case] range: &str, #[case] reason: &st
 }
 
 #[test]
-fn a_range_of_which_nothing_can_be_had_is_an_unusable_environment() {
+fn a_range_of_which_nothing_can_be_installed_is_an_unusable_environment() {
     let world = tempfile::tempdir().unwrap();
     let file = format!("{WIDGETS}/crdproof.yaml");
     let ask = |range: &str| run(world.path(), &["-f", &file, "--kubernetes", range]);
@@ -54,9 +54,9 @@ fn a_range_of_which_nothing_can_be_had_is_an_unusable_environment() {
         5,
         &["no release of 1.38..1.39 can be installed or started", &no_lock("1.38"), &no_lock("1.39"), "env list"],
     );
-    ask("1.36..1.36").says(5, &["no release of 1.36..1.36 can be had", no_go]);
-    ask("..1.16").says(5, &["no release of ..1.16 can be had", "1.16: build: "]);
-    ask("1.38..").says(5, &["no release of 1.38.. can be had", &no_lock("1.38")]);
+    ask("1.36..1.36").says(5, &["no release of 1.36..1.36 can be installed or started", no_go]);
+    ask("..1.16").says(5, &["no release of ..1.16 can be installed or started", "1.16: build: "]);
+    ask("1.38..").says(5, &["no release of 1.38.. can be installed or started", &no_lock("1.38")]);
     ask("1.29.1..1.29.3").says(5, &["1.29.1..1.29.3: no lock for 1.29.1..1.29.3"]);
     ask("1.36.2..1.36.4").says(5, &["\n  ○ 1.36.2: ", "\n  ○ 1.36.3: ", "\n  ○ 1.36.4: "]);
     // What is named by itself must be had.
@@ -127,7 +127,7 @@ fn recorded() -> (tempfile::TempDir, Report) {
 }
 
 #[test]
-fn what_could_not_be_had_is_counted_and_told_in_every_report() {
+fn what_could_not_be_installed_is_counted_and_told_in_every_report() {
     let (folder, report) = recorded();
     assert_eq!((report.summary.passed, report.summary.skipped), (2, 4), "{:?}", report.summary);
     let terminal = render(&report, Format::Terminal);

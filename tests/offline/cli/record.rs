@@ -51,16 +51,16 @@ fn a_recording_is_private_whole_and_replaced_only_by_another() {
         let all = listing(&folder.path().join(target));
         all.into_iter().map(|(path, _)| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
     };
-    assert_eq!(names("deep"), ["0.conversion_runs.jsonl", "recording.json"]);
+    assert_eq!(names("deep"), ["0.conversions.jsonl", "recording.json"]);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |path: &str| std::fs::metadata(folder.path().join(path)).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode("deep/seen"), mode("deep/seen/0.conversion_runs.jsonl")), (0o700, 0o600));
+        assert_eq!((mode("deep/seen"), mode("deep/seen/0.conversions.jsonl")), (0o700, 0o600));
     }
-    std::fs::write(folder.path().join("deep/seen/7.conversion_runs.jsonl"), "of an older one").unwrap();
+    std::fs::write(folder.path().join("deep/seen/7.conversions.jsonl"), "of an older one").unwrap();
     record("deep/seen").says(1, &[]);
-    assert_eq!(names("deep"), ["0.conversion_runs.jsonl", "recording.json"]);
+    assert_eq!(names("deep"), ["0.conversions.jsonl", "recording.json"]);
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     record("empty").says(1, &[]);
     let before = listing(folder.path());
@@ -101,12 +101,12 @@ fn folders_that_are_no_recordings_are_refused() {
         crdproof(folder.path(), &["judge", "seen"]).says(2, &["seen/recording.json", words]);
     }
     std::fs::write(&header, good).unwrap();
-    let conversion_runs = folder.path().join("seen/0.conversion_runs.jsonl");
+    let conversion_runs = folder.path().join("seen/0.conversions.jsonl");
     let lines = std::fs::read_to_string(&conversion_runs).unwrap();
     let fewer: String = lines.lines().skip(1).map(|line| format!("{line}\n")).collect();
     for (text, words) in [(fewer, "lines, not"), (format!("{lines}{{"), "line ")] {
         std::fs::write(&conversion_runs, text).unwrap();
-        crdproof(folder.path(), &["judge", "seen"]).says(2, &["seen/0.conversion_runs.jsonl", words]);
+        crdproof(folder.path(), &["judge", "seen"]).says(2, &["seen/0.conversions.jsonl", words]);
     }
 }
 

@@ -36,7 +36,7 @@ fn lost(ended: &Ended) -> serde_json::Value {
 }
 
 #[test]
-fn what_breaks_a_law_is_saved_and_named_in_the_finding() {
+fn what_fails_a_check_is_saved_and_named_in_the_finding() {
     let folder = subject("databases-none");
     let ended = crdproof(folder.path(), &["run", "--report", "json"]).says(1, &[]);
     let finding = lost(&ended);
@@ -82,7 +82,7 @@ fn nothing_is_saved_without_a_subject_file_or_where_nobody_wants_it() {
 }
 
 #[test]
-fn a_case_is_broken_until_the_subject_is_mended_and_then_pruned() {
+fn a_counterexample_fails_until_the_subject_is_mended_and_then_pruned() {
     let folder = subject("databases-none");
     crdproof(folder.path(), &["replay"]).says(0, &["no counterexamples are saved"]);
     crdproof(folder.path(), &["run", "-q"]).says(1, &[]);
@@ -110,7 +110,7 @@ fn a_case_is_broken_until_the_subject_is_mended_and_then_pruned() {
 }
 
 #[test]
-fn a_waived_case_does_not_fail() {
+fn a_waived_counterexample_does_not_fail() {
     let folder = subject("databases-none");
     crdproof(folder.path(), &["run", "-q"]).says(1, &[]);
     let file = folder.path().join("crdproof.yaml");
@@ -127,13 +127,13 @@ fn files_that_are_no_counterexamples_are_refused_with_a_remedy() {
     crdproof(folder.path(), &["run", "-q"]).says(1, &[]);
     let path = cases(folder.path()).remove(0);
     let good = std::fs::read_to_string(&path).unwrap();
-    let foreign = good.replace("\"kind\": \"Case\"", "\"kind\": \"Report\"");
+    let foreign = good.replace("\"kind\": \"Counterexample\"", "\"kind\": \"Report\"");
     let print = path.file_stem().unwrap().to_string_lossy().into_owned();
     let sly = good.replace(&print, "../../escape");
     for (text, words) in [
         (&good[..good.len() / 2], "this is no counterexample that crdproof saved"),
         ("", "this is no counterexample that crdproof saved"),
-        (foreign.as_str(), "this is a \"Report\" of \"crdproof/v1alpha1\", not a Case"),
+        (foreign.as_str(), "this is a \"Report\" of \"crdproof/v1alpha1\", not a Counterexample"),
         (sly.as_str(), "\"../../escape\" is no fingerprint"),
     ] {
         std::fs::write(&path, text).unwrap();

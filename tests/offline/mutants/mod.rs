@@ -53,7 +53,7 @@ fn subjects() -> BTreeMap<String, &'static Subject> {
     folders.iter().map(|folder| (name(folder), &*Box::leak(Box::new(load(folder))))).collect()
 }
 
-/// Puts a converter on conversion_run by the checks of converter and wire.
+/// Puts a converter under test by the checks of converter and wire.
 fn judged(subject: &'static Subject, mutant: &Mutant, objects: usize, seed: u64) -> Report {
     let suite = |wanted: &str| {
         let (name, text) = SUITES.iter().find(|(name, _)| *name == wanted).unwrap();

@@ -11,7 +11,7 @@ use super::{Entry, Kind, Node, Span};
 /// A document that is well-formed but does not say what it should.
 #[derive(Debug, Clone)]
 pub struct DecodeError {
-    /// The node that is wrong; `None` only while the error travels up to one.
+    /// The node that is wrong; `None` only while the error is passed up to one.
     pub span: Option<Span>,
     /// What is wrong with it.
     pub message: String,

@@ -32,7 +32,7 @@ pub struct ServerRule {
     /// Words of a CRD that it may touch; none where that is not a matter of the CRD.
     #[serde(default)]
     pub touches: Vec<String>,
-    /// Experiments that see it.
+    /// Probes that see it.
     #[serde(default)]
     pub probes: Vec<String>,
     /// Why there is none, where there is none.

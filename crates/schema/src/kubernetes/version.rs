@@ -54,11 +54,11 @@ impl FromStr for KubeVersion {
             Some(patch) => Some(patch[..digits(patch)].parse().map_err(|_| error())?),
             None => None,
         };
-        let suffix_lawful = match rest[end..].bytes().next() {
+        let suffix_valid = match rest[end..].bytes().next() {
             None | Some(b'.' | b'+' | b'-') => true,
             Some(_) => false,
         };
-        if suffix_lawful { Ok(Self { minor, patch }) } else { Err(error()) }
+        if suffix_valid { Ok(Self { minor, patch }) } else { Err(error()) }
     }
 }
 

@@ -73,7 +73,7 @@ impl Secrets {
         self.walk(schema, Reach::Nothing, value, &mut |_| ())
     }
 
-    /// Adds the texts that [`Secrets::mask`] would replace, unless they are too short to be looked for.
+    /// Adds the texts that [`Secrets::redact`] would replace, unless they are too short to be looked for.
     pub fn collect(&self, schema: Option<&Schema>, value: &Value, found: &mut BTreeSet<String>) {
         self.walk(schema, Reach::Nothing, value, &mut |secret| {
             // A text of several lines is shown line by line.

@@ -226,7 +226,7 @@ fn unambiguous(pieces: &[Piece], parts: &BTreeMap<String, Part>) -> Result<(), F
     Ok(())
 }
 
-/// Whether a part can hold this text, as far as a few conversion_runs show. What they miss is found when a
+/// Whether a part can hold this text, as far as a few conversion runs show. What they miss is found when a
 /// text is split.
 fn holds(name: &str, pieces: &[Piece], parts: &BTreeMap<String, Part>, text: &str) -> bool {
     let pattern = Pattern::new(&format!("^(?:{})$", pattern(name, pieces, parts)));
