@@ -14,9 +14,7 @@
 use std::error::Error;
 
 use crdproof_envtest::api::{PatchKind, Query, Resource};
-use crdproof_envtest::binaries::{Sources, Store, resolve};
 use crdproof_envtest::local::Local;
-use crdproof_schema::kubernetes::Selector;
 use serde_json::{Value, json};
 
 #[tokio::main]
@@ -30,12 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 /// A control plane that serves our CRD. It is gone with the handle, and also if this process is killed.
 async fn server() -> Result<Local, Box<dyn Error>> {
     // Once per machine this builds or fetches; afterwards it looks into the cache.
-    let root = Store::default_root(&|name| std::env::var_os(name)).ok_or("no home folder")?;
-    let selector: Selector = "1.36".parse()?;
-    let assets = resolve(&Store::open(root)?, &selector, &Sources::default(), &|_| ())?;
-    let binaries = assets.into_iter().next().ok_or("no release")?.into();
-
-    let server = Local::builder(binaries).start().await?;
+    let server = crdproof_envtest::start("1.36").await?;
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
     server
         .install_crds(&[json!({

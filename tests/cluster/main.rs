@@ -12,6 +12,7 @@ mod features;
 mod flip;
 mod in_tree;
 mod scenarios;
+mod library;
 mod local;
 mod migrate;
 mod minimum;
@@ -120,6 +121,9 @@ fn named(name: &str, binaries: &Binaries, tests: &[(&str, Test)]) -> Vec<Trial> 
 
 fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
     let tests: &[(&str, Test)] = &[
+        ("a_crate_of_others_starts_a_server", library::a_crate_of_others_starts_a_server),
+        ("a_server_starts_in_one_line", library::a_server_starts_in_one_line),
+        ("a_storage_suite_runs_in_one_line", library::a_storage_suite_runs_in_one_line),
         ("a_manager_gets_an_api_server", converter::a_manager_gets_an_api_server),
         ("broken_admission_is_condemned", drivers::broken_admission_is_condemned),
         ("broken_rules_are_condemned", drivers::broken_rules_are_condemned),

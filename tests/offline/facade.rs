@@ -30,6 +30,9 @@ fn a_subject_that_fails_panics_with_the_report() {
 /// Renames a field on the way to v2 and back.
 fn convert(object: &Value, to: &str) -> Result<Value, String> {
     let mut object = object.clone();
+    if !object.is_object() {
+        return Err("this is no object".into());
+    }
     let (from, into) = if to.ends_with("/v2") { ("hostPort", "endpoint") } else { ("endpoint", "hostPort") };
     object["apiVersion"] = json!(to);
     if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut)
@@ -68,7 +71,7 @@ fn a_conversion_in_rust_is_checked_in_one_line() {
     let path = folder.path().join("crd.yaml");
     std::fs::write(&path, CRD).unwrap();
     let check = || crdproof::check(&path).unwrap();
-    check().converter(|object, to| convert(object, to)).objects(200).run().unwrap().assert_passed();
+    check().converter(convert).objects(200).run().unwrap().assert_passed();
     let lossy = |object: &Value, to: &str| {
         let mut object = convert(object, to)?;
         if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {

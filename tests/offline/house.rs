@@ -194,7 +194,8 @@ fn retired_words_stay_away() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders =
         ["src", "crates/schema/src", "crates/envtest/src", "tests", "examples", "benches", "docs", "xtask", "suites"];
-    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
+    // The changelog tells which words are gone.
+    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
     let mut pending: Vec<PathBuf> = folders.iter().chain(&pages).map(|path| repository.join(path)).collect();
     let mut wrong = Vec::new();
     while let Some(path) = pending.pop() {
@@ -202,10 +203,11 @@ fn retired_words_stay_away() {
             pending.extend(std::fs::read_dir(path).unwrap().flatten().map(|entry| entry.path()));
             continue;
         }
-        // This file has to name them.
+        // These files have to name them.
         let is_text =
             path.extension().is_some_and(|ending| ["rs", "md", "yaml", "jinja"].iter().any(|one| ending == *one));
-        if !is_text || path.ends_with("tests/offline/house.rs") {
+        if !is_text || ["tests/offline/house.rs", "xtask/src/compare_reports.rs"].iter().any(|one| path.ends_with(one))
+        {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap().to_lowercase();

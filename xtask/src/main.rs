@@ -1,6 +1,7 @@
 //! Maintenance commands of this repository: `cargo xtask --help`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing is what these commands are for")]
 
+mod compare_reports;
 mod crdproof;
 mod http;
 mod interrupt;
@@ -27,6 +28,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    CompareReports(compare_reports::Args),
     ProbeRules(probe_rules::Args),
     RecordVerdicts(record_verdicts::Args),
     ReleaseTable(release_table::Args),
@@ -35,6 +37,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::CompareReports(args) => compare_reports::run(&args),
         Command::ProbeRules(args) => probe_rules::run(&args),
         Command::RecordVerdicts(args) => record_verdicts::run(&args),
         Command::ReleaseTable(args) => release_table::run(&args),

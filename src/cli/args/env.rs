@@ -17,7 +17,7 @@ pub(crate) struct EnvArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EnvAction {
-    /// Have a release: from a folder, the cache, an archive, or a build from Go modules.
+    /// Install a release: from a folder, the cache, an archive, or a build from Go modules.
     #[command(
         after_help = "Examples:\n  crdproof env use 1.36\n  crdproof env use 1.30..1.37\n  crdproof env use ~1.31 --offline"
     )]
@@ -25,7 +25,7 @@ pub(crate) enum EnvAction {
     /// Show what is in the cache, and what can be built.
     #[command(after_help = "Example:\n  crdproof env list --format json")]
     List(EnvListArgs),
-    /// Print the folder of a release, for `KUBEBUILDER_ASSETS`; has the release first, where it must.
+    /// Print the folder of a release, for `KUBEBUILDER_ASSETS`; installs the release first, where it is missing.
     #[command(after_help = "Example:\n  KUBEBUILDER_ASSETS=$(crdproof env path 1.31) go test ./...")]
     Path(EnvUseArgs),
     /// Remove releases from the cache.
@@ -66,6 +66,7 @@ pub(crate) struct EnvUseArgs {
 
 /// Where binaries may come from.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "API server binaries")]
 pub(crate) struct EnvSourceArgs {
     /// A folder with etcd and kube-apiserver, to be used where it is such a release [default: `$KUBEBUILDER_ASSETS`].
     #[arg(long, value_name = "DIR")]
@@ -141,14 +142,15 @@ pub(crate) enum Provider {
     K3s,
     /// A kind cluster.
     Kind,
-    /// A cluster that is there already.
+    /// An existing cluster, by its kubeconfig.
     Kubeconfig,
 }
 
-/// How an API server is had.
+/// How API servers are started.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "API servers")]
 pub(crate) struct ServerArgs {
-    /// How the server is had [default: local, or what the subject file says].
+    /// Where API servers run [default: local, or what the subject file says].
     #[arg(long, value_enum)]
     pub(crate) provider: Option<Provider>,
     /// A feature gate, for the provider local.
@@ -198,6 +200,7 @@ pub(crate) struct EnvRunArgs {
 
 /// A cluster that is there already.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Existing cluster")]
 pub(crate) struct ClusterArgs {
     /// The kubeconfig [default: `$KUBECONFIG`, then ~/.kube/config].
     #[arg(long, value_name = "FILE")]
@@ -205,7 +208,7 @@ pub(crate) struct ClusterArgs {
     /// The context [default: the current one].
     #[arg(long, value_name = "NAME")]
     pub(crate) context: Option<String>,
-    /// Leave to make changes in that cluster.
+    /// Allow changes in that cluster.
     #[arg(long)]
     pub(crate) allow_changes: bool,
     /// The context's name once more, for those that look like production.

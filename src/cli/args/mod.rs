@@ -16,7 +16,7 @@ use crdproof_schema::kubernetes::KubeVersion;
 
 use crate::subject::Period;
 
-/// Puts Kubernetes CRDs, their converter and samples under test, and gives a verdict with evidence.
+/// Tests the versions of Kubernetes CRDs, their converter and samples, and gives a verdict with evidence.
 #[derive(Debug, Parser)]
 #[command(
     name = "crdproof",
@@ -36,25 +36,25 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Judge a subject and report what was found.
+    /// Test a subject and report what was found.
     #[command(
         after_help = "Examples:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif\n  crdproof run --suite serving --suite storage --kubernetes 1.28..1.37"
     )]
     Run(Box<RunArgs>),
-    /// Try saved counterexamples once more: objects that broke a guarantee in an earlier run.
+    /// Try saved counterexamples again: objects that made a check fail in an earlier run.
     ///
     /// `run` saves them in .crdproof/counterexamples beside the subject file. Exit code 1 says that one still fails.
     #[command(after_help = "Example:\n  crdproof replay --prune")]
     Replay(Box<replay::ReplayArgs>),
-    /// Judge a recorded run again, without asking anybody; the exit code is that of the findings.
+    /// Judge a recorded run again, without a converter or a server; the exit code is that of the findings.
     #[command(after_help = "Example:\n  crdproof judge recording --report html=crdproof.html")]
     Judge(Box<replay::JudgeArgs>),
-    /// Print what `run` would do, and what it would skip and why; changes nothing.
-    #[command(after_help = "Example:\n  crdproof plan -f crdproof.yaml")]
+    /// Print what `run` would do, and what it would skip and why; starts and changes nothing.
+    #[command(after_help = "Example:\n  crdproof plan -f crdproof.yaml --suite all --kubernetes 1.36")]
     Plan(Box<PlanArgs>),
-    /// Convert one object, and say how the converter spoke.
+    /// Convert one object, and judge the response of the converter.
     ///
-    /// Exit code 1 says that the object was refused, or that a wire rule is broken.
+    /// Exit code 1 says that the object was refused, or that a webhook check failed.
     #[command(after_help = "Example:\n  crdproof convert sample.yaml --to v1beta1")]
     Convert(Box<convert::ConvertArgs>),
     /// Serve the field maps as a conversion webhook, over TLS, until it is interrupted.
@@ -133,7 +133,7 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
 }
 
-/// What is under test.
+/// The subject.
 #[derive(Debug, Args)]
 pub(crate) struct SubjectArgs {
     /// CRDs: files, directories, git:REF:PATH, or - for standard input.
@@ -146,6 +146,7 @@ pub(crate) struct SubjectArgs {
 
 /// Which checks.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What to check")]
 pub(crate) struct SelectionArgs {
     /// Suite to run, by name or file; repeatable [default: those of the subject file, else quick].
     #[arg(short, long = "suite", value_name = "SUITE")]
@@ -169,6 +170,7 @@ pub(crate) struct SelectionArgs {
 
 /// How to report and when to fail.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct ReportArgs {
     /// Write a report: FORMAT or FORMAT=PATH; repeatable. Without a path it goes to stdout.
     /// Formats: terminal, json, junit, sarif, html, markdown, github, conformance.
@@ -177,10 +179,10 @@ pub(crate) struct ReportArgs {
     /// The least severity that makes the exit code 1.
     #[arg(long, value_enum, default_value = "error", value_name = "SEVERITY")]
     pub(crate) fail_on: FailOn,
-    /// Fail on cases that could not be decided, too.
+    /// Fail on inconclusive checks, too.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Show every finding, and the guarantees that hold.
+    /// Show every finding, and the checks that passed.
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Print no human report.
@@ -209,6 +211,7 @@ pub(crate) struct RunArgs {
 
 /// Which API servers.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "API servers")]
 pub(crate) struct MatrixArgs {
     /// Kubernetes releases to run scenarios on, such as 1.36 or 1.28..1.37; repeatable [default: those of the subject file].
     ///

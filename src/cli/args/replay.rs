@@ -45,6 +45,7 @@ pub(crate) struct SecretArgs {
 
 /// What a run keeps.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct KeepArgs {
     /// Do not save counterexamples beside the subject file.
     #[arg(long, alias = "no-cases", env = "CRDPROOF_NO_COUNTEREXAMPLES", value_parser = FalseyValueParser::new())]
