@@ -3,18 +3,17 @@
 
 mod binaries;
 mod certificates;
-mod checks;
 mod ci_example;
 mod cli;
-mod corpus;
 mod definitions;
 mod diff;
 mod docs;
 mod environment;
 mod facade;
 mod field_maps;
+#[path = "../fixtures/fixture.rs"]
+#[expect(dead_code, reason = "shared with the tests of fixtures, which use all of it")]
 mod fixture;
-mod generate;
 mod house;
 mod loaders;
 mod mutants;
