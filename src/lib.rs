@@ -25,15 +25,28 @@
 
 mod facade;
 
+pub use checks::Severity;
 pub use facade::{Checker, Error, check};
+pub use report::{Finding, Outcome, Report};
 
+// The rooms of the house, from the ground up. They are reachable for our own tests, benchmarks and examples, and change
+// without notice.
+#[doc(hidden)]
 pub mod subject;
+#[doc(hidden)]
 pub mod evidence;
+#[doc(hidden)]
 pub mod converter;
+#[doc(hidden)]
 pub mod checks;
+#[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
 pub mod operate;
+#[doc(hidden)]
 pub mod act;
+#[doc(hidden)]
 pub mod run;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;

@@ -73,7 +73,7 @@ impl FromStr for Format {
     }
 }
 
-/// Writes a report in a format. Terminal output has no colour here; [`terminal`] takes a style.
+/// Writes a report in a format. Terminal output has no colour here; `terminal` takes a style.
 ///
 /// ```
 /// use crdproof::report::{Format, Report, render};

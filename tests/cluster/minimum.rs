@@ -202,5 +202,5 @@ fn given_binaries_are_installed(newest: KubeVersion) -> Result<(), Failed> {
     command.env("KUBEBUILDER_ASSETS", entry.folder).env("CRDPROOF_CACHE", empty.path());
     let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output()?;
     let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
-    check(answer["minimum"] == newest && answer["atHand"] == serde_json::json!([newest]), format!("{answer:#}"))
+    check(answer["minimum"] == newest && answer["installed"] == serde_json::json!([newest]), format!("{answer:#}"))
 }
