@@ -175,7 +175,7 @@ fn logic(node: &IdedExpr, expected: bool, position: Position) -> Option<Formula>
     })
 }
 
-/// Joins formulas by `&&`, or by `||`. Nested ones become one, and a single one stays as it is.
+/// Joins formulas by `&&`, or by `||`. Flattens nested formulas; a single formula stays as it is.
 fn join(all: bool, parts: impl IntoIterator<Item = Formula>) -> Formula {
     let mut joined = BTreeSet::new();
     for part in parts {
@@ -209,7 +209,7 @@ fn terms<'e>(nodes: impl IntoIterator<Item = &'e IdedExpr>) -> Vec<String> {
     nodes.into_iter().map(term).collect()
 }
 
-/// Prints an expression that is no logic; operators as calls by their names, such as `_+_(a,b)`.
+/// Prints an expression that contains no logic; operators as calls by their names, such as `_+_(a,b)`.
 fn plain(node: &IdedExpr) -> String {
     match &node.expr {
         Expr::Ident(name) => name.clone(),

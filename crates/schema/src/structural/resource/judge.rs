@@ -82,7 +82,7 @@ fn judge_names(metadata: &Map<String, Value>, naming: Naming, place: &Place<'_>,
         Naming::PathSegment => !name.contains(['/', '%']) && name != "." && name != "..",
     };
     if !valid {
-        found.push(invalid(&place, format!("{name:?} is no valid name")));
+        found.push(invalid(&place, format!("{name:?} is not a valid name")));
     }
 }
 
@@ -105,10 +105,10 @@ fn may_start_name(prefix: &str, naming: Naming) -> bool {
 fn judge_labels(metadata: &Map<String, Value>, place: &Place<'_>, found: &mut Vec<Violation>) {
     for (key, value) in entries(metadata, "labels") {
         if !is_qualified_name(key) {
-            found.push(invalid(place, format!("{key:?} is no valid key of a label")));
+            found.push(invalid(place, format!("{key:?} is not a valid label key")));
         }
         if !value.is_empty() && !is_name_part(value) {
-            found.push(invalid(place, format!("{value:?} is no valid value of a label")));
+            found.push(invalid(place, format!("{value:?} is not a valid label value")));
         }
     }
 }
@@ -118,7 +118,7 @@ fn judge_annotations(metadata: &Map<String, Value>, place: &Place<'_>, found: &m
     for (key, value) in entries(metadata, "annotations") {
         size += key.len() + value.len();
         if !is_qualified_name(&key.to_lowercase()) {
-            found.push(invalid(place, format!("{key:?} is no valid key of an annotation")));
+            found.push(invalid(place, format!("{key:?} is not a valid annotation key")));
         }
     }
     if size > ANNOTATIONS_LIMIT {
@@ -136,7 +136,7 @@ fn judge_finalizers(metadata: &Map<String, Value>, place: &Place<'_>, found: &mu
     let finalizers: Vec<&str> = items(metadata, "finalizers").iter().filter_map(Value::as_str).collect();
     for finalizer in &finalizers {
         if !is_qualified_name(finalizer) {
-            found.push(invalid(place, format!("{finalizer:?} is no valid finalizer")));
+            found.push(invalid(place, format!("{finalizer:?} is not a valid finalizer")));
         }
     }
     if finalizers.contains(&"orphan") && finalizers.contains(&"foregroundDeletion") {

@@ -286,9 +286,8 @@ pub(crate) fn parse_rule(text: &str) -> Option<IdedExpr> {
     guarded(|| rewrite::parse(text)).ok()?.ok()
 }
 
-/// What is wrong with the syntax of a rule. What our parser cannot read is no fault of the rule:
-/// syntax that it knows of and leaves out, such as `.?`, and more depth than it has, on which it may
-/// also panic.
+/// Returns the syntax error of a rule. Syntax that our parser does not support, such as `.?`, and rules that are nested
+/// too deeply for it are not errors.
 pub fn syntax_error(text: &str) -> Option<String> {
     if super::is_oversized(text) {
         return None;
