@@ -165,9 +165,9 @@ mod tests {
 
     #[test]
     fn the_database_is_reached_through_the_first_proxy() {
-        let default = database_url("https://proxy.golang.org,direct", "sum.golang.org").unwrap();
-        assert_eq!(default, "https://proxy.golang.org/sumdb/sum.golang.org");
-        assert_eq!(database_url("direct", "sum.golang.org+abc").unwrap(), "https://sum.golang.org");
+        let default = database_url("https://proxy.example.com,direct", "sum.example.com").unwrap();
+        assert_eq!(default, "https://proxy.example.com/sumdb/sum.example.com");
+        assert_eq!(database_url("direct", "sum.example.com+abc").unwrap(), "https://sum.example.com");
         assert!(database_url("direct", "off").is_err());
     }
 
