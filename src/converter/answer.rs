@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::endpoint::{Endpoint, Request};
 use super::{Converter, review};
@@ -94,10 +94,7 @@ impl<'a> Answerer<'a> {
             return Ok(object.clone());
         }
         let mut answer = converter.convert(object, from, to)?;
-        // Server-side apply may send objects without metadata, and insists on it in the answer.
-        if answer["metadata"].is_null() {
-            answer["metadata"] = json!({});
-        }
+        review::add_metadata(&mut answer);
         Ok(answer)
     }
 

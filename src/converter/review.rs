@@ -38,6 +38,16 @@ pub(super) fn body(desired: &str, objects: &[&Object]) -> serde_json::Result<Vec
     serde_json::to_vec(&Review { api_version: "apiextensions.k8s.io/v1", kind: "ConversionReview", request })
 }
 
+/// Adds empty metadata to a converted object that has none: server-side apply sends objects without metadata, and API
+/// servers insist on it in the answer.
+pub fn add_metadata(object: &mut Value) {
+    if let Some(fields) = object.as_object_mut()
+        && fields.get("metadata").is_none_or(Value::is_null)
+    {
+        fields.insert("metadata".into(), json!({}));
+    }
+}
+
 /// Answers a review with a function that converts one object to the version `group/version` asked for.
 /// The first refusal is the answer to all, as the protocol has it. `Err` says why this is no review.
 pub fn answer(
