@@ -87,10 +87,7 @@ impl Checker {
             };
             let convert = |object: &Value, to: &str| {
                 let mut converted = convert(object, to).map_err(|error| error.to_string())?;
-                // Server-side apply sends objects without metadata, and insists on it in the answer.
-                if converted.get("metadata").is_none_or(Value::is_null) {
-                    converted["metadata"] = Value::Object(serde_json::Map::new());
-                }
+                review::add_metadata(&mut converted);
                 Ok(converted)
             };
             match review::answer(&review, convert) {
@@ -128,7 +125,7 @@ impl Checker {
         }
         self.settings.selection = Selection::named(&self.suites, &self.only, &[], &self.subject)?;
         let servers = if self.kubernetes.is_empty() { None } else { Some(self.servers()?) };
-        let matrix = servers.as_ref().map(Servers::matrix).transpose()?.unwrap_or_default();
+        let matrix = servers.as_ref().map(|servers| servers.matrix(&|_| ())).transpose()?.unwrap_or_default();
         let plan = plan(&self.subject, &self.settings, &matrix);
         let mut options = Options::on(jiff::Zoned::now().date());
         options.endpoint = Opened::with(Means::default());

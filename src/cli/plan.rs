@@ -8,7 +8,7 @@ use serde_json::json;
 use super::args::{PlanArgs, TextFormat};
 use super::console::Console;
 use super::exit::Exit;
-use super::servers::{run_error, servers};
+use super::servers::{Narrator, matrix, run_error, servers};
 use super::subject::{load, settings};
 use crate::run::{self as engine, Plan, PlannedCheck};
 
@@ -17,9 +17,9 @@ pub(crate) fn plan(args: &PlanArgs, console: Console) -> Result<Exit> {
     let subject = load(&args.subject)?;
     let settings = settings(&args.selection, &subject)?;
     let servers = if settings.scenarios().is_empty() { None } else { servers(&subject, &args.matrix)? };
-    let matrix = servers.as_ref().map(engine::Servers::matrix).transpose();
+    let matrix = matrix(servers.as_ref(), &Narrator::new(console, false));
     let matrix = matrix.map_err(|error| run_error(error, &subject).unwrap_or_else(super::servers::nothing))?;
-    let plan = engine::plan(&subject, &settings, &matrix.unwrap_or_default());
+    let plan = engine::plan(&subject, &settings, &matrix);
     let text = match args.format {
         TextFormat::Json => format!("{:#}\n", as_json(&plan)),
         TextFormat::Text => as_text(&plan),
@@ -28,10 +28,19 @@ pub(crate) fn plan(args: &PlanArgs, console: Console) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
+/// Every planned check, on each server where it reads a scenario.
+fn rows<'p, 'a>(plan: &'p Plan<'a>) -> impl Iterator<Item = (&'p PlannedCheck<'a>, Option<&'p str>)> {
+    plan.planned.iter().flat_map(|planned| {
+        let servers = plan.matrix.servers.iter().map(|server| Some(server.as_str()));
+        let on: Vec<Option<&str>> = if planned.check.scenario().is_some() { servers.collect() } else { vec![None] };
+        on.into_iter().map(move |server| (planned, server))
+    })
+}
+
 fn as_json(plan: &Plan<'_>) -> serde_json::Value {
-    let planned = |planned: &PlannedCheck<'_>| {
+    let row = |(planned, server): (&PlannedCheck<'_>, Option<&str>)| {
         let mut row = json!({"check": planned.check.id, "crd": planned.crd.name, "severity": planned.severity});
-        if let (Some(server), Some(scenario)) = (&planned.server, planned.check.scenario()) {
+        if let (Some(server), Some(scenario)) = (server, planned.check.scenario()) {
             row["kubernetes"] = json!(server);
             row["scenario"] = json!(scenario);
         }
@@ -44,7 +53,7 @@ fn as_json(plan: &Plan<'_>) -> serde_json::Value {
         "settings": plan.subject.file,
         "servers": plan.matrix.servers,
         "scenarios": plan.scenarios,
-        "checks": plan.planned.iter().map(planned).collect::<Vec<_>>(),
+        "checks": rows(plan).map(row).collect::<Vec<_>>(),
         "skipped": plan.skipped,
     })
 }
@@ -63,10 +72,10 @@ fn as_text(plan: &Plan<'_>) -> String {
         let scenarios: Vec<String> = plan.scenarios.iter().map(ToString::to_string).collect();
         lines.push(format!("► scenarios {} on Kubernetes {}", scenarios.join(", "), plan.matrix.servers.join(", ")));
     }
-    // By CRD, and then by server; what needs none comes first.
+    // By CRD, and then by server in the order of the matrix; what needs none comes first.
     let mut groups: BTreeMap<(&str, Option<usize>), Vec<&PlannedCheck<'_>>> = BTreeMap::new();
-    for planned in &plan.planned {
-        let server = planned.server.as_ref().and_then(|own| plan.matrix.servers.iter().position(|name| name == own));
+    for (planned, server) in rows(plan) {
+        let server = server.and_then(|own| plan.matrix.servers.iter().position(|name| name == own));
         groups.entry((&planned.crd.name, server)).or_default().push(planned);
     }
     for ((crd, server), group) in groups {

@@ -33,14 +33,15 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     };
     let wrong = |error| run_error(error, &subject);
     let servers = if settings.scenarios().is_empty() { None } else { servers::servers(&subject, &args.matrix)? };
-    let matrix = match servers.as_ref().map(engine::Servers::matrix).transpose() {
-        Ok(matrix) => matrix.unwrap_or_default(),
+    let narrator = Narrator::new(console, args.report.verbose);
+    let matrix = match servers::matrix(servers.as_ref(), &narrator) {
+        Ok(matrix) => matrix,
         Err(error) => return interrupted_or(wrong(error), console),
     };
     let plan = engine::plan(&subject, &settings, &matrix);
     let mut options = options(args.report.jobs);
-    options.endpoint = Opened::with(env::means(&subject, engine::asks(&plan), console)?);
-    let (narrator, started) = (Narrator::new(console, args.report.verbose), jiff::Timestamp::now());
+    options.endpoint = Opened::with(env::means(&subject, engine::needs_converter(&plan), console)?);
+    let started = jiff::Timestamp::now();
     let executed = engine::execute(&plan, servers.as_ref(), &options, &|event| narrator.tell(event));
     let (ran, observations) = match executed {
         Ok(executed) => executed,

@@ -11,7 +11,7 @@ use super::args::env::{self as flags, ServerArgs};
 use super::console::Console;
 use super::env::{self, Ticker};
 use crate::evidence::{Record, Seen, Trace};
-use crate::run::{Event, RunError, Servers};
+use crate::run::{Event, RunError, ServerMatrix, Servers};
 use crate::subject::load::{InputError, Trouble};
 use crate::subject::{self, Subject};
 
@@ -46,6 +46,14 @@ pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Ser
         at_once: args.servers,
         in_tree_migration: args.in_tree_migration,
     }))
+}
+
+/// Returns the servers of a run by name, and shows what takes long.
+pub(crate) fn matrix(servers: Option<&Servers>, narrator: &Narrator) -> Result<ServerMatrix, RunError> {
+    let Some(servers) = servers else { return Ok(ServerMatrix::default()) };
+    let matrix = servers.matrix(&|progress| narrator.tell(&Event::Installing(progress)));
+    narrator.tell(&Event::Installed);
+    matrix
 }
 
 /// Returns how servers are started, as flags say.

@@ -66,14 +66,11 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Ca
     let (mut cases, mut skipped): (Vec<Case<'a>>, Vec<Skipped>) = (Vec::new(), Vec::new());
     for planned in &plan.planned {
         let (check, severity, crd) = (planned.check, planned.severity, planned.crd);
-        let Some(server) = &planned.server else {
+        if check.scenario().is_none() {
             cases.push(Case { check, severity, crd, server: None });
             continue;
-        };
-        // Several names may stand for one release, so that traces are counted and not names.
-        if plan.matrix.servers.first() != Some(server) {
-            continue;
         }
+        // By trace and not by name: several names may stand for one release.
         for trace in observations.traces.iter().filter(|trace| trace.crd == crd.name) {
             if check.needs.contains(&Need::InTreeMigration) && !trace.has_in_tree_migration() {
                 let kubernetes = Some(trace.kubernetes.to_string());
@@ -91,12 +88,17 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Ca
 }
 
 /// Returns whether the plan sends requests to a webhook.
-pub fn asks(plan: &Plan<'_>) -> bool {
+fn asks(plan: &Plan<'_>) -> bool {
     plan.planned.iter().any(|planned| {
         let over_the_wire = matches!(converter::declared(plan.subject, planned.crd), Ok(Declared::Webhook(_)));
         let reads = |need: &Need| matches!(need, Need::ConversionRuns | Need::Survey | Need::Exchanges);
         over_the_wire && planned.check.needs.iter().any(reads)
     })
+}
+
+/// Returns whether the plan needs what answers the subject's reviews: for requests of our own, or for scenarios.
+pub fn needs_converter(plan: &Plan<'_>) -> bool {
+    asks(plan) || !plan.scenarios.is_empty()
 }
 
 /// Checks that what answers the subject's reviews can be reached, where the plan needs it. `Err` says why not: nothing

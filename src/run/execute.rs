@@ -23,13 +23,13 @@ pub fn execute(
     options: &Options,
     observer: &(dyn Fn(&Event<'_>) + Sync),
 ) -> Result<(Ran, Observations), RunError> {
+    if plan.planned.is_empty() {
+        return Err(RunError::Nothing);
+    }
     let observations = match servers.filter(|_| !plan.scenarios.is_empty()) {
         Some(servers) => run_scenarios(plan, servers, options, observer)?,
         None => Observations::default(),
     };
-    if plan.planned.is_empty() {
-        return Err(RunError::Nothing);
-    }
     reach(plan, &options.endpoint).map_err(RunError::Converter)?;
     let ran = fold::judge_observed(plan, &observations, options, observer);
     Ok((ran, observations))
@@ -53,7 +53,7 @@ pub fn run_scenarios(
     // Opened once: what it stands for may be a process that takes its time to start.
     let converters = converters(plan, options)?;
     // What can be wrong with a release, or must be built for it, is known before the first server starts.
-    let (prepared, mut absent, ranges) = servers.prepare(observer)?;
+    let (prepared, mut absent) = servers.prepare(&plan.matrix, observer)?;
     let at_once = budget::servers(servers.at_once, servers.options.provider, prepared.len());
     observer(&Event::Servers { count: prepared.len(), at_once });
     let (over, in_tree) = (AtomicBool::new(false), servers.in_tree_migration);
@@ -69,7 +69,7 @@ pub fn run_scenarios(
             OnRelease::Recorded(recorded) => traces.extend(recorded),
         }
     }
-    ranges.check(&absent)?;
+    plan.matrix.check(&absent)?;
     Ok(Observations { traces, absent, ..Observations::default() })
 }
 

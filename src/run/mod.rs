@@ -20,7 +20,7 @@ mod waive;
 
 pub use crate::act::conversions::{Recorded, ShownRun};
 pub use compare::{Comparison, compare};
-pub use engine::{Options, asks, reach};
+pub use engine::{Options, needs_converter, reach};
 pub use error::RunError;
 pub use events::Event;
 pub use execute::{execute, run_scenarios};

@@ -27,6 +27,7 @@ impl Observations {
         let versions: BTreeSet<_> = self.traces.iter().map(|trace| trace.kubernetes).collect();
         ServerMatrix {
             servers: versions.iter().map(ToString::to_string).collect(),
+            ranges: BTreeMap::new(),
             in_tree_migration: self.traces.iter().any(Trace::has_in_tree_migration),
         }
     }

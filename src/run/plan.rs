@@ -1,6 +1,6 @@
 //! What a run will do. Pure: nothing is read, started or changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -58,8 +58,10 @@ impl Settings {
 /// The API servers that a run uses, by the names under which they were asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerMatrix {
-    /// Releases such as `1.36`, or the context of an existing cluster.
+    /// Releases such as `1.36`, each once, or the context of an existing cluster.
     pub servers: Vec<String>,
+    /// The ranges that were asked for, with the releases that they stand for.
+    pub ranges: BTreeMap<String, Vec<String>>,
     /// Whether the control plane is asked to migrate, too.
     pub in_tree_migration: bool,
 }
@@ -74,7 +76,7 @@ pub struct Absent {
     pub reason: String,
 }
 
-/// One check on one CRD, on one server where it reads a scenario.
+/// One check on one CRD. A check that reads a scenario is judged on every server of the matrix.
 #[derive(Debug, Clone)]
 pub struct PlannedCheck<'a> {
     /// The check.
@@ -83,8 +85,6 @@ pub struct PlannedCheck<'a> {
     pub severity: Severity,
     /// The CRD; from the baseline where the CRD is gone.
     pub crd: &'a Crd,
-    /// The server, by the name under which it was asked for.
-    pub server: Option<String>,
 }
 
 /// What a run will do and what it leaves out.
@@ -100,7 +100,7 @@ pub struct Plan<'a> {
     pub scenarios: Vec<Scenario>,
     /// The checks, with the severity in force.
     pub checks: Vec<(&'static Check, Severity)>,
-    /// What will be judged, by CRD, check and server.
+    /// What will be judged, by CRD and check.
     pub planned: Vec<PlannedCheck<'a>>,
     /// What will not, and why.
     pub skipped: Vec<Skipped>,
@@ -130,11 +130,7 @@ fn derive<'a>(
         for (check, severity) in &checks {
             let (check, severity) = (*check, *severity);
             match target(subject, settings, matrix, recorded, name, check) {
-                Ok(crd) if check.scenario().is_some() => {
-                    let on = |server: &String| PlannedCheck { check, severity, crd, server: Some(server.clone()) };
-                    planned.extend(matrix.servers.iter().map(on));
-                }
-                Ok(crd) => planned.push(PlannedCheck { check, severity, crd, server: None }),
+                Ok(crd) => planned.push(PlannedCheck { check, severity, crd }),
                 Err(reason) => skipped.push(skip(check, name, &reason)),
             }
         }

@@ -2,8 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-use indexmap::IndexMap;
-
 use super::events::Event;
 use super::{Absent, RunError, ServerMatrix};
 use crate::operate::in_tree;
@@ -38,44 +36,37 @@ pub(super) struct Prepared {
     pub(super) spec: ServerSpec,
 }
 
-/// What was asked for that stands for several releases, and which ones these are.
-pub(super) struct Ranges(IndexMap<String, Vec<String>>);
-
 /// Receives what happens while servers are prepared.
 pub(super) type Observer<'o> = &'o (dyn Fn(&Event<'_>) + Sync);
 
 impl Servers {
     /// Returns the servers by name, with ranges as the releases that they stand for. Installs and starts nothing.
-    pub fn matrix(&self) -> Result<ServerMatrix, RunError> {
-        let ranges = self.ranges(&|_| ())?;
-        let names = self.names(&ranges).into_keys().map(str::to_owned).collect();
-        Ok(ServerMatrix { servers: names, in_tree_migration: self.in_tree_migration })
-    }
-
-    /// Returns each release once, in the order in which they were asked for, and whether it was named by itself.
-    fn names<'n>(&'n self, ranges: &'n Ranges) -> IndexMap<&'n str, bool> {
-        let mut names: IndexMap<&str, bool> = IndexMap::new();
+    pub fn matrix(&self, progress: &dyn Fn(Progress)) -> Result<ServerMatrix, RunError> {
+        let mut matrix = ServerMatrix { in_tree_migration: self.in_tree_migration, ..ServerMatrix::default() };
         for text in &self.asked {
-            let releases = ranges.0.get(text);
-            for release in releases.map_or(std::slice::from_ref(text), Vec::as_slice) {
-                *names.entry(release).or_default() |= releases.is_none();
+            let range = self.range(text, progress)?;
+            for release in range.as_deref().unwrap_or(std::slice::from_ref(text)) {
+                if !matrix.servers.contains(release) {
+                    matrix.servers.push(release.clone());
+                }
             }
+            matrix.ranges.extend(range.map(|releases| (text.clone(), releases)));
         }
-        names
+        Ok(matrix)
     }
 
-    fn ranges(&self, progress: &dyn Fn(Progress)) -> Result<Ranges, RunError> {
-        let mut ranges = IndexMap::new();
+    /// Returns the releases that a text stands for, where it is a range.
+    fn range(&self, text: &str, progress: &dyn Fn(Progress)) -> Result<Option<Vec<String>>, RunError> {
         // Other providers take one release each, and an existing cluster is named by its context.
-        for text in self.asked.iter().filter(|_| self.options.provider == Provider::Local) {
-            let selector: Selector = text.parse().map_err(|error: SelectorError| RunError::Install(error.into()))?;
-            if !matches!(selector, Selector::Range(_) | Selector::Installed) {
-                continue;
-            }
-            let releases = self.installer(progress).expand(selector)?;
-            ranges.insert(text.clone(), releases.iter().map(ToString::to_string).collect());
+        if self.options.provider != Provider::Local {
+            return Ok(None);
         }
-        Ok(Ranges(ranges))
+        let selector: Selector = text.parse().map_err(|error: SelectorError| RunError::Install(error.into()))?;
+        if !matches!(selector, Selector::Range(_) | Selector::Installed) {
+            return Ok(None);
+        }
+        let releases = self.installer(progress).expand(selector)?;
+        Ok(Some(releases.iter().map(ToString::to_string).collect()))
     }
 
     fn installer<'i>(&'i self, progress: &'i dyn Fn(Progress)) -> Installer<'i> {
@@ -83,11 +74,15 @@ impl Servers {
     }
 
     /// Installs the releases that were asked for, in their order. A release of a range that cannot be installed is absent.
-    pub(super) fn prepare(&self, observer: Observer<'_>) -> Result<(Vec<Prepared>, Vec<Absent>, Ranges), RunError> {
+    pub(super) fn prepare(
+        &self,
+        matrix: &ServerMatrix,
+        observer: Observer<'_>,
+    ) -> Result<(Vec<Prepared>, Vec<Absent>), RunError> {
         let progress = |progress| observer(&Event::Installing(progress));
-        let ranges = self.ranges(&progress)?;
         let (mut prepared, mut absent): (Vec<Prepared>, Vec<Absent>) = (Vec::new(), Vec::new());
-        for (release, required) in self.names(&ranges) {
+        for release in &matrix.servers {
+            let required = self.asked.contains(release) && !matrix.ranges.contains_key(release);
             let spec = self.options.spec(release, self.installer(&progress));
             let ready = match spec {
                 Ok(spec) => self.ready(spec).map_err(RunError::Cluster),
@@ -108,12 +103,12 @@ impl Servers {
             // `1.36` and `1.36.4` may be the same.
             match prepared.iter_mut().find(|earlier| version.is_some() && earlier.version == version) {
                 Some(earlier) => earlier.required |= required,
-                None => prepared.push(Prepared { release: release.to_owned(), required, version, spec }),
+                None => prepared.push(Prepared { release: release.clone(), required, version, spec }),
             }
         }
         observer(&Event::Installed);
-        ranges.check(&absent)?;
-        Ok((prepared, absent, ranges))
+        matrix.check(&absent)?;
+        Ok((prepared, absent))
     }
 
     /// Completes a server, and returns its release where that is known before it starts.
@@ -150,10 +145,10 @@ pub(super) fn skipped(release: &str, reason: &str, observer: Observer<'_>) -> Ab
     Absent { kubernetes: release.to_owned(), reason }
 }
 
-impl Ranges {
+impl ServerMatrix {
     /// Fails where no release of a range is left.
     pub(super) fn check(&self, absent: &[Absent]) -> Result<(), RunError> {
-        for (range, releases) in &self.0 {
+        for (range, releases) in &self.ranges {
             let reasons: Vec<Absent> = releases
                 .iter()
                 .filter_map(|release| absent.iter().find(|one| one.kubernetes == *release).cloned())

@@ -179,3 +179,17 @@ fn a_command_that_lives_on_is_asked_line_by_line() {
     std::fs::write(&file, wrong).unwrap();
     crdproof(folder.path(), &["run"]).says(2, &["unknown key \"longlived\"", "did you mean `longLived`?"]);
 }
+
+/// A manager that needs an API server gets one for scenarios, too, also where no suite asks the webhook by itself.
+#[test]
+fn scenarios_need_the_converter() {
+    use crdproof::run::{Selection, ServerMatrix, Settings, needs_converter, plan};
+    let file = super::fixture::root().join("crds/databases/crdproof.yaml");
+    let subject = crdproof::subject::load::from_file(&file).unwrap();
+    let selection = |suite: &str| Selection::named(&[suite.to_owned()], &[], &[], &subject).unwrap();
+    let matrix = ServerMatrix { servers: vec!["1.36".into()], ..ServerMatrix::default() };
+    for (suite, is_needed) in [("serving", true), ("storage", true), ("manifest", false)] {
+        let settings = Settings { selection: selection(suite), ..Settings::default() };
+        assert_eq!(needs_converter(&plan(&subject, &settings, &matrix)), is_needed, "{suite}");
+    }
+}

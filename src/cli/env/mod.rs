@@ -4,7 +4,6 @@ pub(crate) mod run;
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::converter::Means;
@@ -46,27 +45,22 @@ pub(crate) fn env(args: &EnvArgs, console: Console) -> Result<Exit> {
 }
 
 pub(crate) fn store() -> Result<Store> {
-    let root = Store::default_root(&|name| std::env::var_os(name)).ok_or_else(|| {
+    let store = Store::from_environment().ok_or_else(|| {
         InputError::new(Trouble::Environment, "there is no home folder to keep binaries in")
             .help("set CRDPROOF_CACHE to a folder")
     })?;
-    Ok(Store::open(root).map_err(install_error)?)
+    Ok(store.map_err(install_error)?)
 }
 
-/// The folder with binaries that the environment names.
-fn assets_folder() -> Option<PathBuf> {
-    std::env::var_os("KUBEBUILDER_ASSETS").filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-/// The binaries there, where one is named. A folder that cannot be used is an error, as for every command.
+/// The binaries in the folder that the environment names. A folder that cannot be used is an error, as for every command.
 pub(super) fn assets() -> Result<Option<Assets>> {
-    Ok(assets_folder().map(|folder| given(&folder).map_err(install_error)).transpose()?)
+    Ok(Sources::from_environment().assets.map(|folder| given(&folder).map_err(install_error)).transpose()?)
 }
 
 /// What the flags and the environment say about sources.
 pub(crate) fn sources(args: &EnvSourceArgs) -> Sources {
     Sources {
-        assets: args.assets.clone().or_else(assets_folder),
+        assets: args.assets.clone().or_else(|| Sources::from_environment().assets),
         offline: args.offline,
         index: args.index.clone(),
         mirror: args.mirror.clone(),

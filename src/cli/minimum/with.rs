@@ -14,7 +14,7 @@ use crdproof_schema::kubernetes::KubeVersion;
 use crate::cli::args::{Cli, Command, RunArgs};
 use crate::cli::console::Console;
 use crate::cli::env::means;
-use crate::cli::servers::{Narrator, run_error, servers};
+use crate::cli::servers::{Narrator, matrix, run_error, servers};
 use crate::cli::subject::{options, settings};
 
 /// What a run on one release would be asked; `Err` where it says nothing about servers.
@@ -44,9 +44,9 @@ pub(super) fn ask(args: &RunArgs, subject: &Subject, console: Console) -> Result
     let narrator = Narrator::new(console, false);
     let endpoint = Opened::with(means(subject, true, console)?);
     let run = || {
-        let mut plan = engine::plan(subject, &settings, &servers.matrix()?);
+        let mut plan = engine::plan(subject, &settings, &matrix(Some(&servers), &narrator)?);
         // Only what was seen on the server is of interest, and what does not need it says the same on all.
-        plan.planned.retain(|planned| planned.server.is_some());
+        plan.planned.retain(|planned| planned.check.scenario().is_some());
         let options = Options { endpoint, ..options(None) };
         let observations = engine::run_scenarios(&plan, &servers, &options, &|event| narrator.tell(event))?;
         Ok(engine::judge(&plan, &observations, &options).report)
