@@ -146,7 +146,11 @@ fn convertible(exchanges: &[Exchange], known: &[Value], versions: &[String]) -> 
 fn mixed_batches(versions: &[String], known: &[Value]) -> Vec<(String, Vec<Value>)> {
     let mut batches = Vec::new();
     for desired in versions {
-        let of = |version: &String| known.iter().find(|object| version_of(object) == *version).cloned();
+        // The largest object of a version shows most.
+        let of = |version: &String| {
+            let own = known.iter().filter(|object| version_of(object) == *version);
+            own.max_by_key(|object| object.to_string().len()).cloned()
+        };
         let others: Vec<Value> = versions.iter().filter(|version| *version != desired).filter_map(of).collect();
         if others.len() > 1 {
             let batch = renamed(&others, others.len().max(4));
@@ -161,8 +165,10 @@ fn mixed_batches(versions: &[String], known: &[Value]) -> Vec<(String, Vec<Value
 fn repeat(endpoint: &dyn Endpoint, request: &Request, exchanges: &mut Vec<Exchange>) {
     let end = Instant::now() + REPEAT_TIMEOUT;
     for _ in 0..REPEATED {
-        exchanges.push(exchange(endpoint, Ask::Repeated, request));
-        if Instant::now() >= end {
+        let repeated = exchange(endpoint, Ask::Repeated, request);
+        let is_answered = matches!(repeated.outcome, Outcome::Answered { .. });
+        exchanges.push(repeated);
+        if !is_answered || Instant::now() >= end {
             break;
         }
     }

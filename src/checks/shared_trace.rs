@@ -17,6 +17,11 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Adds a failure as it is.
+    pub(super) fn add(&mut self, failure: Failure) {
+        self.failures.push(failure);
+    }
+
     /// Adds a failure; the key tells it from others of the same check and version.
     pub(super) fn failure(&mut self, version: &str, message: String, key: String) {
         let failure = Failure::new(message).key(key);

@@ -2,7 +2,7 @@
 
 use crate::checks::{self, Check};
 use crate::report::CheckInfo;
-use crate::run::{SUITES, Selection, load_suite, waiver_check};
+use crate::run::{SUITES, Selection, load_suite, scenarios_check, waiver_check};
 use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
 use crdproof_schema::names;
@@ -55,8 +55,8 @@ fn list_text(listed: &[&Check], with_suites: bool) -> String {
 
 /// Explains one check.
 pub(crate) fn explain(args: &ExplainArgs, console: Console) -> Result<Exit> {
-    if args.id == waiver_check().id {
-        return print(args, console, waiver_check());
+    if let Some(info) = [waiver_check(), scenarios_check()].into_iter().find(|info| info.id == args.id) {
+        return print(args, console, info);
     }
     if let Some(rule) = preflight::rules_named(&args.id).first().filter(|_| args.id.starts_with("server/")) {
         return preflight::explain(&[rule], args.format, console);

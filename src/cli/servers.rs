@@ -131,6 +131,7 @@ fn log(trace: &Trace) -> Vec<String> {
             Some(format!("{delivered} {}", places.join(" ")).trim_end().to_owned())
         }
         Seen::Health(health) => Some(health.to_string()),
+        Seen::Stopped(why) => Some(format!("stopped: {why}")),
         _ => None,
     };
     trace.records.iter().filter_map(line).collect()

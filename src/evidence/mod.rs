@@ -26,7 +26,7 @@ pub use object::Object;
 pub use step::{ApplyStep, RetirementStep, Scenario, ServingStep, Step as ScenarioStep, StorageStep};
 pub use taken::Taken;
 pub use trace::{
-    AdmissionSeen, Call, Cleaned, Driven, MigrationPass, Names, PassName, Record, ReviewSeen, Seen, Settled, Snapshot,
-    Trace, WatchEvent, WatchLog,
+    AdmissionSeen, Call, Cleaned, Driven, LeftOut, MigrationPass, Names, PassName, Record, ReviewSeen, Seen, Settled,
+    Snapshot, Trace, WatchEvent, WatchLog,
 };
 pub use transport::{Certificate, Transport};

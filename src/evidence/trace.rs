@@ -71,6 +71,24 @@ pub enum Seen {
     Delivered(Delivered),
     /// The health of such an object, each time that it changed.
     Health(Health),
+    /// An object that no scenario writes, because the converter does not convert it.
+    LeftOut(LeftOut),
+    /// Why a scenario ended before its last step: what the server answered.
+    Stopped(String),
+}
+
+/// An object that no scenario writes: with it, every list of its kind would fail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LeftOut {
+    /// Its version.
+    pub version: String,
+    /// Its name.
+    pub name: String,
+    /// Whether the subject's author wrote it.
+    pub is_sample: bool,
+    /// What the converter said.
+    pub why: String,
 }
 
 /// One request and its answer.
@@ -282,6 +300,18 @@ pub struct Driven {
 }
 
 impl Trace {
+    /// Returns the objects that no scenario writes.
+    pub fn left_out(&self) -> impl Iterator<Item = &LeftOut> {
+        self.records.iter().filter_map(|record| if let Seen::LeftOut(one) = &record.seen { Some(one) } else { None })
+    }
+
+    /// Returns the steps at which scenarios ended early, and why.
+    pub fn stopped(&self) -> impl Iterator<Item = (Step, &str)> {
+        self.records.iter().filter_map(|record| {
+            if let Seen::Stopped(why) = &record.seen { Some((record.step, why.as_str())) } else { None }
+        })
+    }
+
     /// Returns what was seen in a step.
     pub fn of(&self, step: impl Into<Step>) -> impl Iterator<Item = &Seen> {
         let step = step.into();

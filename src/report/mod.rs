@@ -6,6 +6,7 @@ mod conformance;
 mod conversions;
 mod converted;
 mod excerpt;
+mod finding;
 mod format;
 mod github;
 mod guide;
@@ -28,6 +29,7 @@ mod uri;
 
 pub use conformance::{Conduct, conformance};
 pub use conversions::{Conversions, PairInfo, Reach, Timing};
+pub use finding::{Consequence, Field, Finding};
 pub use format::{Format, FormatError, render};
 pub use github::github;
 pub use guide::{Between, guide};
@@ -38,8 +40,8 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use merge::{MergeError, merge};
 pub use model::{
-    CheckInfo, Consequence, Counts, CrdInfo, FailOn, Field, Finding, Outcome, Problem, Report, Result, ScenarioInfo,
-    Skipped, Summary, VersionInfo, WaiverInfo, WaiverState,
+    CheckInfo, Counts, CrdInfo, FailOn, Outcome, Problem, Report, Result, ScenarioInfo, Skipped, Summary, VersionInfo,
+    WaiverInfo, WaiverState,
 };
 pub use place::{Excerpt, Location, Related};
 pub use redaction::Redaction;

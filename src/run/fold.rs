@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
+use super::complete::{self, scenarios_check};
 use super::engine::{Case, cases, run};
 use super::group::{Cause, Causes, group};
 use super::redact::{Redactor, redact_finding, redacted};
@@ -155,6 +156,14 @@ fn fold<'a>(
         fail_on: FailOn::default(),
         summary: Summary::default(),
     };
+    let mut stopped = complete::findings(&observations.traces);
+    for finding in &mut stopped {
+        redact_finding(finding, &hidden.of(&finding.crd, None));
+    }
+    if !stopped.is_empty() {
+        report.checks.push(scenarios_check());
+    }
+    report.findings.extend(stopped);
     waive::apply(subject, &mut report, &causes, today);
     let (grouped, renamed) = group(std::mem::take(&mut report.findings), &causes);
     report.findings = grouped;

@@ -69,7 +69,8 @@ fn explain(groups: &mut [Group], finding: &Finding, causes: &Causes) -> bool {
     symptoms.add(finding.path.as_deref(), causes.of(finding).complaint.as_deref());
     let is_cause = |group: &&mut Group| {
         group.finding.crd == finding.crd
-            && group.finding.waiver == finding.waiver
+            // Whoever accepts a cause accepts what follows from it.
+            && (finding.waiver.is_none() || group.finding.waiver == finding.waiver)
             && symptoms.follow_from(&group.symptoms)
     };
     let Some(cause) = groups.iter_mut().find(is_cause) else { return false };

@@ -3,6 +3,7 @@
 pub mod bisect;
 mod budget;
 mod compare;
+mod complete;
 mod engine;
 mod error;
 mod events;
@@ -21,6 +22,7 @@ mod waive;
 
 pub use crate::act::conversions::{Recorded, ShownRun};
 pub use compare::{Comparison, compare};
+pub use complete::scenarios_check;
 pub use engine::{Options, needs_converter, reach};
 pub use error::RunError;
 pub use events::Event;

@@ -9,8 +9,12 @@ use crate::subject::Subject;
 pub(super) fn add(plan: &Plan<'_>, report: &mut Report) {
     let command = plan.settings.command.clone().or_else(|| command(plan.subject, plan.settings));
     let Some(command) = command else { return };
-    for finding in report.findings.iter_mut().filter(|finding| checks::find(&finding.check).is_some()) {
-        finding.reproduce = Some(format!("{command} --only {}", finding.check));
+    let servers: String =
+        plan.matrix.servers.iter().map(|server| format!(" --kubernetes {}", quoted(server))).collect();
+    for finding in &mut report.findings {
+        let Some(check) = checks::find(&finding.check) else { continue };
+        let servers = if check.scenario().is_some() { servers.as_str() } else { "" };
+        finding.reproduce = Some(format!("{command}{servers} --only {}", finding.check));
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Planned {
     pub(crate) object: Value,
     /// Its status, where that is written by itself.
     pub(crate) status: Option<Value>,
+    /// Whether the subject's author wrote it.
+    pub(crate) is_sample: bool,
 }
 
 /// Objects of every served version, each with a name of its own.
@@ -32,10 +34,11 @@ pub(crate) fn planned(
     for version in crd.versions.iter().filter(|version| version.served) {
         let samples = subject.samples_of(crd).filter(|sample| sample.group_version().1 == version.name);
         let mut objects: Vec<Value> = samples.map(|sample| sample.object.clone()).collect();
+        let written = objects.len();
         objects.extend(generated(crd, version, kubernetes, seed));
         for (number, object) in objects.into_iter().enumerate() {
             let name = format!("{}-{number}", version.name);
-            planned.push(plan(crd, version, &name, object, namespace));
+            planned.push(Planned { is_sample: number < written, ..plan(crd, version, &name, object, namespace) });
         }
     }
     planned
@@ -62,7 +65,7 @@ fn plan(crd: &Crd, version: &Version, name: &str, mut object: Value, namespace: 
         metadata["namespace"] = json!(namespace);
     }
     object["metadata"] = metadata;
-    Planned { version: version.name.clone(), name: name.to_owned(), object, status }
+    Planned { version: version.name.clone(), name: name.to_owned(), object, status, is_sample: false }
 }
 
 /// Whether a schema has this field at its root.

@@ -19,7 +19,7 @@ use session::Session;
 use std::sync::Arc;
 
 use crate::converter::endpoint::Endpoint;
-use crate::evidence::{Scenario, Trace};
+use crate::evidence::{Scenario, Seen, Trace};
 use crate::subject::{Crd, Subject};
 use crdproof_envtest::{ClusterError, Server};
 
@@ -50,8 +50,15 @@ pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> R
             Scenario::Retirement => retirement::run(&mut session).await,
         };
         let cleaned = session.clear().await;
-        // That a server refuses the CRD is something that was seen, and no trouble of ours.
-        let made = if session.refused { Ok(()) } else { made };
+        // What a server refuses is something that was seen, and no trouble of ours.
+        let made = match made {
+            Err(_) if session.refused => Ok(()),
+            Err(error @ ClusterError::Refused { .. }) => {
+                session.see(Seen::Stopped(error.to_string()));
+                Ok(())
+            }
+            made => made,
+        };
         result = result.and(made).and(cleaned);
         if result.is_err() {
             break;

@@ -1,14 +1,18 @@
 //! Where scenarios take place: a server, a CRD on it, a namespace, and the record of what was seen.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::Setup;
+use crate::converter::Converter;
+use crate::converter::endpoint::Endpoint;
 use crate::converter::proxy::ConversionProxy;
 use crate::evidence::{
-    Action, Bodies, Body, Call, Listing, Names, Record, ScenarioStep, Seen, ServingStep, Snapshot, Trace, WatchLog,
+    Action, Bodies, Body, Call, LeftOut, Listing, Names, Record, ScenarioStep, Seen, ServingStep, Snapshot, Trace,
+    WatchLog,
 };
 use crate::subject::objects::{Planned, planned};
 use crate::subject::{Crd, Subject};
@@ -25,7 +29,8 @@ pub(super) struct Session<'a> {
     pub(super) kind: Resource,
     namespace: String,
     pub(super) subject: &'a Subject,
-    seed: u64,
+    /// The objects that scenarios write.
+    objects: Vec<Planned>,
     trace: Trace,
     /// Objects that were seen, each once.
     bodies: Bodies,
@@ -55,6 +60,11 @@ impl<'a> Session<'a> {
         let Setup { subject, crd, converter, seed, in_tree_migration: in_tree } = setup;
         let api = server.api().counting();
         let namespace = server.create_namespace().await?;
+        let objects = planned(subject, crd, server.version(), &namespace, seed);
+        let (objects, left_out) = match &converter {
+            Some(converter) => convertible(crd, converter, objects).await,
+            None => (objects, Vec::new()),
+        };
         let proxy = match (converter, server.host_access()) {
             (Some(converter), Some(access)) => Some(ConversionProxy::start(&access, converter).await?),
             _ => None,
@@ -69,9 +79,10 @@ impl<'a> Session<'a> {
         };
         let (step, bodies) = (ScenarioStep::Serving(ServingStep::Install), Bodies::default());
         let refused = false;
-        let here =
-            Self { server, api, crd, proxy, kind, namespace, subject, seed, trace, bodies, step, refused, in_tree };
-        Ok(here)
+        let mut session =
+            Self { server, api, crd, proxy, kind, namespace, subject, objects, trace, bodies, step, refused, in_tree };
+        session.see_all(left_out.into_iter().map(Seen::LeftOut).collect());
+        Ok(session)
     }
 
     /// What was seen.
@@ -103,7 +114,7 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn planned(&self) -> Vec<Planned> {
-        planned(self.subject, self.crd, self.server.version(), &self.namespace, self.seed)
+        self.objects.clone()
     }
 
     /// The served versions.
@@ -319,6 +330,40 @@ impl<'a> Session<'a> {
         let late = ClusterError::Deadline { call: format!("DELETE {path}"), seconds: retry::TIMEOUT.as_secs() };
         if gone { Ok(()) } else { Err(late) }
     }
+}
+
+/// Splits objects into those that the converter takes to every version and back, and the others. An object that it refuses
+/// makes every list of its kind fail, so that nothing else could be seen.
+async fn convertible(crd: &Crd, converter: &Arc<dyn Endpoint>, objects: Vec<Planned>) -> (Vec<Planned>, Vec<LeftOut>) {
+    let (crd, endpoint, all) = (crd.clone(), Arc::clone(converter), objects.clone());
+    let split = tokio::task::spawn_blocking(move || {
+        let converter = Converter::asking(&crd, &*endpoint);
+        let refusal = |planned: &Planned| {
+            let mut object = planned.object.clone();
+            object["status"] = planned.status.clone().unwrap_or_default();
+            let others =
+                crd.versions.iter().map(|version| version.name.as_str()).filter(|name| *name != planned.version);
+            others
+                .map(|to| {
+                    let there = converter.convert(&object, &planned.version, to)?;
+                    converter.convert(&there, to, &planned.version)
+                })
+                .find_map(Result::err)
+        };
+        let (mut usable, mut left_out) = (Vec::new(), Vec::new());
+        for planned in all {
+            match refusal(&planned) {
+                None => usable.push(planned),
+                Some(why) => {
+                    let Planned { version, name, is_sample, .. } = planned;
+                    left_out.push(LeftOut { version, name, is_sample, why });
+                }
+            }
+        }
+        (usable, left_out)
+    });
+    // A converter that panics is seen by the scenarios themselves.
+    split.await.unwrap_or((objects, Vec::new()))
 }
 
 impl std::fmt::Debug for Session<'_> {

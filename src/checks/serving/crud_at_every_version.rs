@@ -1,8 +1,8 @@
 //! Every verb at every served version.
 
 use crate::checks::shared_trace::{Found, judged};
-use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Scenario, ServingStep};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
+use crate::evidence::{LeftOut, Scenario, ServingStep, normalised};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/crud-at-every-version",
@@ -22,6 +22,14 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
+        for LeftOut { version, name, is_sample, why } in trace.left_out() {
+            found.examined += 1;
+            let what = if *is_sample { "a sample" } else { "an object that the schema admits" };
+            let message = format!("{what} of {version} cannot be read at every version, so {name} was left out: {why}");
+            let failure = Failure::new(message).version(version).key(normalised(why)).complaint(why);
+            let severity = if *is_sample { Severity::Error } else { Severity::Warning };
+            found.add(failure.severity(severity));
+        }
         for step in
             [ServingStep::Create, ServingStep::Single, ServingStep::Rewrite, ServingStep::Watch, ServingStep::Delete]
         {

@@ -81,8 +81,13 @@ fn what_is_broken_fails_and_what_is_left_out_is_skipped() {
     crdproof(folder.path(), &run).says(0, &[]);
     let (_, report) = read(&folder.path().join("a.yaml"));
     let core = of(&report, "CONVERSION", "core");
-    assert_eq!((&core["result"], &core["statistics"]["failed"]), (&json!("failure"), &json!(1)));
-    assert_eq!(core["failedTests"], json!([{"test": "converter/round-trip-lossless", "crd": "databases.example.com"}]));
+    assert_eq!(core["result"], "failure");
+    let failed = core["failedTests"].as_array().unwrap();
+    assert_eq!(core["statistics"]["failed"], failed.len());
+    assert!(
+        failed.contains(&json!({"test": "converter/round-trip-lossless", "crd": "databases.example.com"})),
+        "{core}"
+    );
     let wire = of(&report, "WIRE", "extended");
     assert_eq!(wire["result"], "partial");
     let reasons = wire["skippedTests"].as_array().unwrap().iter().map(|test| &test["reason"]);

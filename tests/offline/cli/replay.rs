@@ -38,7 +38,7 @@ fn lost(ended: &Ended) -> serde_json::Value {
 #[test]
 fn what_fails_a_check_is_saved_and_named_in_the_finding() {
     let folder = subject("databases-none");
-    let ended = crdproof(folder.path(), &["run", "--report", "json"]).says(1, &[]);
+    let ended = crdproof(folder.path(), &["run", "--only", "converter", "--report", "json"]).says(1, &[]);
     let finding = lost(&ended);
     let print = finding["fingerprint"].as_str().unwrap();
     let path = format!(".crdproof/counterexamples/{print}.json");
@@ -56,12 +56,14 @@ fn what_fails_a_check_is_saved_and_named_in_the_finding() {
     assert_eq!(std::fs::read_to_string(folder.path().join(".crdproof/counterexamples/.gitignore")).unwrap(), "*\n");
 
     // The next run finds the same, in the same words and at the same place, and leaves one file.
-    let again = lost(&crdproof(folder.path(), &["run", "--report", "json"]).says(1, &[]));
+    let again = lost(&crdproof(folder.path(), &["run", "--only", "converter", "--report", "json"]).says(1, &[]));
     assert_eq!(again, finding);
     assert_eq!(cases(folder.path()).len(), 1);
     let elsewhere = tempfile::tempdir().unwrap();
     let file = folder.path().join("crdproof.yaml").display().to_string();
-    let far = lost(&crdproof(elsewhere.path(), &["run", "-f", &file, "--report", "json"]).says(1, &[]));
+    let far = lost(
+        &crdproof(elsewhere.path(), &["run", "-f", &file, "--only", "converter", "--report", "json"]).says(1, &[]),
+    );
     let named = folder.path().join(&path).display().to_string();
     assert_eq!(far["reproduce"], format!("crdproof replay -f {file} {named}"));
     assert!(listing(elsewhere.path()).is_empty());
@@ -72,8 +74,11 @@ fn nothing_is_saved_without_a_subject_file_or_where_nobody_wants_it() {
     let folder = subject("databases-none");
     let before = listing(folder.path());
     crdproof(folder.path(), &["run", "crds", "samples"]);
-    let ended =
-        crdproof(folder.path(), &["run", "--no-counterexamples", "--seed", "7", "--report", "json"]).says(1, &[]);
+    let ended = crdproof(
+        folder.path(),
+        &["run", "--no-counterexamples", "--only", "converter", "--seed", "7", "--report", "json"],
+    )
+    .says(1, &[]);
     assert_eq!(lost(&ended)["reproduce"], "crdproof run --seed 7 --only converter/round-trip-lossless");
     assert_eq!(listing(folder.path()), before);
     // A folder that cannot be made costs the case, not the verdict.

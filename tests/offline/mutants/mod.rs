@@ -185,5 +185,5 @@ fn a_defect_of_two_fields_is_found_and_told_with_these_two() {
     let report = judged(subjects()[&mutant.subject], &mutant, 1000, 1);
     // A thousand objects of each of the two versions; the host is required.
     let input = smallest(&report, "converter/round-trip-lossless");
-    assert_eq!(input["spec"], json!({"host": "", "ratio": 0, "window": {"until": ""}}), "{input}");
+    assert_eq!(input["spec"], json!({"host": "", "ratio": 1, "window": {"until": ""}}), "{input}");
 }

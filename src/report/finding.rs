@@ -1,0 +1,103 @@
+//! A finding as data.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Location, Related};
+use crate::checks::{Severity, cause_rank};
+
+/// One guarantee failed in one place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Finding {
+    /// The check.
+    pub check: String,
+    /// How bad.
+    pub severity: Severity,
+    /// The CRD.
+    pub crd: String,
+    /// The CRD version concerned.
+    pub version: Option<String>,
+    /// The field concerned, such as `.spec.password`.
+    pub path: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// Evidence over several lines.
+    pub evidence: Option<String>,
+    /// What to do.
+    pub help: String,
+    /// Where.
+    pub location: Option<Location>,
+    /// Other places that explain it.
+    pub related: Vec<Related>,
+    /// Stable name of this finding; it does not change when lines move.
+    pub fingerprint: String,
+    /// All fields that it concerns, where it can concern several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<Field>,
+    /// What else fails for the same reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub consequences: Vec<Consequence>,
+    /// A command that shows the finding again.
+    pub reproduce: Option<String>,
+    /// The waiver that accepts it: an index into the report's waivers.
+    pub waiver: Option<usize>,
+}
+
+/// One field of a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Field {
+    /// The field, such as `.spec.password`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What happens to it.
+    pub message: String,
+    /// Stable name of this field of the finding.
+    pub fingerprint: String,
+}
+
+/// Another check that fails for the same reason as a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Consequence {
+    /// The check.
+    pub check: String,
+    /// What it found.
+    pub message: String,
+    /// Stable name of what it found.
+    pub fingerprint: String,
+}
+
+impl Finding {
+    /// Returns whether a fingerprint names this finding, one of its fields or one of its consequences.
+    pub fn is_named(&self, fingerprint: &str) -> bool {
+        let fields = self.fields.iter().map(|field| &field.fingerprint);
+        let consequences = self.consequences.iter().map(|consequence| &consequence.fingerprint);
+        self.fingerprint == fingerprint || fields.chain(consequences).any(|own| own == fingerprint)
+    }
+
+    /// Returns the fingerprint of the counterexample that shows this finding, among those that there are: its own, else that
+    /// of a consequence.
+    pub(crate) fn shown_by(&self, counterexamples: &[String]) -> Option<&str> {
+        let own = std::iter::once(&self.fingerprint).chain(self.consequences.iter().map(|one| &one.fingerprint));
+        own.map(String::as_str).find(|own| counterexamples.iter().any(|shown| shown == own))
+    }
+
+    /// The order of findings in a report: by CRD, the worst first, causes before the rest, then by place and check. The
+    /// fingerprint comes last, so that no two orders are possible.
+    pub fn order(&self) -> impl Ord + use<> {
+        let place = self.location.as_ref().map(|location| (location.file.clone(), location.line, location.column));
+        (
+            self.crd.clone(),
+            std::cmp::Reverse(self.severity),
+            cause_rank(&self.check),
+            place,
+            self.check.clone(),
+            self.version.clone(),
+            self.path.clone(),
+            self.message.clone(),
+            self.fingerprint.clone(),
+        )
+    }
+}
