@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::fold::fingerprint;
 use crate::checks::{Symptoms, cause_rank};
@@ -132,8 +132,7 @@ fn merged(name: String, findings: &[&Finding], causes: &Causes) -> Group {
 
 /// Returns what happens to several fields, in one sentence.
 fn summary(finding: &Finding, clause: &str) -> String {
-    let mut names: Vec<&str> = finding.fields.iter().filter_map(|field| field.path.as_deref()).collect();
-    names.dedup();
+    let names: IndexSet<&str> = finding.fields.iter().filter_map(|field| field.path.as_deref()).collect();
     let count = names.len();
     if count == 0 {
         return format!("{} (and {} more like this)", finding.message, finding.fields.len() - 1);
@@ -143,7 +142,7 @@ fn summary(finding: &Finding, clause: &str) -> String {
     }
     let more = count.saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{count} fields {clause}: {}{more}", names[..count.min(NAMED)].join(", "))
+    format!("{count} fields {clause}: {}{more}", names.into_iter().take(NAMED).collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the evidence of the speaker below a list of all fields.

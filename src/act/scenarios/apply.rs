@@ -34,7 +34,10 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
             // Before alice is known at this version, so that only conversion can tell that the field is hers.
             session.step(ApplyStep::Conflict);
             let schema = session.crd.version(version).and_then(|version| version.schema.as_ref());
-            let hers = |pointer: &[String]| !is_filled_in(schema, &content, &planned.object, pointer);
+            let hers = |pointer: &[String]| {
+                !is_filled_in(schema, &content, &planned.object, pointer)
+                    && is_applied(&planned.object, &content, pointer)
+            };
             let fields = scalars(&content).into_iter().filter(|(pointer, _)| hers(pointer));
             for (pointer, other) in fields.take(FIELDS) {
                 let mut theirs = skeleton(&content);
@@ -113,7 +116,9 @@ async fn withdraw(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), 
         let read = session.api.get(&session.path(version, &planned.name)).await?.json();
         let content = bare(&read);
         let schema = session.crd.version(version).and_then(|version| version.schema.as_ref());
-        let can_go = |pointer: &[String]| is_free(schema, pointer) && has_company(&content, pointer);
+        let can_go = |pointer: &[String]| {
+            is_free(schema, pointer) && has_company(&content, pointer) && is_applied(&planned.object, &content, pointer)
+        };
         let free = scalars(&content).into_iter().find(|(pointer, _)| can_go(pointer));
         let Some((pointer, _)) = free else { continue };
         let mut without = content.clone();
@@ -123,6 +128,25 @@ async fn withdraw(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), 
         session.patch(Request::new(action, version, &planned.name), PatchKind::Apply, &alice, &without).await?;
     }
     Ok(())
+}
+
+/// Returns whether a field of the view at another version comes from what was applied: it stands at the same place, or its
+/// value does elsewhere. What a converter derives or invents belongs to nobody.
+fn is_applied(applied: &Value, view: &Value, path: &[String]) -> bool {
+    fn has(value: &Value, wanted: &Value) -> bool {
+        match value {
+            Value::Object(map) => map.values().any(|value| has(value, wanted)),
+            Value::Array(items) => items.iter().any(|value| has(value, wanted)),
+            value => value == wanted,
+        }
+    }
+    let Some(shown) = at(view, path) else { return false };
+    at(applied, path).is_some() || has(&applied["spec"], shown)
+}
+
+/// The value at a path.
+fn at<'v>(object: &'v Value, path: &[String]) -> Option<&'v Value> {
+    path.iter().try_fold(object, |value, name| value.get(name))
 }
 
 /// Whether a field can be left out, and stays out.
@@ -138,8 +162,7 @@ fn is_free(schema: Option<&Schema>, path: &[String]) -> bool {
 /// whatever the converter does.
 fn has_company(object: &Value, path: &[String]) -> bool {
     let parents = path.split_last().map_or(path, |(_, parents)| parents);
-    let parent = parents.iter().try_fold(object, |value, name| value.get(name));
-    parent.and_then(Value::as_object).is_some_and(|fields| fields.len() > 1)
+    at(object, parents).and_then(Value::as_object).is_some_and(|fields| fields.len() > 1)
 }
 
 /// A path as people write it.
