@@ -33,6 +33,8 @@ pub(super) struct Found {
     pub(super) sample_paths: Vec<String>,
     /// Files that are no plain YAML.
     pub(super) unreadable: usize,
+    /// The kustomization that installs the CRDs of the first path, with the names that things have in a cluster.
+    pub(super) installed_by: Option<String>,
     /// Folders of projects with a `PROJECT` file, and the main package of each, as far as it is there.
     pub(super) projects: Vec<(PathBuf, Option<PathBuf>)>,
 }
@@ -73,6 +75,7 @@ pub(super) fn look(base: &Path) -> Result<Found, InputError> {
         };
         found.chart = templates.iter().find_map(of_chart);
     }
+    found.installed_by = installed_by(&files, &found.crd_paths);
     found.sample_paths = samples(&files, &found.crds);
     found.projects = projects(base, &files);
     Ok(found)
@@ -176,7 +179,17 @@ fn samples(files: &[File], crds: &BTreeMap<String, Crd>) -> Vec<String> {
     })
 }
 
-/// The files that a kustomization lists under `resources`.
+/// The kustomization that contains that of the first path and fetches nothing.
+fn installed_by(files: &[File], paths: &[String]) -> Option<String> {
+    let inner = PathBuf::from(paths.first()?);
+    let outer = files.iter().filter(|file| is_kustomization(&file.path)).find(|file| {
+        let listed = listed(file);
+        listed.contains(&inner) && !listed.iter().any(|path| path.to_string_lossy().contains("://"))
+    });
+    outer.map(|file| as_text(file.folder()))
+}
+
+/// The files and folders that a kustomization lists under `resources`.
 fn listed(file: &File) -> Vec<PathBuf> {
     let items = |key: &'static str| file.documents.iter().filter_map(move |node| node.get(key)).flat_map(Node::items);
     let paths = items("resources").chain(items("bases")).filter_map(Node::as_str);

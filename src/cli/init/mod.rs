@@ -16,7 +16,7 @@ use super::exit::Exit;
 use super::files::{self, For};
 use crate::run::{self as engine, Selection, ServerMatrix, Settings};
 use crate::subject::load::{self, InputError, Manifests, Texts, Trouble, read_manifests};
-use crate::subject::{CrdInputs, Subject};
+use crate::subject::{Crd, CrdInputs, Subject};
 use crdproof_schema::document::Sources;
 
 /// Writes a subject file for the CRDs found below a folder.
@@ -31,7 +31,7 @@ pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
         return Err(nothing(&args.folder, &found).into());
     }
     let read = read(&args.folder, &mut found)?;
-    let text = text::subject_file(&args.folder, &found, &read.crds);
+    let text = text::subject_file(&args.folder, &found, &read.crds, &installed(&args.folder, &found));
     if args.stdout {
         console.print(&text)?;
     } else {
@@ -96,6 +96,14 @@ fn read(base: &Path, found: &mut Found) -> Result<Manifests, InputError> {
     Ok(manifests)
 }
 
+/// Reads the CRDs with the names that their webhooks have in a cluster, where a kustomization says so.
+fn installed(base: &Path, found: &Found) -> Vec<Crd> {
+    let inputs = CrdInputs { paths: found.installed_by.iter().cloned().collect(), ..CrdInputs::default() };
+    // It only makes the proposal better, so what is wrong with it does not matter.
+    let read = read_manifests(&mut Sources::default(), &Texts::relative_to(base), &inputs);
+    read.map(|read| read.crds).unwrap_or_default()
+}
+
 /// Plans the quick suite and returns how many checks it has.
 fn plan(subject: &Subject) -> Result<usize> {
     let selection = Selection::named(&["quick".to_owned()], &[], &[], subject)?;
@@ -108,7 +116,13 @@ fn nothing(folder: &Path, found: &Found) -> InputError {
     match &found.chart {
         Some(chart) => error
             .help(format!("the templates of the chart {chart} have CRDs: install helm and run `crdproof init` again")),
-        None => error.help("run it in the folder that holds your CRDs; rendered manifests, not templates"),
+        None if folder.join("PROJECT").is_file() => {
+            error.help("generate the CRDs of this project first: run `make manifests`, then `crdproof init` again")
+        }
+        None => error.help(
+            "name the folder that holds your CRDs: `crdproof init FOLDER`; templates must be rendered first, such as with \
+             `helm template --include-crds CHART > crds.yaml`",
+        ),
     }
 }
 

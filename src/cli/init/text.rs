@@ -5,14 +5,14 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::find::{Found, as_text};
-use crate::subject::{Crd, Service};
+use crate::subject::Crd;
 
 /// Where editors find the schema of the file.
 pub(super) const SCHEMA: &str =
     "https://raw.githubusercontent.com/crdproof/crdproof/main/docs/subject-file.schema.json";
 
 /// Writes the subject file for CRDs as they will be read, so that conversion webhooks which patches add are known.
-pub(super) fn subject_file(base: &Path, found: &Found, crds: &[Crd]) -> String {
+pub(super) fn subject_file(base: &Path, found: &Found, crds: &[Crd], installed: &[Crd]) -> String {
     let mut text = format!(
         "# yaml-language-server: $schema={SCHEMA}\n\
          # What is under test. All keys: `crdproof schema subject`.\n\
@@ -44,7 +44,7 @@ pub(super) fn subject_file(base: &Path, found: &Found, crds: &[Crd]) -> String {
          # The lowest Kubernetes release that you claim to support.\n# kubernetes: {{minimum: \"1.31\"}}\n\n",
         quoted(path)
     ));
-    text.push_str(&converter(base, found, crds));
+    text.push_str(&converter(base, found, crds, installed));
     text.push_str(
         "# Accepted findings, each with a reason and an end.\n\
          # waivers: [{check: manifest/size-applicable, reason: \"installed by server-side apply\", expires: 2027-12-31}]\n",
@@ -63,7 +63,7 @@ fn name(base: &Path, crds: &[Crd]) -> String {
 }
 
 /// How to reach the conversion webhook, for people to complete: it is not started before they say so.
-fn converter(base: &Path, found: &Found, crds: &[Crd]) -> String {
+fn converter(base: &Path, found: &Found, crds: &[Crd], installed: &[Crd]) -> String {
     let Some(crd) = crds.iter().find(|crd| crd.conversion.strategy == "Webhook") else { return String::new() };
     let service = crd.conversion.client.as_ref().and_then(|client| client.service.as_ref());
     let path = service.and_then(|service| service.path.as_ref()).map_or("/convert", |(path, _)| path.as_str());
@@ -79,7 +79,8 @@ fn converter(base: &Path, found: &Found, crds: &[Crd]) -> String {
         text.push_str(&process(folder, main, &source, path));
         text.push_str("# Or the one that is deployed in a cluster:\n");
     }
-    text.push_str(&deployed(crd, service, path));
+    let deployed = installed.iter().find(|other| other.name == crd.name).unwrap_or(crd);
+    text.push_str(&webhook(deployed, path));
     text.push_str(&format!(
         "# Or the declared relation of the versions instead of a webhook:\n\
          # converter: {{fieldMap: {{}}}}\n# fieldMaps:\n# - crd: {}\n#   between: [{}]\n\
@@ -131,8 +132,10 @@ fn process(folder: &Path, main: &Path, source: &str, path: &str) -> String {
 }
 
 /// The webhook that the CRD itself names.
-fn deployed(crd: &Crd, service: Option<&Service>, path: &str) -> String {
-    let url = crd.conversion.client.as_ref().and_then(|client| client.url.as_ref());
+fn webhook(crd: &Crd, path: &str) -> String {
+    let client = crd.conversion.client.as_ref();
+    let (service, url) =
+        (client.and_then(|client| client.service.as_ref()), client.and_then(|client| client.url.as_ref()));
     match (service, url) {
         (Some(service), _) => {
             let port = service.port.map_or_else(String::new, |(port, _)| format!(", port: {port}"));

@@ -1,12 +1,10 @@
 //! CRDs out of texts: several documents in one file, lists, and whatever else lies in a bundle.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::kustomize::{self, Built};
-use super::{InputError, Text, Texts, conversion};
+use super::{InputError, Text, Texts, conversion, parallel};
 use crate::subject::{Crd, CrdInputs, Kustomized};
 use crdproof_schema::document::{Kind, Node, SourceId, Sources, parse};
 
@@ -117,8 +115,12 @@ pub(super) fn from_texts(sources: &mut Sources, texts: Vec<Text>) -> Result<Mani
 /// Sorts what a kustomization gives.
 fn from_kustomization(sources: &Sources, built: Built) -> Result<Manifests, InputError> {
     let mut manifests = Manifests { not_applied: built.not_applied, by_tool: built.by_tool, ..Manifests::default() };
-    for document in built.documents {
-        sort_in(sources, &mut manifests, document)?;
+    let sorted = parallel::each(built.documents, |document| {
+        let mut part = Manifests::default();
+        sort_in(sources, &mut part, document).map(|()| part)
+    });
+    for part in sorted {
+        manifests.add(part?);
     }
     if manifests.not_applied.is_empty() {
         manifests.crds.iter_mut().for_each(|crd| crd.kustomized = Kustomized::Yes);
@@ -128,38 +130,11 @@ fn from_kustomization(sources: &Sources, built: Built) -> Result<Manifests, Inpu
 
 fn read(sources: &mut Sources, texts: Vec<Text>, in_folder: bool) -> Result<Manifests, InputError> {
     let ids: Vec<SourceId> = texts.into_iter().map(|Text { name, text }| sources.add(name, text)).collect();
-    let mut manifests = Manifests::default();
-    for part in read_all(sources, &ids, in_folder) {
+    let (mut manifests, sources) = (Manifests::default(), &*sources);
+    for part in parallel::each(ids, |id| read_one(sources, id, in_folder)) {
         manifests.add(part?);
     }
     Ok(manifests)
-}
-
-/// Reads every text, on all cores, in the order in which they were given.
-fn read_all(sources: &Sources, ids: &[SourceId], in_folder: bool) -> Vec<Result<Manifests, InputError>> {
-    let jobs = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(ids.len().max(1));
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(id) = ids.get(index) else { return done };
-            done.push((index, read_one(sources, *id, in_folder)));
-        }
-    };
-    let mut parts = std::thread::scope(|scope| {
-        let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
-        let mut parts = work();
-        // A worker that panicked takes the whole process with it, as a panic here would.
-        parts.extend(
-            workers
-                .into_iter()
-                .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
-        );
-        parts
-    });
-    parts.sort_by_key(|(index, _)| *index);
-    parts.into_iter().map(|(_, part)| part).collect()
 }
 
 fn read_one(sources: &Sources, id: SourceId, in_folder: bool) -> Result<Manifests, InputError> {

@@ -7,6 +7,7 @@ mod error;
 mod field_maps;
 mod kustomize;
 mod manifests;
+mod parallel;
 mod subject;
 mod texts;
 mod tree;

@@ -88,7 +88,7 @@ fn monorepo() -> tempfile::TempDir {
         ),
         ("operators/a/config/crd/bases/app.yaml", &crd),
         ("operators/a/config/crd/patches/webhook.yaml", patch),
-        ("operators/a/config/default/kustomization.yaml", "namePrefix: a-\nresources: [../crd]\n"),
+        ("operators/a/config/default/kustomization.yaml", "namespace: a-system\nresources: [../crd]\n"),
         ("operators/a/config/samples/kustomization.yaml", "resources: [app.yaml]\n"),
         ("operators/a/config/samples/app.yaml", SAMPLE),
         ("operators/b/PROJECT", "domain: example.com\n"),
@@ -105,7 +105,7 @@ fn repositories_with_several_operators_are_one_subject() {
     has(&text, &[paths, "samples: [operators/a/config/samples]"]);
     let run = "#     run: [go, run, \"-C\", operators/a, ./cmd, \"--webhook-cert-path=$CERT_DIR\", \"--metrics-bind-address=0\"]";
     has(&text, &[run, "#     path: /hook", "#     needsCluster: true"]);
-    has(&text, &["#     service: {name: webhook-service, namespace: system, path: /hook}"]);
+    has(&text, &["#     service: {name: webhook-service, namespace: a-system, path: /hook}"]);
 }
 
 #[test]
@@ -159,4 +159,12 @@ fn templates_of_charts_are_rendered_where_helm_is_installed() {
     assert_eq!(with.status.code(), Some(0), "{with:?}");
     let text = std::fs::read_to_string(folder.path().join("crdproof.yaml")).unwrap();
     has(&text, &["command: [helm, template, --include-crds, chart]"]);
+}
+
+#[test]
+fn without_crds_the_next_command_is_named() {
+    let project = folder(&[("PROJECT", "domain: example.com\n"), ("config/crd/kustomization.yaml", "resources: []\n")]);
+    crdproof(project.path(), &["init"]).says(4, &["no CRD was found below .", "make manifests"]);
+    let other = folder(&[("deployment.yaml", "kind: Deployment\n")]);
+    crdproof(other.path(), &["init"]).says(4, &["no CRD was found below .", "crdproof init FOLDER", "helm template"]);
 }

@@ -1,6 +1,6 @@
 //! Changes to documents that keep the places of what they do not touch.
 
-use crdproof_schema::document::{Entry, Kind, Node, Span};
+use crdproof_schema::document::{Entry, Kind, Node, Sources, Span};
 
 /// The value of a map under a key, to be changed.
 pub(super) fn get_mut<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
@@ -37,6 +37,20 @@ pub(super) fn map_at<'a>(node: &'a mut Node, key: &str, span: Span) -> Option<&'
 /// A string that stands at a place.
 pub(super) fn string(text: impl Into<String>, span: Span) -> Node {
     Node { span, kind: Kind::String(text.into()) }
+}
+
+/// Makes all scalars of the map under a key texts, as they are written, and removes a map that is empty.
+pub(super) fn as_texts(sources: &Sources, node: &mut Node, key: &str) {
+    if node.get(key).is_some_and(|map| map.entries().is_empty()) {
+        remove(node, key);
+    }
+    if let Some(Kind::Map(entries)) = get_mut(node, key).map(|map| &mut map.kind) {
+        for Entry { value, .. } in entries {
+            if !matches!(value.kind, Kind::String(_) | Kind::List(_) | Kind::Map(_)) {
+                *value = string(sources.slice(value.span), value.span);
+            }
+        }
+    }
 }
 
 /// The text of a scalar.

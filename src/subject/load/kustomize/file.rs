@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crdproof_schema::document::{Node, Sources, Span, parse};
+use crdproof_schema::document::{Kind, Node, Sources, Span, parse};
 
 use super::super::tree::Tree;
 use super::super::{InputError, Text};
@@ -68,10 +68,17 @@ impl Kustomization {
         let Text { name, text } = tree.read(path)?;
         let id = sources.add(name, text);
         let documents = parse(sources, id).map_err(|error| InputError::parse(sources, &error))?;
-        let Some(node) = documents.into_iter().next() else {
+        let Some(mut node) = documents.into_iter().next() else {
             let error = InputError::at(sources, Span::start_of(id), "the kustomization is empty");
             return Err(error.help("list your CRDs under `resources`"));
         };
+        // kustomize does not care for the case of keys.
+        if let Kind::Map(entries) = &mut node.kind {
+            for entry in entries {
+                let known = WITHOUT_EFFECT.iter().chain(&READ).find(|known| known.eq_ignore_ascii_case(&entry.key));
+                entry.key = known.map_or_else(|| entry.key.clone(), |known| (*known).to_owned());
+            }
+        }
         Ok(Self { folder: path.parent().map(Path::to_owned).unwrap_or_default(), node })
     }
 

@@ -15,14 +15,14 @@ mod tool;
 
 use std::path::{Path, PathBuf};
 
-use crdproof_schema::document::{Kind, Node, Sources, Span, parse};
+use crdproof_schema::document::{Kind, Node, SourceId, Sources, Span, parse};
 
 use self::fields::Config;
 use self::file::Kustomization;
 use self::patches::Patch;
 use self::resource::{Resource, Selector};
 use super::tree::{Found, Tree, join};
-use super::{InputError, Text};
+use super::{InputError, Text, parallel};
 
 pub(super) use self::file::{find, is_kustomization};
 
@@ -98,9 +98,7 @@ impl Build<'_> {
         for (key, span) in file.not_read() {
             self.not_applied(&format!("`{key}`"), span);
         }
-        for item in file.list("resources").iter().chain(file.list("bases")) {
-            self.resource(&file, item, &mut all)?;
-        }
+        self.resources(&file, &mut all)?;
         for item in file.list("configurations") {
             for document in self.documents(&file, item)? {
                 for (key, span) in all.config.add(&document) {
@@ -120,17 +118,27 @@ impl Build<'_> {
         Ok(all)
     }
 
-    fn resource(&mut self, file: &Kustomization, item: &Node, all: &mut Accumulated) -> Result<(), InputError> {
-        let path = join(&file.folder, item.as_str().unwrap_or_default());
-        if !is_remote(item) && self.tree.look(&path) == Found::File {
-            for document in self.parse(&path)? {
-                add(document, &mut all.resources);
+    /// Adds the resources of a kustomization, in their order.
+    fn resources(&mut self, file: &Kustomization, all: &mut Accumulated) -> Result<(), InputError> {
+        let items: Vec<&Node> = file.list("resources").iter().chain(file.list("bases")).collect();
+        let mut ids = Vec::with_capacity(items.len());
+        for item in &items {
+            let path = join(&file.folder, item.as_str().unwrap_or_default());
+            let is_file = !is_remote(item) && self.tree.look(&path) == Found::File;
+            ids.push(if is_file { Some(self.add(&path)?) } else { None });
+        }
+        let sources = &*self.sources;
+        let parsed = parallel::each(ids, |id| id.map(|id| parse(sources, id)));
+        for (item, parsed) in items.into_iter().zip(parsed) {
+            if let Some(documents) = parsed {
+                let documents = documents.map_err(|error| InputError::parse(self.sources, &error))?;
+                documents.into_iter().for_each(|document| add(document, &mut all.resources));
+            } else if let Some(below) = self.folder(file, item)? {
+                let below = self.target(&below, Accumulated::default())?;
+                all.resources.extend(below.resources);
+                all.config.merge(below.config);
+                all.variables.extend(below.variables);
             }
-        } else if let Some(below) = self.folder(file, item)? {
-            let below = self.target(&below, Accumulated::default())?;
-            all.resources.extend(below.resources);
-            all.config.merge(below.config);
-            all.variables.extend(below.variables);
         }
         Ok(())
     }
@@ -141,13 +149,13 @@ impl Build<'_> {
         if self.tree.look(&path) != Found::File {
             return Err(self.missing(item, &path, "no such file"));
         }
-        self.parse(&path)
+        let id = self.add(&path)?;
+        parse(self.sources, id).map_err(|error| InputError::parse(self.sources, &error))
     }
 
-    fn parse(&mut self, path: &Path) -> Result<Vec<Node>, InputError> {
+    fn add(&mut self, path: &Path) -> Result<SourceId, InputError> {
         let Text { name, text } = self.tree.read(path)?;
-        let id = self.sources.add(name, text);
-        parse(self.sources, id).map_err(|error| InputError::parse(self.sources, &error))
+        Ok(self.sources.add(name, text))
     }
 
     /// The kustomization of a folder that another one names; `None` where it is not on this machine.
@@ -214,7 +222,7 @@ impl Build<'_> {
         let text = item.as_str().unwrap_or_default();
         let documents =
             if text.contains('\n') { patches::inline(self.sources, item, text) } else { self.documents(file, item) };
-        Ok(Patch { documents: documents?, target: None, may_rename: false, span: item.span })
+        Ok(Patch { documents: documents?, target: None, has_text_labels: true, may_rename: false, span: item.span })
     }
 
     /// A patch of `patches` or `patchesJson6902`.
@@ -230,6 +238,7 @@ impl Build<'_> {
         let target = item.get("target").filter(|target| !target.is_null());
         Ok(Patch {
             documents,
+            has_text_labels: target.is_some(),
             target: target.map(|target| Selector::read(self.sources, target)).transpose()?,
             may_rename: item.at(&["options", "allowNameChange"]).and_then(Node::as_bool) == Some(true),
             span: item.span,
@@ -288,6 +297,9 @@ impl Build<'_> {
         }
         for resource in all.resources.iter_mut().filter(|resource| resource.is_crd()) {
             all.config.fill_in(resource, &variables);
+            if let Some(metadata) = edit::get_mut(&mut resource.node, "metadata") {
+                edit::as_texts(self.sources, metadata, "annotations");
+            }
         }
         let is_local = |node: &Node| {
             let annotations = node.at(&["metadata", "annotations"]);

@@ -14,6 +14,8 @@ pub(super) struct Patch {
     pub(super) documents: Vec<Node>,
     /// Which resources it changes; those that it names itself where there is none.
     pub(super) target: Option<Selector>,
+    /// Whether kustomize makes a copy of it first, in which labels and annotations are texts: there, null removes nothing.
+    pub(super) has_text_labels: bool,
     /// Whether it may rename what it changes.
     pub(super) may_rename: bool,
     /// Where the kustomization asks for it.
@@ -25,6 +27,7 @@ impl Patch {
     pub(super) fn apply(&self, sources: &Sources, resources: &mut Vec<Resource>) -> Result<Vec<Span>, InputError> {
         let mut unmatched = Vec::new();
         for patch in &self.documents {
+            let patch = &if self.has_text_labels { with_text_labels(sources, patch) } else { patch.clone() };
             let is_json = matches!(patch.kind, Kind::List(_));
             let mut matched = 0;
             let mut kept = Vec::with_capacity(resources.len());
@@ -84,6 +87,17 @@ impl Patch {
         resource.node = merged;
         Ok(true)
     }
+}
+
+/// The patch with labels and annotations as texts, and without those that are empty.
+fn with_text_labels(sources: &Sources, patch: &Node) -> Node {
+    let mut patch = patch.clone();
+    if let Some(metadata) = edit::get_mut(&mut patch, "metadata") {
+        for key in ["labels", "annotations"] {
+            edit::as_texts(sources, metadata, key);
+        }
+    }
+    patch
 }
 
 fn restore(merged: &mut Node, own: &Node, key: &str) {
