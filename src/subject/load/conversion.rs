@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::Text;
 use super::kustomize::{self, Built};
 use super::tree::Tree;
-use super::{InputError, Text};
 use crate::subject::{Crd, Kustomized};
 use crdproof_schema::document::{Entry, Kind, Node, Sources, Span, parse};
 
@@ -14,7 +14,7 @@ const LEVELS: usize = 2;
 
 /// Completes CRDs that controller-gen wrote and that were read as they stand: takes over the conversion stanza that the
 /// kustomization above them adds, or notes a patch beside them that would add one.
-pub(super) fn complete(sources: &mut Sources, tree: &Tree, crds: &mut [Crd]) -> Result<(), InputError> {
+pub(super) fn complete(sources: &mut Sources, tree: &Tree, crds: &mut [Crd]) {
     let mut kustomizations: BTreeMap<PathBuf, Vec<Node>> = BTreeMap::new();
     for crd in crds.iter_mut().filter(|crd| crd.is_generated_without_stanza() && crd.versions.len() > 1) {
         let name = sources.get(crd.node.span.source).name.clone();
@@ -40,7 +40,6 @@ pub(super) fn complete(sources: &mut Sources, tree: &Tree, crds: &mut [Crd]) -> 
             crd.kustomized = Kustomized::UnusedPatch(span);
         }
     }
-    Ok(())
 }
 
 /// Whether a built document is a CRD that comes from the same file.

@@ -76,26 +76,26 @@ impl Manifests {
 pub fn read_manifests(sources: &mut Sources, texts: &Texts, inputs: &CrdInputs) -> Result<Manifests, InputError> {
     let mut manifests = Manifests::default();
     for path in &inputs.paths {
-        manifests.add(match texts.kustomization(path)? {
-            Some((tree, file)) => {
-                let built = kustomize::build(sources, &tree, &file)?;
-                from_kustomization(sources, built)?
-            }
-            None => {
-                let in_folder = texts.is_folder(path)?;
-                let mut read = read(sources, texts.read(path)?, in_folder)?;
-                if path != "-" {
-                    let (tree, _) = texts.locate(path)?;
-                    conversion::complete(sources, &tree, &mut read.crds)?;
-                }
-                read
-            }
-        });
+        manifests.add(read_source(sources, texts, path)?);
     }
     if !inputs.command.is_empty() {
         manifests.add(read(sources, vec![texts.command(&inputs.command)?], false)?);
     }
     manifests.sorted(sources)
+}
+
+/// Reads the manifests of one path.
+fn read_source(sources: &mut Sources, texts: &Texts, path: &str) -> Result<Manifests, InputError> {
+    if let Some((tree, file)) = texts.kustomization(path)? {
+        let built = kustomize::build(sources, &tree, &file)?;
+        return from_kustomization(sources, built);
+    }
+    let mut manifests = read(sources, texts.read(path)?, texts.is_folder(path)?)?;
+    if path != "-" {
+        let (tree, _) = texts.locate(path)?;
+        conversion::complete(sources, &tree, &mut manifests.crds);
+    }
+    Ok(manifests)
 }
 
 /// Reads objects: the documents of files and folders as they stand, without kustomizations.

@@ -83,6 +83,8 @@ fn merge_maps(target: Option<Node>, patch: &Node) -> Result<Option<Node>, PatchE
 pub(super) fn drop_blank(node: &mut Node) {
     if let Kind::Map(entries) = &mut node.kind {
         entries.retain(|entry| !(entry.value.is_null() && entry.value.span.start == entry.value.span.end));
-        entries.iter_mut().for_each(|entry| drop_blank(&mut entry.value));
+        for entry in entries {
+            drop_blank(&mut entry.value);
+        }
     }
 }

@@ -132,7 +132,9 @@ impl Build<'_> {
         for (item, parsed) in items.into_iter().zip(parsed) {
             if let Some(documents) = parsed {
                 let documents = documents.map_err(|error| InputError::parse(self.sources, &error))?;
-                documents.into_iter().for_each(|document| add(document, &mut all.resources));
+                for document in documents {
+                    add(document, &mut all.resources);
+                }
             } else if let Some(below) = self.folder(file, item)? {
                 let below = self.target(&below, Accumulated::default())?;
                 all.resources.extend(below.resources);

@@ -122,13 +122,10 @@ fn without_target(sources: &Sources, span: Span) -> InputError {
 
 /// Parses the text of an inline patch, so that places lead into the kustomization where its lines stand as they are.
 pub(super) fn inline(sources: &mut Sources, node: &Node, text: &str) -> Result<Vec<Node>, InputError> {
-    let id = match in_place(sources, node, text) {
-        Some(id) => id,
-        None => {
-            let place = sources.place(node.span);
-            sources.add(format!("{}:{} (inline patch)", place.file, place.line), text)
-        }
-    };
+    let id = in_place(sources, node, text).unwrap_or_else(|| {
+        let place = sources.place(node.span);
+        sources.add(format!("{}:{} (inline patch)", place.file, place.line), text)
+    });
     parse(sources, id).map_err(|error| InputError::parse(sources, &error))
 }
 
@@ -138,7 +135,7 @@ fn in_place(sources: &mut Sources, node: &Node, text: &str) -> Option<SourceId> 
     let first = source.line_of(node.span.start);
     let lines: Vec<&str> = source.text.lines().collect();
     // The block starts at the line of its mark, `|`, or at the line below it.
-    let start = (first as usize).saturating_sub(1)..=(first as usize);
+    let mut starts = (first as usize).saturating_sub(1)..=(first as usize);
     let wanted: Vec<&str> = text.trim_end().lines().collect();
     let is_block = |start: usize| {
         let block = lines.get(start..start + wanted.len())?;
@@ -147,7 +144,7 @@ fn in_place(sources: &mut Sources, node: &Node, text: &str) -> Option<SourceId> 
             |(line, wanted): (&&str, &&str)| line.get(indent..).unwrap_or_default().trim_end() == wanted.trim_end();
         block.iter().zip(&wanted).all(fits).then_some(start)
     };
-    let start = start.filter_map(is_block).next()?;
+    let start = starts.find_map(is_block)?;
     let mut alone = "\n".repeat(start);
     for line in &lines[start..start + wanted.len()] {
         alone.push_str(line);

@@ -146,15 +146,12 @@ fn steps(path: &str) -> Vec<String> {
     let mut steps: Vec<String> = Vec::new();
     let mut is_open = false;
     for part in edit::split(path, '.') {
-        match steps.last_mut().filter(|_| is_open) {
-            Some(last) => {
-                last.push('.');
-                last.push_str(&part);
-            }
-            None => {
-                is_open = part.starts_with('[');
-                steps.push(part);
-            }
+        if let Some(last) = steps.last_mut().filter(|_| is_open) {
+            last.push('.');
+            last.push_str(&part);
+        } else {
+            is_open = part.starts_with('[');
+            steps.push(part);
         }
         is_open &= !steps.last().is_some_and(|last| last.ends_with(']'));
     }
@@ -185,7 +182,9 @@ fn each(node: &mut Node, steps: &[String], create: Option<Span>, change: &mut dy
             (None, Err(_)) => {}
         },
         Kind::Map(entries) if step == "*" => {
-            entries.iter_mut().for_each(|entry| each(&mut entry.value, rest, create, change));
+            for entry in entries {
+                each(&mut entry.value, rest, create, change);
+            }
         }
         Kind::Map(_) => {
             if let Some(span) = create.filter(|_| node.get(step).is_none_or(Node::is_null)) {
