@@ -25,6 +25,9 @@ pub(crate) fn pages(subject_file: &str) -> BTreeMap<String, String> {
     pages.insert("docs/features.md".into(), features());
     pages.insert("docs/server-defects.md".into(), server_defects());
     pages.insert(SUBJECT_FILE.into(), with_keys(subject_file));
+    // Editors read it at the address that `crdproof init` writes.
+    let schema = schema_for!(SubjectFile).to_value();
+    pages.insert("docs/subject-file.schema.json".into(), format!("{schema:#}\n"));
     pages
 }
 

@@ -1,5 +1,6 @@
 //! A `CustomResourceDefinition` as written.
 
+use super::Kustomized;
 use crdproof_envtest::api::Resource;
 use crdproof_schema::document::{Kind, Node, Span};
 use crdproof_schema::generate::Context;
@@ -22,6 +23,8 @@ pub struct Crd {
     pub conversion: Conversion,
     /// `spec.versions`, in source order.
     pub versions: Vec<Version>,
+    /// What kustomize has to do with it.
+    pub kustomized: Kustomized,
     /// The whole document, for places and for what has no field here.
     pub node: Node,
 }
@@ -194,11 +197,8 @@ impl Crd {
                 return Err(error(span, format!("{other} CRDs cannot be judged"), help));
             }
             None => {
-                return Err(error(
-                    node.span,
-                    "apiVersion is missing".into(),
-                    "add `apiVersion: apiextensions.k8s.io/v1`",
-                ));
+                let help = "add `apiVersion: apiextensions.k8s.io/v1`";
+                return Err(error(node.span, "apiVersion is missing".into(), help));
             }
         }
         let Some(name) = node.at(&["metadata", "name"]).and_then(Node::as_str) else {
@@ -206,11 +206,8 @@ impl Crd {
             return Err(error(span, "metadata.name is missing".into(), "name the CRD <plural>.<group>"));
         };
         let Some(spec) = node.get("spec").filter(|spec| matches!(spec.kind, Kind::Map(_))) else {
-            return Err(error(
-                node.span,
-                "spec is missing".into(),
-                "a CRD needs a spec with group, names and versions",
-            ));
+            let help = "a CRD needs a spec with group, names and versions";
+            return Err(error(node.span, "spec is missing".into(), help));
         };
         Ok(Self {
             name: name.to_owned(),
@@ -223,6 +220,7 @@ impl Crd {
                 .get("versions")
                 .map(|versions| versions.items().iter().map(Version::read).collect())
                 .unwrap_or_default(),
+            kustomized: Kustomized::default(),
             node,
         })
     }

@@ -71,10 +71,10 @@ pub struct Metadata {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CrdInputs {
-    /// Files, directories, `git:REF:PATH` or `-`, relative to the subject file.
+    /// Files, directories, kustomizations, `git:REF:PATH` or `-`, relative to the subject file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// A command whose output is the manifests, such as `[kustomize, build, config/crd]`.
+    /// A command whose output is the manifests, such as `[helm, template, --include-crds, chart]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
     /// Fewer CRDs than this end the run with exit code 4, so that an empty render cannot pass.

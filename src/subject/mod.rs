@@ -6,6 +6,7 @@ mod crd;
 mod exec;
 mod features;
 mod file;
+mod kustomized;
 mod period;
 mod sample;
 
@@ -24,6 +25,7 @@ pub use file::{
     Baseline, Budget, CrdInputs, Implementation, KubernetesConfig, Metadata, MigrationConfig, Provider, SubjectFile,
     SubjectFileError, Waiver,
 };
+pub use kustomized::Kustomized;
 pub(crate) mod objects;
 pub mod field_map;
 pub mod load;

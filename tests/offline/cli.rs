@@ -4,6 +4,7 @@ mod audit;
 mod commands;
 mod conformance;
 mod help;
+mod init;
 mod inputs;
 mod minimum;
 mod outputs;

@@ -2,7 +2,7 @@
 //! knows is lost as soon as an object passes through another.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
-use crate::subject::Version;
+use crate::subject::{Kustomized, Version};
 use crdproof_schema::structural::Path;
 
 use super::shared_loss::{Loss, losses};
@@ -55,7 +55,24 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
         failures.extend(lost.into_iter().map(|(path, loss, versions)| failure(has, &path, &loss, &versions)));
     }
+    if crd.is_generated_without_stanza() && crd.kustomized != Kustomized::Yes {
+        failures = failures.into_iter().map(|failure| uncertain(failure, crd.kustomized)).collect();
+    }
     Verdict::from_failures(failures, examined)
+}
+
+/// controller-gen writes no conversion stanza; something that was not read may add one before the CRD is installed.
+fn uncertain(failure: Failure, kustomized: Kustomized) -> Failure {
+    let failure = failure.severity(Severity::Warning);
+    match kustomized {
+        Kustomized::UnusedPatch(span) => failure
+            .related(span, "this patch adds a conversion webhook, but no kustomization applies it")
+            .help("list the patch in the kustomization and give that folder, or add the field to the other version, too"),
+        Kustomized::No | Kustomized::Yes => failure.help(
+            "controller-gen writes no conversion stanza: if a kustomization or a chart adds a webhook, give that folder \
+             or what it renders; else add the field to the other version, too, or convert by webhook",
+        ),
+    }
 }
 
 fn position(live: &[&Version], version: &Version) -> Option<usize> {

@@ -1,11 +1,11 @@
 //! CRDs out of texts: several documents in one file, lists, and whatever else lies in a bundle.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 
-use super::{InputError, Text, Texts};
-use crate::subject::{Crd, CrdInputs};
+use super::kustomize::{self, Built};
+use super::{InputError, Text, Texts, conversion, parallel};
+use crate::subject::{Crd, CrdInputs, Kustomized};
 use crdproof_schema::document::{Kind, Node, SourceId, Sources, parse};
 
 /// What a bundle of manifests holds.
@@ -13,88 +13,146 @@ use crdproof_schema::document::{Kind, Node, SourceId, Sources, parse};
 pub struct Manifests {
     /// Its CRDs, sorted by name.
     pub crds: Vec<Crd>,
-    /// Everything else.
+    /// Everything else, also CRDs without the parts that a whole one has, such as patches.
     pub others: Vec<Node>,
+    /// How many files of folders are no YAML and mention no CRD.
+    pub unreadable: usize,
+    /// What kustomizations do to the CRDs and was not applied, with its place and the reason.
+    pub not_applied: Vec<String>,
+    /// Whether a kustomization was built by another program.
+    pub by_tool: bool,
 }
 
 impl Manifests {
-    /// The other documents, counted by kind.
+    /// The other documents, counted by kind, and what was not applied.
     pub fn passed_over(&self) -> BTreeMap<String, usize> {
         let mut kinds = BTreeMap::new();
         for node in &self.others {
-            let kind = node.str_at("kind").unwrap_or("(no kind)");
+            let kind = match node.str_at("kind") {
+                Some(_) if Crd::is_crd(node) => "incomplete CustomResourceDefinition",
+                Some(kind) => kind,
+                None => "(no kind)",
+            };
             *kinds.entry(kind.to_owned()).or_default() += 1;
+        }
+        if self.unreadable > 0 {
+            kinds.insert("(no YAML)".to_owned(), self.unreadable);
+        }
+        for what in &self.not_applied {
+            *kinds.entry(what.clone()).or_default() += 1;
         }
         kinds
     }
+
+    fn add(&mut self, other: Self) {
+        self.crds.extend(other.crds);
+        self.others.extend(other.others);
+        self.unreadable += other.unreadable;
+        self.not_applied.extend(other.not_applied);
+        self.by_tool |= other.by_tool;
+    }
+
+    /// Sorts the CRDs and refuses names that stand there twice.
+    fn sorted(mut self, sources: &Sources) -> Result<Self, InputError> {
+        self.crds.sort_by(|left, right| left.name.cmp(&right.name));
+        for pair in self.crds.windows(2) {
+            if pair[0].name == pair[1].name {
+                let first = sources.place(pair[0].span_at("/metadata/name"));
+                let error = InputError::at(
+                    sources,
+                    pair[1].span_at("/metadata/name"),
+                    format!("the CRD {} stands here again; first at {first}", pair[1].name),
+                );
+                return Err(
+                    error.help("judge one state of a CRD at a time, or compare two with `crdproof diff OLD NEW`")
+                );
+            }
+        }
+        Ok(self)
+    }
 }
 
-/// Reads all manifests that paths and a command give.
+/// Reads all manifests that paths and a command give. A folder with a kustomization is read as kustomize builds it.
 pub fn read_manifests(sources: &mut Sources, texts: &Texts, inputs: &CrdInputs) -> Result<Manifests, InputError> {
-    let mut found = Vec::new();
+    let mut manifests = Manifests::default();
     for path in &inputs.paths {
-        found.extend(texts.read(path)?);
+        manifests.add(read_source(sources, texts, path)?);
     }
     if !inputs.command.is_empty() {
-        found.push(texts.command(&inputs.command)?);
+        manifests.add(read(sources, vec![texts.command(&inputs.command)?], false)?);
     }
-    from_texts(sources, found)
+    manifests.sorted(sources)
 }
 
-pub(super) fn from_texts(sources: &mut Sources, texts: Vec<Text>) -> Result<Manifests, InputError> {
-    let ids: Vec<SourceId> = texts.into_iter().map(|Text { name, text }| sources.add(name, text)).collect();
-    let mut manifests = Manifests::default();
-    for part in read_all(sources, &ids) {
-        let part = part?;
-        manifests.crds.extend(part.crds);
-        manifests.others.extend(part.others);
+/// Reads the manifests of one path.
+fn read_source(sources: &mut Sources, texts: &Texts, path: &str) -> Result<Manifests, InputError> {
+    if let Some((tree, file)) = texts.kustomization(path)? {
+        let built = kustomize::build(sources, &tree, &file)?;
+        return from_kustomization(sources, built);
     }
-    manifests.crds.sort_by(|left, right| left.name.cmp(&right.name));
-    for pair in manifests.crds.windows(2) {
-        if pair[0].name == pair[1].name {
-            let first = sources.place(pair[0].span_at("/metadata/name"));
-            let error = InputError::at(
-                sources,
-                pair[1].span_at("/metadata/name"),
-                format!("the CRD {} stands here again; first at {first}", pair[1].name),
-            );
-            return Err(error.help("judge one state of a CRD at a time, or compare two with `crdproof diff OLD NEW`"));
-        }
+    let mut manifests = read(sources, texts.read(path)?, texts.is_folder(path)?)?;
+    if path != "-" {
+        let (tree, _) = texts.locate(path)?;
+        conversion::complete(sources, &tree, &mut manifests.crds);
     }
     Ok(manifests)
 }
 
-/// Reads every text, on all cores, in the order in which they were given.
-fn read_all(sources: &Sources, ids: &[SourceId]) -> Vec<Result<Manifests, InputError>> {
-    let jobs = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(ids.len().max(1));
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(id) = ids.get(index) else { return done };
-            done.push((index, read_one(sources, *id)));
-        }
-    };
-    let mut parts = std::thread::scope(|scope| {
-        let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
-        let mut parts = work();
-        // A worker that panicked takes the whole process with it, as a panic here would.
-        parts.extend(
-            workers
-                .into_iter()
-                .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
-        );
-        parts
-    });
-    parts.sort_by_key(|(index, _)| *index);
-    parts.into_iter().map(|(_, part)| part).collect()
+/// Reads objects: the documents of files and folders as they stand, without kustomizations.
+pub(super) fn read_objects(sources: &mut Sources, texts: &Texts, paths: &[String]) -> Result<Vec<Node>, InputError> {
+    let mut found = Vec::new();
+    for path in paths {
+        found.extend(texts.read(path)?);
+    }
+    found.retain(|text| !kustomize::is_kustomization(Path::new(&text.name)));
+    Ok(from_texts(sources, found)?.others)
 }
 
-fn read_one(sources: &Sources, id: SourceId) -> Result<Manifests, InputError> {
+pub(super) fn from_texts(sources: &mut Sources, texts: Vec<Text>) -> Result<Manifests, InputError> {
+    read(sources, texts, false)?.sorted(sources)
+}
+
+/// Sorts what a kustomization gives.
+fn from_kustomization(sources: &Sources, built: Built) -> Result<Manifests, InputError> {
+    let mut manifests = Manifests { not_applied: built.not_applied, by_tool: built.by_tool, ..Manifests::default() };
+    let sorted = parallel::each(built.documents, |document| {
+        let mut part = Manifests::default();
+        sort_in(sources, &mut part, document).map(|()| part)
+    });
+    for part in sorted {
+        manifests.add(part?);
+    }
+    if manifests.not_applied.is_empty() {
+        manifests.crds.iter_mut().for_each(|crd| crd.kustomized = Kustomized::Yes);
+    }
+    Ok(manifests)
+}
+
+fn read(sources: &mut Sources, texts: Vec<Text>, in_folder: bool) -> Result<Manifests, InputError> {
+    let ids: Vec<SourceId> = texts.into_iter().map(|Text { name, text }| sources.add(name, text)).collect();
+    let (mut manifests, sources) = (Manifests::default(), &*sources);
+    for part in parallel::each(ids, |id| read_one(sources, id, in_folder)) {
+        manifests.add(part?);
+    }
+    Ok(manifests)
+}
+
+fn read_one(sources: &Sources, id: SourceId, in_folder: bool) -> Result<Manifests, InputError> {
     let mut manifests = Manifests::default();
-    for document in parse(sources, id).map_err(|error| InputError::parse(sources, &error))? {
-        sort_in(sources, &mut manifests, document)?;
+    match parse(sources, id) {
+        Ok(documents) => {
+            for document in documents {
+                sort_in(sources, &mut manifests, document)?;
+            }
+        }
+        // A folder may hold templates and other texts that only look like YAML.
+        Err(_) if in_folder && !sources.get(id).text.contains("CustomResourceDefinition") => manifests.unreadable = 1,
+        Err(error) if sources.get(id).text.contains("{{") => {
+            let help = "this looks like a template: render it first, such as with \
+                        `command: [helm, template, --include-crds, CHART]` under `crds`";
+            return Err(InputError::parse(sources, &error).help(help));
+        }
+        Err(error) => return Err(InputError::parse(sources, &error)),
     }
     Ok(manifests)
 }
@@ -107,7 +165,7 @@ fn sort_in(sources: &Sources, manifests: &mut Manifests, document: Node) -> Resu
         for item in document.get("items").map(Node::items).unwrap_or_default() {
             sort_in(sources, manifests, item.clone())?;
         }
-    } else if Crd::is_crd(&document) {
+    } else if Crd::is_crd(&document) && is_whole(&document) {
         let crd =
             Crd::read(document).map_err(|error| InputError::at(sources, error.span, error.message).help(error.help))?;
         manifests.crds.push(crd);
@@ -115,4 +173,10 @@ fn sort_in(sources: &Sources, manifests: &mut Manifests, document: Node) -> Resu
         manifests.others.push(document);
     }
     Ok(())
+}
+
+/// Whether a document is meant to be a whole CRD, be it right or wrong, and not a patch of one.
+fn is_whole(document: &Node) -> bool {
+    let has = |key: &&&str| document.at(&["spec", key]).is_some();
+    ["group", "names", "versions", "version"].iter().filter(has).count() >= 2
 }

@@ -1,12 +1,16 @@
 //! Reading a subject: files, directories, standard input, commands and git, at the edge of the pure
 //! part. Everything that can be wrong with an input is an [`InputError`] with a place and a remedy.
 
+mod conversion;
 mod dump;
 mod error;
 mod field_maps;
+mod kustomize;
 mod manifests;
+mod parallel;
 mod subject;
 mod texts;
+mod tree;
 
 pub use dump::read_dump;
 pub use error::{InputError, Trouble};

@@ -78,9 +78,8 @@ fn load(mut sources: Sources, file: SubjectFile, document: Option<Node>, texts: 
         return Err(nothing(&manifests, minimum));
     }
     let mut objects = |paths: &[String]| {
-        let inputs = CrdInputs { paths: paths.to_vec(), ..CrdInputs::default() };
-        let read = read_manifests(&mut sources, texts, &inputs)?;
-        Ok::<_, InputError>(read.others.into_iter().map(Sample::new).collect::<Vec<_>>())
+        let read = manifests::read_objects(&mut sources, texts, paths)?;
+        Ok::<_, InputError>(read.into_iter().map(Sample::new).collect::<Vec<_>>())
     };
     let samples = objects(&file.samples)?;
     let recorded = objects(&file.recorded)?;
@@ -107,7 +106,10 @@ fn assemble(
     [samples, recorded]: [Vec<Sample>; 2],
     baseline: Option<Manifests>,
 ) -> Result<Subject, InputError> {
-    let passed_over = manifests.passed_over();
+    let mut passed_over = manifests.passed_over();
+    for what in baseline.iter().flat_map(|baseline| &baseline.not_applied) {
+        *passed_over.entry(what.clone()).or_default() += 1;
+    }
     let name = subject_name(&file, &manifests.crds);
     let subject = Subject {
         name,

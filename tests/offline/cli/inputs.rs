@@ -50,7 +50,8 @@ fn a_subject_file_of_another_kind_is_refused() {
 
 #[test]
 fn the_old_form_of_crds_is_refused_with_the_remedy() {
-    let text = "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: {name: a.b.c}\n";
+    let text = "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: {name: a.b.c}\n\
+                spec: {group: b.c, names: {plural: a}, version: v1}\n";
     let ended = crdproof_fed(repository(), &["run", "-"], text);
     ended.says(2, &["-:1:13: ", "v1beta1", "help:", "apiextensions.k8s.io/v1"]);
 }
