@@ -4,11 +4,17 @@
 //! direction and does not have to know each keyword. A keyword that nobody taught us about becomes
 //! [`What::NotUnderstood`]: silence must mean that nothing changed.
 
+mod facts;
 mod junctor;
+mod known;
+mod language;
 mod node;
+mod presence;
 mod rule_logic;
+mod rule_terms;
 mod rules;
 mod trail;
+mod trees;
 mod value;
 mod what;
 mod words;
@@ -85,6 +91,6 @@ impl Delta {
 /// ```
 pub fn compare(old: &Schema, new: &Schema) -> Vec<Delta> {
     let mut out = Vec::new();
-    node::Scene { old, new, at: &trail::Trail::root(), out: &mut out }.compare();
+    node::Scene { old, new, at: &trail::Trail::root(), above: None, out: &mut out }.compare();
     out
 }

@@ -24,6 +24,7 @@ mod engine;
 mod equal;
 mod expression;
 mod library;
+mod literals;
 mod macros;
 mod program;
 mod rewrite;
@@ -284,6 +285,26 @@ impl<'a> Node<'a> {
 /// Parses a rule into a tree. Returns `None` if the parser cannot read it.
 pub(crate) fn parse_rule(text: &str) -> Option<IdedExpr> {
     guarded(|| rewrite::parse(text)).ok()?.ok()
+}
+
+/// Evaluates an expression in which no variable is free. `None` where our engine cannot; the inner `Err` is an evaluation
+/// error that a server has too.
+pub(crate) fn evaluate_constant(expression: &IdedExpr) -> Option<Result<Value, ()>> {
+    let mut expression = expression.clone();
+    let mut engine = Engine::new(KubeVersion::NEWEST);
+    guarded(|| rewrite::rewrite_constant(&mut expression, &mut engine)).ok()?.ok()?;
+    engine.seal();
+    let scope = engine.scope();
+    match guarded(|| scope.resolve(&expression)).ok()? {
+        Ok(value) => expression::to_json(&value).ok().map(Ok),
+        Err(error) if engine::is_genuine(&error) => Some(Err(())),
+        Err(_) => None,
+    }
+}
+
+/// The property that a rule selects by this name: reserved words and some characters are escaped there.
+pub(crate) fn unescape_field(escaped: &str) -> String {
+    value::unescape(escaped)
 }
 
 /// Returns the syntax error of a rule. Syntax that our parser does not support, such as `.?`, and rules that are nested

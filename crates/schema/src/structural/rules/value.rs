@@ -205,6 +205,16 @@ pub(super) fn escape(name: &str) -> Option<String> {
     Some(escaped)
 }
 
+/// The property whose escaped name this is; a name without escapes stands for itself.
+pub(super) fn unescape(escaped: &str) -> String {
+    let inner = escaped.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"));
+    if let Some(reserved) = inner.filter(|inner| RESERVED.contains(inner)) {
+        return reserved.to_owned();
+    }
+    let name = escaped.replace("__dot__", ".").replace("__dash__", "-").replace("__slash__", "/");
+    name.replace("__underscores__", "__")
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -221,5 +231,8 @@ mod tests {
     #[case("", None)]
     fn names_are_escaped(#[case] name: &str, #[case] expected: Option<&str>) {
         assert_eq!(escape(name).as_deref(), expected);
+        if let Some(expected) = expected {
+            assert_eq!(unescape(expected), name);
+        }
     }
 }
