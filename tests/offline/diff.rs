@@ -152,6 +152,50 @@ fn exit_codes_are_those_of_run() {
 }
 
 #[test]
+fn waivers_of_the_subject_file_count() {
+    let folder = Folder::new();
+    folder.write("old.yaml", &crd("widgets", "a: {type: integer}, b: {type: integer}"));
+    folder.write("new.yaml", &crd("widgets", "a: {type: integer, maximum: 5}, b: {type: integer}"));
+    let states = ["old.yaml", "new.yaml"];
+    let waiver = |path: &str, day: &str| {
+        format!(
+            "apiVersion: crdproof/v1alpha1\nkind: Subject\nwaivers:\n- {{check: 'upgrade/*', path: {path}, reason: known, expires: {day}}}\n"
+        )
+    };
+    folder.write("crdproof.yaml", &waiver(".spec.a", "9999-12-31"));
+    let (code, _, said) = diff(folder.path(), &states);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 waived"), "{said}");
+    // A waiver of what this change does not bring may be needed elsewhere.
+    folder.write("crdproof.yaml", &waiver(".spec.b", "9999-12-31"));
+    let (code, _, said) = diff(folder.path(), &states);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(!said.contains("no finding matches"), "{said}");
+    folder.write("crdproof.yaml", &waiver(".spec.a", "2020-01-31"));
+    let (code, _, said) = diff(folder.path(), &states);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("expired on 2020-01-31"), "{said}");
+    folder.write("other.yaml", &waiver(".spec.a", "9999-12-31"));
+    assert_eq!(diff(folder.path(), &[&states[..], &["--file", "other.yaml"]].concat()).0, Some(0));
+    folder.write("crdproof.yaml", "kind: Subject\nkubernetes: {minimum: '1.30'}\napiVersion: crdproof/v1alpha1\n");
+    assert_eq!(diff(folder.path(), &states).0, Some(0));
+    folder.write("crdproof.yaml", "kind: Subjekt\n");
+    assert_eq!(diff(folder.path(), &states).0, Some(2));
+}
+
+#[test]
+fn nothing_inconclusive_is_told_that_has_nothing_to_do_with_the_change() {
+    let folder = Folder::new();
+    folder.write("old.yaml", &crd("widgets", "a: {type: integer, x-kubernetes-validations: [{rule: self > 0}]}"));
+    folder.write("new.yaml", &crd("widgets", "a: {type: integer, x-kubernetes-validations: [{rule: self >= 0}]}"));
+    let (code, out, said) = diff(folder.path(), &["old.yaml", "new.yaml", "--format", "json"]);
+    assert_eq!(code, Some(0), "{said}");
+    let report: crdproof::report::Report = serde_json::from_str(&out).unwrap();
+    assert_eq!((report.summary.inconclusive, report.skipped.len()), (0, 0), "{said}");
+    assert!(!said.contains("inconclusive"), "{said}");
+}
+
+#[test]
 fn json_holds_places_in_both_states() {
     let folder = Folder::new();
     folder.write("old.yaml", &crd("widgets", "a: {type: integer, maximum: 10}"));
