@@ -30,7 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             return None;
         }
         match &delta.what {
-            What::PatternChanged { .. } if delta.direction == Direction::Unknown => Some(undecided(failure)),
+            What::PatternChanged { .. } if delta.direction == Direction::Unknown => Some(not_decided(failure)),
             What::BoundChanged { .. }
             | What::EnumAdded { .. }
             | What::EnumChanged { .. }
@@ -48,7 +48,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 /// A pattern that is too large to be compared, or that our engine cannot read.
-fn undecided(failure: Failure) -> Failure {
+fn not_decided(failure: Failure) -> Failure {
     let help = "compare the patterns by hand: it is not decided whether the new one matches all that the old one does";
     failure.severity(Severity::Warning).help(help)
 }

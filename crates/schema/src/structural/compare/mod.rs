@@ -25,6 +25,7 @@ mod tests;
 use super::{Path, Schema};
 use crate::document::Span;
 
+pub(super) use trees::children;
 pub use what::{Shape, Values, What};
 
 /// Which way a schema moved.

@@ -14,7 +14,6 @@ const KEYWORD: &str = "x-kubernetes-validations";
 const ALIKE: f64 = 0.6;
 
 /// A rule with its tree, where the parser can read it, and its formula.
-#[derive(Clone)]
 struct ParsedRule<'a> {
     rule: &'a Rule,
     tree: Option<IdedExpr>,
@@ -58,9 +57,9 @@ impl Scene<'_> {
     ) -> (Direction, Option<usize>) {
         let find =
             |wanted: &dyn Fn(&ParsedRule<'_>) -> bool| gone.iter().position(|old| old.when == new.when && wanted(old));
-        if self.is_known(new, old) {
-            let partner = find(&|old| old.formula.implies(&new.formula));
-            let is_looser = partner.is_some_and(|at| !self.is_known(gone[at], &[new.clone()]));
+        let partner = find(&|old| old.formula.implies(&new.formula));
+        if partner.is_some() || self.is_known(new, old) {
+            let is_looser = partner.is_some_and(|at| !self.is_known(gone[at], std::slice::from_ref(new)));
             return (if is_looser { Direction::Wider } else { Direction::Harmless }, partner);
         }
         if let Some(at) = find(&|old| new.formula.implies(&old.formula)) {

@@ -21,7 +21,7 @@ pub(super) fn error(id: u64) -> IdedExpr {
 }
 
 /// The parts of an expression, in the order in which [`rebuild`] visits them.
-pub(super) fn children(node: &IdedExpr) -> Vec<&IdedExpr> {
+pub(in crate::structural) fn children(node: &IdedExpr) -> Vec<&IdedExpr> {
     match &node.expr {
         Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) | Expr::Struct(_) => Vec::new(),
         Expr::Select(select) => vec![&select.operand],

@@ -179,6 +179,16 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
+/// Whether CEL reserves a word.
+pub(super) fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
+}
+
+/// Whether a reserved word may be selected somewhere; a quick look that spares a parser.
+pub(super) fn mentions_reserved(rule: &str) -> bool {
+    RESERVED.iter().any(|word| rule.contains(&format!(".{word}")) || rule.contains(&format!("?{word}")))
+}
+
 /// The name by which a rule selects a property; `None` where a rule cannot.
 pub(super) fn escape(name: &str) -> Option<String> {
     if RESERVED.contains(&name) {
