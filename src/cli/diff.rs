@@ -1,5 +1,6 @@
 //! `diff`.
 
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use crate::report::{Between, Report, guide};
@@ -21,7 +22,8 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
         let error = InputError::new(Trouble::Wrong, "OLD and NEW cannot both be standard input");
         return Err(error.help("give a file for one of them").into());
     }
-    let mut subject = load::compare(&args.old, &args.new)?;
+    // Large bundles take long to be freed, and the process ends anyway.
+    let mut subject = ManuallyDrop::new(load::compare(&args.old, &args.new)?);
     decide(&mut subject, args)?;
     let command = format!("crdproof diff {} {}", quoted(&args.old), quoted(&args.new));
     let settings = Settings { command: Some(command), ..settings(&selection(args), &subject)? };

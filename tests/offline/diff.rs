@@ -98,10 +98,11 @@ fn a_file_is_compared_with_a_folder() {
     let (code, out, said) = diff(folder.path(), &["old.yaml", "new", "--format", "markdown"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("error[upgrade/crd-kept]: the CRD gadgets.example.com is gone"), "{said}");
-    assert!(out.contains("CRDs: 1 added, 1 changed, 1 removed."), "{out}");
-    assert!(out.contains("## `gadgets.example.com` (Gadget): removed"), "{out}");
-    assert!(out.contains("## `gizmos.example.com` (Gizmo): added"), "{out}");
-    assert!(out.contains("- `.spec.b`"), "{out}");
+    assert!(out.contains("3 kinds: 1 new, 1 changed, 1 gone."), "{out}");
+    assert!(out.contains("- [ ] Gadget: Save what you need"), "{out}");
+    assert!(out.contains("`kubectl get gadgets.example.com -A -o yaml`"), "{out}");
+    assert!(out.contains("- the kind Gizmo (`gizmos.example.com`, `v1`)"), "{out}");
+    assert!(out.contains("- Widget: `.spec.b`"), "{out}");
 }
 
 #[test]
@@ -127,6 +128,34 @@ fn the_upgrade_guide_reads_as_one() {
     let (code, guide, _) = diff(&folder, &arguments);
     assert_eq!(code, Some(1));
     insta::assert_snapshot!(guide);
+}
+
+#[test]
+fn kinds_that_changed_alike_are_told_once() {
+    let folder = Folder::new();
+    let state = |spec: &str| [crd("widgets", spec), crd("gadgets", spec)].join("---\n");
+    folder.write("old.yaml", &state("a: {type: integer}"));
+    folder.write("new.yaml", &state("a: {type: integer, maximum: 5}"));
+    let (_, guide, _) = diff(folder.path(), &["old.yaml", "new.yaml", "--format", "markdown", "--quiet"]);
+    assert!(guide.contains("**Gadget, Widget**\n\n- `.spec.a`: maximum 5 added\n"), "{guide}");
+    assert_eq!(guide.matches("maximum 5 added").count(), 1, "{guide}");
+    assert!(guide.contains("- [ ] Gadget, Widget: Correct objects"), "{guide}");
+    assert!(!guide.contains("keep the old limit"), "no advice for maintainers: {guide}");
+}
+
+#[test]
+fn a_guide_stays_below_its_limit_and_says_what_is_left_out() {
+    let folder = Folder::new();
+    let state = |limit: &str| {
+        let kind =
+            |at: usize| crd(&format!("widget{at}s"), &format!("{}{at}: {{type: integer{limit}}}", "a".repeat(400)));
+        (0..200).map(kind).collect::<Vec<_>>().join("---\n")
+    };
+    folder.write("old.yaml", &state(""));
+    folder.write("new.yaml", &state(", maximum: 5"));
+    let (_, guide, _) = diff(folder.path(), &["old.yaml", "new.yaml", "--format", "markdown", "--quiet"]);
+    assert!(guide.len() <= 60_000 && guide.len() > 20_000, "{}", guide.len());
+    assert!(guide.contains("more; `crdproof diff` lists them all."), "{guide}");
 }
 
 #[test]
