@@ -1,10 +1,14 @@
 //! `diff`.
 
+use std::mem::ManuallyDrop;
+use std::path::Path;
+
 use crate::report::{Between, Report, guide};
 use crate::run::{self as engine, ServerMatrix, Settings, quoted};
-use crate::subject::Subject;
-use crate::subject::load::{self, InputError, Trouble};
+use crate::subject::load::{self, InputError, Texts, Trouble};
+use crate::subject::{Subject, SubjectFile};
 use anyhow::Result;
+use crdproof_schema::document::{Span, decode, parse};
 
 use super::args::{DiffArgs, DiffFormat, SelectionArgs};
 use super::console::Console;
@@ -18,8 +22,9 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
         let error = InputError::new(Trouble::Wrong, "OLD and NEW cannot both be standard input");
         return Err(error.help("give a file for one of them").into());
     }
-    let mut subject = load::compare(&args.old, &args.new)?;
-    subject.file.kubernetes.minimum = args.minimum;
+    // Large bundles take long to be freed, and the process ends anyway.
+    let mut subject = ManuallyDrop::new(load::compare(&args.old, &args.new)?);
+    decide(&mut subject, args)?;
     let command = format!("crdproof diff {} {}", quoted(&args.old), quoted(&args.new));
     let settings = Settings { command: Some(command), ..settings(&selection(args), &subject)? };
     let plan = engine::plan(&subject, &settings, &ServerMatrix::default());
@@ -36,6 +41,34 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
     }
     // Where all that was judged stood in OLD already, something was tested nevertheless.
     Ok(if exit == Exit::Nothing && known > 0 { Exit::Success } else { exit })
+}
+
+/// Takes what the subject file decides: waivers, and the Kubernetes versions that count. Its CRDs are not read.
+fn decide(subject: &mut Subject, args: &DiffArgs) -> Result<()> {
+    let default = Path::new("crdproof.yaml");
+    let file = args.file.as_deref().or_else(|| default.exists().then_some(default));
+    if let Some(file) = file {
+        let text = Texts::relative_to("").read(&file.display().to_string())?.remove(0);
+        let sources = &mut subject.sources;
+        let id = sources.add(text.name, text.text);
+        let documents = parse(sources, id).map_err(|error| InputError::at(sources, error.span, &error.message))?;
+        let Some(document) = documents.into_iter().next() else {
+            return Err(
+                InputError::at(sources, Span::start_of(id), "a subject file is one document; here is none").into()
+            );
+        };
+        let read = decode::<SubjectFile>(&document)
+            .map_err(|error| InputError::at(sources, error.span.unwrap_or(document.span), error.message))?;
+        if let Some(problem) = read.problem() {
+            let span = document.nearest(&problem.pointer).span;
+            return Err(InputError::at(sources, span, problem.message).help(problem.help).into());
+        }
+        subject.file.waivers = read.waivers;
+        subject.file.kubernetes = read.kubernetes;
+        subject.document = Some(document);
+    }
+    subject.file.kubernetes.minimum = args.minimum.or(subject.file.kubernetes.minimum);
+    Ok(())
 }
 
 fn console_output(args: &DiffArgs, subject: &Subject, report: &Report, console: Console) -> Result<()> {

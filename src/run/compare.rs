@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observations, Options, Plan, ServerMatrix, Settings, judge};
 use crate::checks::{self, Need};
-use crate::report::{Report, Skipped};
+use crate::report::{Outcome, Report, Skipped, WaiverState};
 use crate::subject::Subject;
 
 /// The verdict on a change.
@@ -20,6 +20,7 @@ pub struct Comparison {
 /// has too are left out: a change answers for what it brings.
 pub fn compare(plan: &Plan<'_>, settings: &Settings, options: &Options) -> Comparison {
     let mut report = judge(plan, &Observations::default(), options).report;
+    leave_out_unrelated(&mut report);
     let suspects = found_without_baseline(&report);
     if suspects.is_empty() {
         return Comparison { report, known: 0 };
@@ -30,6 +31,21 @@ pub fn compare(plan: &Plan<'_>, settings: &Settings, options: &Options) -> Compa
     let known: BTreeSet<_> = before.findings.into_iter().map(|finding| finding.fingerprint).collect();
     let known = leave_out(&mut report, &known);
     Comparison { report, known }
+}
+
+/// Takes out what says nothing about the change: what could not be decided about a state, or about a CRD that is gone;
+/// what was skipped; and waivers of findings that this change does not bring.
+fn leave_out_unrelated(report: &mut Report) {
+    report.results.retain(|result| result.outcome != Outcome::Inconclusive);
+    report.skipped.clear();
+    let complaints: BTreeSet<_> = report
+        .waivers
+        .iter()
+        .filter(|waiver| waiver.state == WaiverState::Unused)
+        .filter_map(|waiver| waiver.complaint.clone())
+        .collect();
+    report.findings.retain(|finding| !complaints.contains(&finding.fingerprint));
+    report.summarise();
 }
 
 /// CRDs with findings of checks that do not look at the old state.

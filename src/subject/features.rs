@@ -1,11 +1,13 @@
 //! Which features of the table a CRD uses.
 
+use std::collections::BTreeMap;
+
 use regex::Regex;
 
 use super::Crd;
 use crdproof_schema::document::{Node, Span};
 use crdproof_schema::kubernetes::{FEATURES, Feature, Found, KubeVersion};
-use crdproof_schema::structural::Rule;
+use crdproof_schema::structural::{Rule, Schema, selects_reserved_word};
 
 /// A feature that a CRD uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,41 +31,76 @@ pub fn features_of(crd: &Crd) -> Vec<Used> {
 }
 
 fn recognised(crd: &Crd) -> impl Iterator<Item = Used> {
-    FEATURES.iter().filter_map(|(feature, regex)| {
-        let span = first_use(crd, feature.found.as_ref()?, regex.as_ref())?;
+    let uses = Uses::of(crd);
+    FEATURES.iter().filter_map(move |(feature, regex)| {
+        let span = uses.first(crd, feature.found.as_ref()?, regex.as_ref())?;
         Some(Used { feature, since: feature.since()?, span })
     })
 }
 
-fn first_use(crd: &Crd, found: &Found, regex: Option<&Regex>) -> Option<Span> {
-    if let Some(wanted) = &found.review_versions_without {
-        let versions = &crd.conversion.review_versions;
-        let without = !versions.is_empty() && !versions.iter().any(|(name, _)| name == wanted);
-        return without.then(|| crd.span_at("/spec/conversion/webhook/conversionReviewVersions"));
-    }
-    if let Some(path) = &found.spec_field {
-        return field(crd.node.get("spec")?, path);
-    }
-    crd.versions.iter().find_map(|version| {
-        if let Some(path) = &found.version_field {
-            return field(&version.node, path);
+/// What the schemas of a CRD use, each with the first place, in the order of the file.
+#[derive(Default)]
+struct Uses<'a> {
+    keywords: BTreeMap<&'a str, Span>,
+    /// By their names without dashes.
+    formats: BTreeMap<String, Span>,
+    rules: Vec<RuleUse<'a>>,
+}
+
+struct RuleUse<'a> {
+    rule: &'a Rule,
+    /// The rule and its message, without what could look like code.
+    texts: Vec<String>,
+    selects_reserved_word: bool,
+}
+
+impl<'a> Uses<'a> {
+    fn of(crd: &'a Crd) -> Self {
+        let mut uses = Self::default();
+        for schema in crd.versions.iter().filter_map(|version| version.schema.as_ref()) {
+            schema.walk_all(&mut |_, schema| uses.add(schema));
         }
-        let mut first = None;
-        version.schema.as_ref()?.walk_all(&mut |_, schema| {
-            if first.is_some() {
-                return;
+        uses
+    }
+
+    fn add(&mut self, schema: &'a Schema) {
+        for keyword in &schema.keywords {
+            self.keywords.entry(&keyword.name).or_insert(keyword.span);
+        }
+        if let Some(format) = &schema.format {
+            self.formats.entry(undashed(format)).or_insert_with(|| schema.keyword_span("format"));
+        }
+        self.rules.extend(schema.rules.iter().map(|rule| {
+            let texts = std::iter::once(&rule.rule).chain(&rule.message_expression);
+            RuleUse {
+                rule,
+                texts: texts.map(|text| without_strings(text)).collect(),
+                selects_reserved_word: selects_reserved_word(schema, &rule.rule),
             }
-            if let Some(keyword) = &found.keyword {
-                first = schema.keyword(keyword).map(|keyword| keyword.span);
-            } else if let Some(formats) = &found.formats {
-                let known = |format: &String| formats.iter().any(|known| undashed(known) == undashed(format));
-                first = schema.format.as_ref().filter(|format| known(format)).map(|_| schema.keyword_span("format"));
-            } else {
-                first = schema.rules.iter().find(|rule| rule_uses(rule, found, regex)).map(|rule| rule.span);
-            }
-        });
-        first
-    })
+        }));
+    }
+
+    /// The first place where a feature is used.
+    fn first(&self, crd: &Crd, found: &Found, regex: Option<&Regex>) -> Option<Span> {
+        if let Some(wanted) = &found.review_versions_without {
+            let versions = &crd.conversion.review_versions;
+            let without = !versions.is_empty() && !versions.iter().any(|(name, _)| name == wanted);
+            return without.then(|| crd.span_at("/spec/conversion/webhook/conversionReviewVersions"));
+        }
+        if let Some(path) = &found.spec_field {
+            return field(crd.node.get("spec")?, path);
+        }
+        if let Some(path) = &found.version_field {
+            return crd.versions.iter().find_map(|version| field(&version.node, path));
+        }
+        if let Some(keyword) = &found.keyword {
+            return self.keywords.get(keyword.as_str()).copied();
+        }
+        if let Some(formats) = &found.formats {
+            return formats.iter().filter_map(|format| self.formats.get(&undashed(format))).min().copied();
+        }
+        self.rules.iter().find(|used| used.has(found, regex)).map(|used| used.rule.span)
+    }
 }
 
 /// Where a field stands that says something.
@@ -81,16 +118,19 @@ fn undashed(format: &str) -> String {
     format.replace('-', "")
 }
 
-fn rule_uses(rule: &Rule, found: &Found, regex: Option<&Regex>) -> bool {
-    let key = match found.rule_key.as_deref() {
-        Some("messageExpression") => rule.message_expression.is_some(),
-        Some("reason") => rule.reason.is_some(),
-        Some("fieldPath") => rule.field_path.is_some(),
-        Some("optionalOldSelf") => rule.optional_old_self.is_some(),
-        _ => false,
-    };
-    let texts = std::iter::once(&rule.rule).chain(&rule.message_expression);
-    key || regex.is_some_and(|regex| texts.into_iter().any(|text| regex.is_match(&without_strings(text))))
+impl RuleUse<'_> {
+    fn has(&self, found: &Found, regex: Option<&Regex>) -> bool {
+        let rule = self.rule;
+        let key = match found.rule_key.as_deref() {
+            Some("messageExpression") => rule.message_expression.is_some(),
+            Some("reason") => rule.reason.is_some(),
+            Some("fieldPath") => rule.field_path.is_some(),
+            Some("optionalOldSelf") => rule.optional_old_self.is_some(),
+            _ => false,
+        };
+        let reserved = found.rule_selects.as_deref() == Some("reserved word") && self.selects_reserved_word;
+        key || reserved || regex.is_some_and(|regex| self.texts.iter().any(|text| regex.is_match(text)))
+    }
 }
 
 /// A rule without its string literals, which could look like calls.

@@ -19,6 +19,7 @@ mod minimum;
 mod probes;
 mod retire;
 mod support;
+mod upgrade;
 mod verbs;
 
 use std::path::PathBuf;
@@ -133,6 +134,11 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("a_restless_converter_costs_ownership", scenarios::a_restless_converter_costs_ownership),
         ("a_migration_is_proven_after_it_was_killed", migrate::a_migration_is_proven_after_it_was_killed),
         ("what_cannot_be_moved_is_named", migrate::what_cannot_be_moved_is_named),
+        ("a_default_that_is_added_changes_what_is_read", upgrade::a_default_that_is_added_changes_what_is_read),
+        ("a_field_that_is_no_longer_selectable_is_refused", upgrade::a_field_that_is_no_longer_selectable_is_refused),
+        ("a_looser_rule_takes_what_the_old_one_took", upgrade::a_looser_rule_takes_what_the_old_one_took),
+        ("a_subresource_that_goes_answers_404", upgrade::a_subresource_that_goes_answers_404),
+        ("an_invalid_value_may_stay_and_may_not_change", upgrade::an_invalid_value_may_stay_and_may_not_change),
         ("an_audit_finds_and_changes_nothing", audit::an_audit_finds_and_changes_nothing),
         ("an_audit_without_rights_says_so", audit::an_audit_without_rights_says_so),
         ("gates_keep_a_version", retire::gates_keep_a_version),

@@ -98,10 +98,11 @@ fn a_file_is_compared_with_a_folder() {
     let (code, out, said) = diff(folder.path(), &["old.yaml", "new", "--format", "markdown"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("error[upgrade/crd-kept]: the CRD gadgets.example.com is gone"), "{said}");
-    assert!(out.contains("CRDs: 1 added, 1 changed, 1 removed."), "{out}");
-    assert!(out.contains("## `gadgets.example.com` (Gadget): removed"), "{out}");
-    assert!(out.contains("## `gizmos.example.com` (Gizmo): added"), "{out}");
-    assert!(out.contains("- `.spec.b`"), "{out}");
+    assert!(out.contains("3 kinds: 1 new, 1 changed, 1 gone."), "{out}");
+    assert!(out.contains("- [ ] Gadget: Save what you need"), "{out}");
+    assert!(out.contains("`kubectl get gadgets.example.com -A -o yaml`"), "{out}");
+    assert!(out.contains("- the kind Gizmo (`gizmos.example.com`, `v1`)"), "{out}");
+    assert!(out.contains("- Widget: `.spec.b`"), "{out}");
 }
 
 #[test]
@@ -130,6 +131,34 @@ fn the_upgrade_guide_reads_as_one() {
 }
 
 #[test]
+fn kinds_that_changed_alike_are_told_once() {
+    let folder = Folder::new();
+    let state = |spec: &str| [crd("widgets", spec), crd("gadgets", spec)].join("---\n");
+    folder.write("old.yaml", &state("a: {type: integer}"));
+    folder.write("new.yaml", &state("a: {type: integer, maximum: 5}"));
+    let (_, guide, _) = diff(folder.path(), &["old.yaml", "new.yaml", "--format", "markdown", "--quiet"]);
+    assert!(guide.contains("**Gadget, Widget**\n\n- `.spec.a`: maximum 5 added\n"), "{guide}");
+    assert_eq!(guide.matches("maximum 5 added").count(), 1, "{guide}");
+    assert!(guide.contains("- [ ] Gadget, Widget: Correct objects"), "{guide}");
+    assert!(!guide.contains("keep the old limit"), "no advice for maintainers: {guide}");
+}
+
+#[test]
+fn a_guide_stays_below_its_limit_and_says_what_is_left_out() {
+    let folder = Folder::new();
+    let state = |limit: &str| {
+        let kind =
+            |at: usize| crd(&format!("widget{at}s"), &format!("{}{at}: {{type: integer{limit}}}", "a".repeat(400)));
+        (0..200).map(kind).collect::<Vec<_>>().join("---\n")
+    };
+    folder.write("old.yaml", &state(""));
+    folder.write("new.yaml", &state(", maximum: 5"));
+    let (_, guide, _) = diff(folder.path(), &["old.yaml", "new.yaml", "--format", "markdown", "--quiet"]);
+    assert!(guide.len() <= 60_000 && guide.len() > 20_000, "{}", guide.len());
+    assert!(guide.contains("more; `crdproof diff` lists them all."), "{guide}");
+}
+
+#[test]
 fn exit_codes_are_those_of_run() {
     let folder = Folder::new();
     folder.write("old.yaml", &crd("widgets", "a: {type: integer}"));
@@ -149,6 +178,50 @@ fn exit_codes_are_those_of_run() {
     assert_eq!(code(&["-", "-"]), Some(2));
     assert_eq!(code(&["empty.yaml", "empty.yaml"]), Some(4));
     assert_eq!(code(&["old.yaml", "empty.yaml"]), Some(1));
+}
+
+#[test]
+fn waivers_of_the_subject_file_count() {
+    let folder = Folder::new();
+    folder.write("old.yaml", &crd("widgets", "a: {type: integer}, b: {type: integer}"));
+    folder.write("new.yaml", &crd("widgets", "a: {type: integer, maximum: 5}, b: {type: integer}"));
+    let states = ["old.yaml", "new.yaml"];
+    let waiver = |path: &str, day: &str| {
+        format!(
+            "apiVersion: crdproof/v1alpha1\nkind: Subject\nwaivers:\n- {{check: 'upgrade/*', path: {path}, reason: known, expires: {day}}}\n"
+        )
+    };
+    folder.write("crdproof.yaml", &waiver(".spec.a", "9999-12-31"));
+    let (code, _, said) = diff(folder.path(), &states);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 waived"), "{said}");
+    // A waiver of what this change does not bring may be needed elsewhere.
+    folder.write("crdproof.yaml", &waiver(".spec.b", "9999-12-31"));
+    let (code, _, said) = diff(folder.path(), &states);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(!said.contains("no finding matches"), "{said}");
+    folder.write("crdproof.yaml", &waiver(".spec.a", "2020-01-31"));
+    let (code, _, said) = diff(folder.path(), &states);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("expired on 2020-01-31"), "{said}");
+    folder.write("other.yaml", &waiver(".spec.a", "9999-12-31"));
+    assert_eq!(diff(folder.path(), &[&states[..], &["--file", "other.yaml"]].concat()).0, Some(0));
+    folder.write("crdproof.yaml", "kind: Subject\nkubernetes: {minimum: '1.30'}\napiVersion: crdproof/v1alpha1\n");
+    assert_eq!(diff(folder.path(), &states).0, Some(0));
+    folder.write("crdproof.yaml", "kind: Subjekt\n");
+    assert_eq!(diff(folder.path(), &states).0, Some(2));
+}
+
+#[test]
+fn nothing_inconclusive_is_told_that_has_nothing_to_do_with_the_change() {
+    let folder = Folder::new();
+    folder.write("old.yaml", &crd("widgets", "a: {type: integer, x-kubernetes-validations: [{rule: self > 0}]}"));
+    folder.write("new.yaml", &crd("widgets", "a: {type: integer, x-kubernetes-validations: [{rule: self >= 0}]}"));
+    let (code, out, said) = diff(folder.path(), &["old.yaml", "new.yaml", "--format", "json"]);
+    assert_eq!(code, Some(0), "{said}");
+    let report: crdproof::report::Report = serde_json::from_str(&out).unwrap();
+    assert_eq!((report.summary.inconclusive, report.skipped.len()), (0, 0), "{said}");
+    assert!(!said.contains("inconclusive"), "{said}");
 }
 
 #[test]

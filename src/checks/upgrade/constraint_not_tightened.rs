@@ -30,6 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             return None;
         }
         match &delta.what {
+            What::PatternChanged { .. } if delta.direction == Direction::Unknown => Some(not_decided(failure)),
             What::BoundChanged { .. }
             | What::EnumAdded { .. }
             | What::EnumChanged { .. }
@@ -44,6 +45,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             _ => None,
         }
     })
+}
+
+/// A pattern that is too large to be compared, or that our engine cannot read.
+fn not_decided(failure: Failure) -> Failure {
+    let help = "compare the patterns by hand: it is not decided whether the new one matches all that the old one does";
+    failure.severity(Severity::Warning).help(help)
 }
 
 /// What ratcheting makes of a constraint.

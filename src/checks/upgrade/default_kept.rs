@@ -3,7 +3,7 @@
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crdproof_schema::structural::compare::What;
+use crdproof_schema::structural::compare::{Direction, What};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/default-kept",
@@ -21,15 +21,17 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
+/// What a default does that comes to a field which objects leave out.
+const ADDED: &str = "let the controller fill in the value, or add the default in a new version: stored objects without the field gain it at the next read, and clients that compare or apply them see a change";
+
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::judge_schemas(evidence, |delta, failure| {
-        match &delta.what {
-        // Objects that leave the field out gain a value when they are read.
-        What::DefaultChanged { old: None, .. } => Some(failure.severity(Severity::Warning).help(
-            "make sure that the default says what the controller did without it: old objects gain it when they are read",
-        )),
-        What::DefaultChanged { old: Some(_), .. } => Some(failure),
+    shared::judge_schemas(evidence, |delta, failure| match (&delta.what, delta.direction) {
+        // Objects that leave the field out gain a value when they are read, and it says as much as before.
+        (What::DefaultChanged { old: None, .. }, Direction::Harmless) => {
+            Some(failure.severity(Severity::Note).help("make sure that the controller takes this value for absence"))
+        }
+        (What::DefaultChanged { old: None, .. }, _) => Some(failure.help(ADDED)),
+        (What::DefaultChanged { old: Some(_), .. }, _) => Some(failure),
         _ => None,
-    }
     })
 }

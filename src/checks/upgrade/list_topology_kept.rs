@@ -24,14 +24,37 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let verdict = shared::judge_schemas(evidence, |delta, failure| Some(failure.help(effect(delta)?)));
-    match (pruning_begins(evidence), verdict) {
-        (Some(failure), Verdict::Failed(mut failures)) => {
-            failures.push(failure);
-            Verdict::Failed(failures)
-        }
-        (Some(failure), _) => Verdict::Failed(vec![failure]),
-        (None, verdict) => verdict,
+    let more: Vec<Failure> = pruning_begins(evidence).into_iter().chain(atomic_maps(evidence)).collect();
+    match verdict {
+        Verdict::Failed(failures) => Verdict::Failed(failures.into_iter().chain(more).collect()),
+        _ if !more.is_empty() => Verdict::Failed(more),
+        verdict => verdict,
     }
+}
+
+/// Maps that become atomic, told once: no object changes, and few maps have two appliers.
+fn atomic_maps(evidence: &Evidence<'_>) -> Option<Failure> {
+    let deltas = evidence.deltas.iter().flat_map(|(version, deltas)| deltas.iter().map(move |delta| (version, delta)));
+    let maps: Vec<_> = deltas.filter(|(_, delta)| becomes_atomic(delta)).collect();
+    let (version, first) = maps.first()?;
+    let fields: Vec<_> = maps.iter().map(|(version, delta)| format!("{version} {}", delta.path)).collect();
+    let message = match fields.as_slice() {
+        [only] => format!("{only}: map type changed from granular to atomic"),
+        [first, rest @ ..] => format!("{first} and {} more: map type changed from granular to atomic", rest.len()),
+        [] => return None,
+    };
+    let failure = Failure::new(message).at(first.new).version(version).path(&first.path).key("atomic maps");
+    Some(
+        failure
+            .related(first.old, "this was the old state")
+            .evidence(fields.join("\n"))
+            .severity(Severity::Warning)
+            .help("let one manager apply the whole map: whoever applies last owns it, and keys of others are dropped at their next apply"),
+    )
+}
+
+fn becomes_atomic(delta: &Delta) -> bool {
+    matches!(&delta.what, What::MapTypeChanged { new, .. } if new == "atomic")
 }
 
 /// What the change does, or nothing where it does no harm.
@@ -44,7 +67,7 @@ fn effect(delta: &Delta) -> Option<String> {
             _ => "items are told apart by something else, so recorded ownership no longer fits them".to_owned(),
         },
         What::ListKeysChanged { .. } => "items are told apart by other fields: recorded ownership no longer fits them, and new objects may hold each combination only once".into(),
-        What::MapTypeChanged { new, .. } if new == "atomic" => "whoever applies last owns the whole map: keys of other managers are dropped at their next apply".into(),
+        What::MapTypeChanged { .. } if becomes_atomic(delta) => return None,
         What::MapTypeChanged { .. } => "ownership of the whole map becomes ownership of keys: a key that a manager stops to apply may stay".into(),
         What::PreserveUnknownChanged { .. } if delta.direction == Direction::Lossy => {
             return Some("keep `x-kubernetes-preserve-unknown-fields: true`, or name every field that objects may hold: the rest is dropped at the next write".into());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::shared;
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
-use crate::subject::Crd;
+use crate::subject::{Crd, Version};
 use crdproof_schema::document::{Node, Span};
 
 pub(crate) const CHECK: Check = Check {
@@ -41,7 +41,31 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             .related(span, "it was stored")
             .key("gone")
     });
-    Verdict::from_failures(failures.collect(), examined)
+    Verdict::from_failures(failures.chain(unproven(old, new)).collect(), examined)
+}
+
+/// Versions that left although nothing shows that no object is stored at them. Of those that were served until now
+/// another check speaks.
+fn unproven(old: &Crd, new: &Crd) -> Vec<Failure> {
+    // A CRD as a server has it lists what is stored; one from a repository does not.
+    if old.node.at(&["status", "storedVersions"]).is_some() {
+        return Vec::new();
+    }
+    let gone = old.versions.iter().filter(|version| !version.storage && !version.served);
+    let gone = gone.filter(|version| new.version(&version.name).is_none());
+    let failure = |version: &Version| {
+        Failure::new(format!(
+            "{} is gone from spec.versions, and nothing shows that no object is stored at it",
+            version.name
+        ))
+        .at(new.span_at("/spec/versions"))
+        .version(&version.name)
+        .related(version.name_span, "it was not served any more")
+        .severity(Severity::Warning)
+        .help("tell people to make sure that status.storedVersions does not name the version before they upgrade")
+        .key("unproven")
+    };
+    gone.map(failure).collect()
 }
 
 /// The versions that etcd may hold, and where the old state says so.

@@ -256,6 +256,9 @@ pub(crate) struct DiffArgs {
     /// All but these checks; repeatable.
     #[arg(long, value_name = "CHECK")]
     pub(crate) except: Vec<String>,
+    /// The subject file whose waivers and Kubernetes versions count [default: crdproof.yaml, where there is one].
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
     /// The lowest Kubernetes release to upgrade on; from 1.30 on some constraints weigh less.
     #[arg(long, value_name = "VERSION")]
     pub(crate) minimum: Option<KubeVersion>,

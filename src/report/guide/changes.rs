@@ -1,210 +1,189 @@
-//! What changed about a CRD, in words.
+//! What changed about kinds, in words.
 
+use super::Change;
+use super::steps::{heir, listed};
 use crate::subject::{Crd, Version};
-use crdproof_schema::structural::compare::{Delta, Direction, What, compare};
+use crdproof_schema::structural::compare::{Delta, Direction, What};
 
-/// Longer lists are cut; the report has them all.
-const LINES: usize = 40;
+/// So many lines are shown for a kind, and so many fields in a line.
+const LINES: usize = 12;
+const FIELDS: usize = 6;
 
-/// What changed about a CRD.
-pub(super) struct Changes {
-    /// What concerns the CRD as a whole, and the states of its versions.
-    pub(super) crd: Vec<String>,
-    /// What changed inside versions.
-    pub(super) versions: Vec<VersionChanges>,
+/// Kinds that changed alike, and how.
+pub(super) struct Block {
+    pub(super) kinds: Vec<String>,
+    pub(super) lines: Vec<String>,
 }
 
-/// What changed inside a version.
-pub(super) struct VersionChanges {
-    /// Its name.
-    pub(super) name: String,
-    /// What the heading adds to the name.
-    pub(super) remark: String,
-    /// Every difference. Empty for a version that has nothing to be compared with.
-    pub(super) deltas: Vec<Delta>,
-    /// Whether old objects of this very version are concerned.
-    pub(super) in_place: bool,
-    breaking: Vec<String>,
-    new: Vec<String>,
-    relaxed: Vec<String>,
-    other: Vec<String>,
+/// What changed about kinds that stay, each change once.
+pub(super) fn changed(changes: &[Change<'_>]) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for change in changes {
+        let lines = match (change.old, change.new) {
+            (Some(old), Some(new)) => lines(change, old, new),
+            (Some(old), None) => vec![format!("`{}` is gone, with all its objects.", old.name)],
+            (None, _) => continue,
+        };
+        let kind = change.kind();
+        match blocks.iter_mut().find(|block| block.lines == lines) {
+            _ if lines.is_empty() => {}
+            Some(block) => block.kinds.push(kind),
+            None => blocks.push(Block { kinds: vec![kind], lines }),
+        }
+    }
+    for block in &mut blocks {
+        cut(&mut block.lines, LINES, "more changes");
+    }
+    blocks
 }
 
-impl Changes {
-    pub(super) fn between(old: &Crd, new: &Crd) -> Self {
-        let mut crd = Vec::new();
-        for (what, before, after) in [
-            ("Scope", &old.scope, &new.scope),
-            ("Kind", &old.names.kind, &new.names.kind),
-            ("Group", &old.group, &new.group),
-            ("Plural", &old.names.plural, &new.names.plural),
-        ] {
-            if before != after {
-                crd.push(format!("{what} changed from {before} to {after}."));
+fn lines(change: &Change<'_>, old: &Crd, new: &Crd) -> Vec<String> {
+    let mut lines = whole(old, new);
+    // Versions that changed alike are told once.
+    let mut told: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
+    let compared: Vec<_> = change.versions.iter().filter(|version| version.in_place).collect();
+    for version in &compared {
+        let inside = inside(&version.deltas);
+        match told.iter_mut().find(|(known, _)| *known == inside) {
+            _ if inside.is_empty() => {}
+            Some((_, names)) => names.push(&version.name),
+            None => told.push((inside, vec![&version.name])),
+        }
+    }
+    for (inside, names) in told {
+        let is_all = names.len() == compared.len();
+        let versions = if is_all { String::new() } else { format!(" (only `{}`)", names.join("`, `")) };
+        lines.extend(inside.into_iter().map(|line| format!("{line}{versions}")));
+    }
+    for version in change.versions.iter().filter(|version| !version.in_place) {
+        let is_other = |delta: &&Delta| delta.is_breaking();
+        let fields: Vec<_> = version.deltas.iter().filter(is_other).map(|delta| delta.path.to_string()).collect();
+        if !fields.is_empty() {
+            let from = version.from.as_deref().unwrap_or_default();
+            lines.push(format!("`{}` differs from `{from}` in {}", version.name, listed(&fields, FIELDS)));
+        }
+    }
+    lines
+}
+
+/// The differences of one version, fields with the same change together. What has no effect is left out.
+fn inside(deltas: &[Delta]) -> Vec<String> {
+    let mut changes: Vec<(String, Vec<String>)> = Vec::new();
+    let mut looser: Vec<String> = Vec::new();
+    for delta in deltas {
+        let path = delta.path.to_string();
+        match (&delta.what, delta.direction) {
+            (What::PropertyAdded, Direction::Wider) | (_, Direction::Harmless) => {}
+            (_, Direction::Wider) if looser.contains(&path) => {}
+            (_, Direction::Wider) => looser.push(path),
+            (_, Direction::Meaning | Direction::Unknown | Direction::Narrower | Direction::Lossy) => {
+                let text = delta.to_string();
+                match changes.iter_mut().find(|(known, _)| *known == text) {
+                    Some((_, paths)) => paths.push(path),
+                    None => changes.push((text, vec![path])),
+                }
             }
         }
-        let (before, after) = (&old.conversion.strategy, &new.conversion.strategy);
-        if before != after {
-            crd.push(format!("Conversion changed from strategy {before} to {}.", or_none(after)));
-        }
-        crd.extend(states(old, new));
-        let versions = new.versions.iter().filter_map(|version| inside(old, version)).collect();
-        Self { crd, versions }
     }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.crd.is_empty() && self.versions.is_empty()
+    let mut lines: Vec<_> = changes.iter().map(|(text, paths)| format!("{}: {text}", listed(paths, FIELDS))).collect();
+    if !looser.is_empty() {
+        lines.push(format!("looser: {}", listed(&looser, FIELDS)));
     }
+    lines
 }
 
-fn or_none(strategy: &str) -> &str {
-    if strategy.is_empty() { "(not stated)" } else { strategy }
-}
-
-/// A version's state: `v1 (served, stored)`.
-pub(super) fn describe(version: &Version) -> String {
-    let mut words = vec![if version.served { "served" } else { "not served" }];
-    if version.storage {
-        words.push("stored");
-    }
-    if version.deprecated {
-        words.push("deprecated");
-    }
-    format!("`{}` ({})", version.name, words.join(", "))
-}
-
-/// How versions came, went and changed their state.
-fn states(old: &Crd, new: &Crd) -> Vec<String> {
+/// What concerns a CRD as a whole, and the states of its versions.
+fn whole(old: &Crd, new: &Crd) -> Vec<String> {
     let mut lines = Vec::new();
-    for after in &new.versions {
-        let name = &after.name;
-        let Some(before) = old.version(name) else {
-            lines.push(format!("{} is new.", describe(after)));
-            continue;
-        };
-        if after.deprecated && !before.deprecated {
-            let warning = after.deprecation_warning.as_ref();
-            let warning = warning.map(|(text, _)| format!(": “{text}”")).unwrap_or_default();
-            lines.push(format!("`{name}` is deprecated from now on{warning}."));
+    for (what, before, after) in [
+        ("scope", &old.scope, &new.scope),
+        ("kind", &old.names.kind, &new.names.kind),
+        ("conversion strategy", &old.conversion.strategy, &new.conversion.strategy),
+    ] {
+        if before != after && !after.is_empty() {
+            lines.push(format!("{what} changed from {before} to {after}"));
         }
-        lines.extend(flags(before, after));
-        lines.extend(columns(before, after));
     }
     for before in &old.versions {
-        if new.version(&before.name).is_none() {
-            lines.push(format!("{} is gone.", describe(before)));
+        let name = &before.name;
+        match new.version(name) {
+            None => lines.push(format!("`{name}` is gone")),
+            Some(after) => lines.extend(flags(before, after).into_iter().map(|words| format!("`{name}` {words}"))),
         }
     }
     lines
 }
 
-/// What was switched on or off.
-fn flags(before: &Version, after: &Version) -> Vec<String> {
-    let mut lines = Vec::new();
+fn flags(before: &Version, after: &Version) -> Vec<&'static str> {
+    let fields = |version: &Version| version.selectable_fields.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
+    let gone = fields(before).iter().any(|field| !fields(after).contains(field));
     let flags = [
-        (before.deprecated, after.deprecated, "", "is no longer deprecated"),
-        (before.served, after.served, "is served from now on", "is no longer served"),
-        (before.storage, after.storage, "is the stored version from now on", "is no longer the stored version"),
-        (
-            before.status.is_some(),
-            after.status.is_some(),
-            "gained the status subresource: `status` is written only through `/status`",
-            "lost the status subresource: `status` is written with the object",
-        ),
-        (before.scale.is_some(), after.scale.is_some(), "gained the scale subresource", "lost the scale subresource"),
+        (before.served, after.served, "is served", "is no longer served"),
+        (before.storage, after.storage, "is the stored version", "is no longer the stored version"),
+        (before.status.is_some(), after.status.is_some(), "has the status subresource", "lost the status subresource"),
+        (before.scale.is_some(), after.scale.is_some(), "has the scale subresource", "lost the scale subresource"),
+        (gone, false, "", "has fewer fields to select by"),
     ];
-    for (was, is, came, went) in flags {
-        let words = if is { came } else { went };
-        if was != is && !words.is_empty() {
-            lines.push(format!("`{}` {words}.", after.name));
-        }
-    }
-    lines
+    let changed = flags.into_iter().filter(|(was, is, ..)| was != is);
+    changed.map(|(_, is, came, went)| if is { came } else { went }).collect()
 }
 
-fn columns(before: &Version, after: &Version) -> Vec<String> {
-    let columns = |version: &Version| -> Vec<(String, Option<String>)> {
-        let path = |path: &Option<(String, _)>| path.as_ref().map(|(path, _)| path.clone());
-        let columns = version.columns.iter();
-        columns.map(|column| (column.name.clone(), path(&column.path))).collect()
-    };
-    let fields = |version: &Version| -> Vec<String> {
-        let fields = version.selectable_fields.iter();
-        fields.map(|(path, _)| path.clone()).collect()
-    };
+/// Kinds, versions and fields that are new.
+pub(super) fn new(changes: &[Change<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
-    if columns(before) != columns(after) {
-        lines.push(format!("`{}` shows other columns in `kubectl get`.", after.name));
-    }
-    if fields(before) != fields(after) {
-        lines.push(format!("`{}` has other fields to select by.", after.name));
-    }
-    lines
-}
-
-/// What changed inside a version. A new one is compared with what was stored so far, because that
-/// is where its users come from.
-fn inside(old: &Crd, version: &Version) -> Option<VersionChanges> {
-    let (before, in_place) = match old.version(&version.name) {
-        Some(before) => (before, true),
-        None => (old.storage()?, false),
-    };
-    let (from, to) = (before.schema.as_ref()?, version.schema.as_ref()?);
-    let mut changes = VersionChanges {
-        name: version.name.clone(),
-        remark: if in_place { String::new() } else { format!(", compared with `{}`", before.name) },
-        deltas: compare(from, to),
-        in_place,
-        breaking: Vec::new(),
-        new: Vec::new(),
-        relaxed: Vec::new(),
-        other: Vec::new(),
-    };
-    (changes.sort_in() > 0).then_some(changes)
-}
-
-fn cut(lines: &mut Vec<String>) -> usize {
-    let count = lines.len();
-    if count > LINES {
-        lines.truncate(LINES);
-        lines.push(format!("… and {} more", count - LINES));
-    }
-    count
-}
-
-impl VersionChanges {
-    /// Puts each difference where a reader looks for it, and says how many there are to show.
-    fn sort_in(&mut self) -> usize {
-        for delta in &self.deltas {
-            let line = format!("`{}`: {delta}", delta.path);
-            match (&delta.what, delta.direction) {
-                // Words for readers are not worth a line each.
-                (What::Annotated { .. }, _) => {}
-                (What::PropertyAdded, Direction::Wider) => {
-                    self.new.push(format!("`{}`", delta.path));
-                }
-                (_, Direction::Wider) => self.relaxed.push(line),
-                (_, Direction::Harmless) => self.other.push(line),
-                (_, Direction::Meaning | Direction::Unknown | Direction::Narrower | Direction::Lossy) => {
-                    self.breaking.push(line);
+    let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    for change in changes {
+        let Some(new) = change.new else { continue };
+        let kind = change.kind();
+        let Some(old) = change.old else {
+            let versions: Vec<_> = new.versions.iter().map(|version| version.name.as_str()).collect();
+            lines.push(format!("the kind {kind} (`{}`, `{}`)", new.name, versions.join("`, `")));
+            continue;
+        };
+        let versions = new.versions.iter().filter(|version| old.version(&version.name).is_none());
+        lines.extend(versions.map(|version| format!("{kind}: the version `{}/{}`", new.group, version.name)));
+        let mut fields: Vec<String> = Vec::new();
+        for version in change.versions.iter().filter(|version| version.in_place) {
+            for delta in version.deltas.iter().filter(|delta| matches!(delta.what, What::PropertyAdded)) {
+                let path = delta.path.to_string();
+                if !fields.contains(&path) {
+                    fields.push(path);
                 }
             }
         }
-        let lists = [&mut self.breaking, &mut self.new, &mut self.relaxed, &mut self.other];
-        lists.map(cut).iter().sum()
+        let fields = listed(&fields, FIELDS);
+        match told.iter_mut().find(|(known, _)| *known == fields) {
+            _ if fields.is_empty() => {}
+            Some((_, kinds)) => kinds.push(kind),
+            None => told.push((fields, vec![kind])),
+        }
     }
+    lines.extend(told.into_iter().map(|(fields, kinds)| format!("{}: {fields}", kinds.join(", "))));
+    lines
+}
 
-    /// The lists that are worth showing, each with its label.
-    pub(super) fn sections(&self) -> impl Iterator<Item = (&'static str, &[String])> {
-        let breaking =
-            if self.in_place { "May break what exists:" } else { "Differs, so objects and clients must be adapted:" };
-        [
-            (breaking, self.breaking.as_slice()),
-            ("New fields:", self.new.as_slice()),
-            ("Relaxed:", self.relaxed.as_slice()),
-            ("Without effect on what exists:", self.other.as_slice()),
-        ]
-        .into_iter()
-        .filter(|(_, lines)| !lines.is_empty())
+/// Versions that are deprecated from now on.
+pub(super) fn deprecated(changes: &[Change<'_>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (old, new) in changes.iter().filter_map(|change| change.old.zip(change.new)) {
+        let newly = new.versions.iter().filter(|version| {
+            version.deprecated && old.version(&version.name).is_some_and(|before| !before.deprecated)
+        });
+        lines.extend(newly.map(|version| {
+            let name = &version.name;
+            let warning = version.deprecation_warning.as_ref();
+            let warning = warning.map(|(text, _)| format!(": “{text}”")).unwrap_or_default();
+            format!("{} `{}/{name}`{warning}. Move{} while it still works.", new.names.kind, new.group, heir(new, name))
+        }));
+    }
+    lines
+}
+
+/// Leaves so many lines and says how many more there are.
+pub(super) fn cut(lines: &mut Vec<String>, most: usize, what: &str) {
+    let more = lines.len().saturating_sub(most);
+    if more > 1 {
+        lines.truncate(most);
+        lines.push(format!("… and {more} {what}"));
     }
 }

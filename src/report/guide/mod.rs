@@ -1,16 +1,21 @@
-//! The upgrade guide: a change of CRDs in words, and what to do about it, as Markdown to publish.
+//! The upgrade guide: what a change of CRDs means for users, as Markdown for release notes. Advice for maintainers stays in
+//! the findings.
 
 mod changes;
-mod todo;
+mod steps;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Finding, Report};
-use crate::checks::Severity;
-use crate::subject::{Crd, Subject};
+use serde_json::Value;
 
-use changes::Changes;
+use super::Report;
+use crate::subject::{Crd, Subject};
+use crdproof_schema::document::Node;
+use crdproof_schema::structural::compare::{Delta, compare};
+
+/// No guide is longer; GitHub takes 125,000 characters.
+const BYTES: usize = 60_000;
 
 /// Where the two states come from, as a reader knows them.
 #[derive(Debug, Clone, Copy)]
@@ -21,156 +26,131 @@ pub struct Between<'a> {
     pub new: &'a str,
 }
 
-/// Writes the guide for a subject that has an old state. The findings are those of the report.
+/// One CRD in both states, as far as it is there.
+struct Change<'a> {
+    old: Option<&'a Crd>,
+    new: Option<&'a Crd>,
+    versions: Vec<VersionChange>,
+}
+
+/// What changed inside a version.
+struct VersionChange {
+    name: String,
+    /// What it is compared with, where it is new.
+    from: Option<String>,
+    /// Whether old objects of this very version are concerned.
+    in_place: bool,
+    deltas: Vec<Delta>,
+}
+
+impl Change<'_> {
+    fn kind(&self) -> String {
+        let crd = self.new.or(self.old);
+        crd.map(|crd| crd.names.kind.clone()).unwrap_or_default()
+    }
+}
+
+/// Writes the guide for a subject that has an old state.
 pub fn guide(subject: &Subject, report: &Report, between: Between<'_>) -> String {
     let baseline = subject.baseline.as_deref().unwrap_or_default();
     let names: BTreeSet<&str> = subject.crds.iter().chain(baseline).map(|crd| crd.name.as_str()).collect();
-    let mut parts = Parts::default();
-    for name in names {
-        match (subject.baseline_of(name), subject.crd(name)) {
-            (None, Some(new)) => parts.added.push(added(new) + &findings(name, report)),
-            (Some(old), None) => parts.removed.push(removed(old) + &findings(name, report)),
-            (Some(old), Some(new)) => match changed(old, new, report) {
-                Some(text) => parts.changed.push(text),
-                None => parts.unchanged.push(format!("`{name}`")),
-            },
-            (None, None) => {}
-        }
-    }
-    let mut text = heading(&parts, report, between);
-    for part in [&parts.removed, &parts.changed, &parts.added] {
-        text.push_str(&part.concat());
-    }
-    if !parts.unchanged.is_empty() {
-        let _ = write!(text, "\n## Unchanged\n\n{}\n", parts.unchanged.join(", "));
-    }
+    let changes: Vec<_> = names.into_iter().map(|name| change(subject.baseline_of(name), subject.crd(name))).collect();
+    let mut text = heading(&changes, report, between);
+    section(&mut text, "Before you upgrade", &steps::before(&changes).lines(), BYTES * 2 / 5);
+    let blocks = changes::changed(&changes);
+    let blocks: Vec<_> = blocks.iter().map(|block| format!("{}\n", told(&block.kinds, &block.lines))).collect();
+    section(&mut text, "What changed", &blocks, BYTES * 4 / 5);
+    let bullets = |lines: Vec<String>| lines.into_iter().map(|line| format!("- {line}")).collect::<Vec<_>>();
+    section(&mut text, "New", &bullets(changes::new(&changes)), BYTES * 9 / 10);
+    section(&mut text, "Deprecated", &bullets(changes::deprecated(&changes)), BYTES * 19 / 20);
+    section(&mut text, "After you upgrade", &steps::after(&changes).lines(), BYTES);
     text
 }
 
-/// The sections of a guide.
-#[derive(Default)]
-struct Parts {
-    added: Vec<String>,
-    removed: Vec<String>,
-    changed: Vec<String>,
-    unchanged: Vec<String>,
+fn change<'a>(old: Option<&'a Crd>, new: Option<&'a Crd>) -> Change<'a> {
+    let versions = old.zip(new).map(|(old, new)| {
+        let versions = new.versions.iter().filter_map(|version| {
+            // A new version is compared with what was stored so far: that is where its users come from.
+            let in_place = old.version(&version.name).is_some();
+            let before = old.version(&version.name).or_else(|| old.storage())?;
+            let deltas = compare(before.schema.as_ref()?, version.schema.as_ref()?);
+            let from = (!in_place).then(|| before.name.clone());
+            Some(VersionChange { name: version.name.clone(), from, in_place, deltas })
+        });
+        versions.collect()
+    });
+    Change { old, new, versions: versions.unwrap_or_default() }
 }
 
-fn heading(parts: &Parts, report: &Report, between: Between<'_>) -> String {
-    let counts: Vec<String> = [
-        (&parts.added, "added"),
-        (&parts.changed, "changed"),
-        (&parts.removed, "removed"),
-        (&parts.unchanged, "unchanged"),
-    ]
-    .iter()
-    .filter(|(part, _)| !part.is_empty())
-    .map(|(part, word)| format!("{} {word}", part.len()))
-    .collect();
-    let summary = &report.summary;
-    let verdict = match (summary.errors, summary.warnings) {
-        (0, 0) => "Nothing was found that stands in the way of this upgrade.".to_owned(),
-        (0, warnings) => format!(
-            "Nothing breaks for certain; {} below.",
-            counted(warnings, "warning", "needs attention", "need attention")
-        ),
-        (errors, _) => format!(
-            "**{} this upgrade unsafe as it is**; see the findings below.",
-            counted(errors, "error", "makes", "make")
-        ),
-    };
-    format!(
-        "# Upgrade guide: {}\n\nFrom `{}` to `{}`. {}.\n\n{verdict}\n",
-        report.subject,
-        between.old,
-        between.new,
-        match counts.as_slice() {
-            [] => "There are no CRDs".to_owned(),
-            counts => format!("CRDs: {}", counts.join(", ")),
-        },
-    )
+fn told(kinds: &[String], lines: &[String]) -> String {
+    let lines: Vec<_> = lines.iter().map(|line| format!("- {line}")).collect();
+    format!("**{}**\n\n{}", kinds.join(", "), lines.join("\n"))
 }
 
-fn counted(count: usize, noun: &str, one: &str, many: &str) -> String {
-    match count {
-        1 => format!("1 {noun} {one}"),
-        count => format!("{count} {noun}s {many}"),
+/// Adds a section, as far as it fits into so many bytes of the guide. One that is empty is left out.
+fn section(text: &mut String, title: &str, parts: &[String], most: usize) {
+    if parts.is_empty() {
+        return;
     }
-}
-
-fn title(crd: &Crd, word: &str) -> String {
-    format!("\n## `{}` ({}): {word}\n", crd.name, crd.names.kind)
-}
-
-fn added(new: &Crd) -> String {
-    let versions: Vec<_> = new.versions.iter().map(changes::describe).collect();
-    format!(
-        "{}\nA new kind. Versions: {}.\n\n### What to do\n\n{}",
-        title(new, "added"),
-        versions.join("; "),
-        checklist(&todo::for_added(new))
-    )
-}
-
-fn removed(old: &Crd) -> String {
-    format!(
-        "{}\nThe new state no longer holds this CRD. Deleting it deletes every {} in the cluster.\n\n### What to do\n\n{}",
-        title(old, "removed"),
-        old.names.kind,
-        checklist(&todo::for_removed(old))
-    )
-}
-
-fn changed(old: &Crd, new: &Crd, report: &Report) -> Option<String> {
-    let changes = Changes::between(old, new);
-    let findings = findings(&new.name, report);
-    if changes.is_empty() && findings.is_empty() {
-        return None;
-    }
-    let mut text = title(new, "changed");
-    if !changes.crd.is_empty() {
-        let _ = write!(text, "\n{}", bullets(&changes.crd));
-    }
-    for version in &changes.versions {
-        let _ = write!(text, "\n### `{}`{}\n", version.name, version.remark);
-        for (label, lines) in version.sections() {
-            let _ = write!(text, "\n{label}\n\n{}", bullets(lines));
+    let _ = write!(text, "\n## {title}\n\n");
+    for (at, part) in parts.iter().enumerate() {
+        if text.len() + part.len() + 200 > most {
+            let _ = writeln!(text, "- … and {} more; `crdproof diff` lists them all.", parts.len() - at);
+            return;
         }
+        text.push_str(part);
+        text.push('\n');
     }
-    let todo = todo::for_changed(old, new, &changes);
-    if !todo.is_empty() {
-        let _ = write!(text, "\n### What to do\n\n{}", checklist(&todo));
-    }
-    text.push_str(&findings);
-    Some(text)
+    text.truncate(text.trim_end().len());
+    text.push('\n');
 }
 
-/// The findings on a CRD as a section, empty where there are none.
-fn findings(crd: &str, report: &Report) -> String {
-    let lines: Vec<_> = report.counting().filter(|finding| finding.crd == crd).map(told).collect();
-    if lines.is_empty() {
-        return String::new();
-    }
-    format!("\n### Findings\n\n{}", bullets(&lines))
+/// What a CRD asks for, without its places.
+fn spec(crd: &Crd) -> Option<Value> {
+    crd.node.get("spec").map(Node::to_value)
 }
 
-fn told(finding: &Finding) -> String {
-    let mark = match finding.severity {
-        Severity::Error => "**error**",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
+fn heading(changes: &[Change<'_>], report: &Report, between: Between<'_>) -> String {
+    let is_changed = |change: &&Change<'_>| match (change.old, change.new) {
+        (Some(old), Some(new)) => spec(old) != spec(new),
+        _ => false,
     };
-    format!("{mark} ({}): {}. To mend it: {}.", finding.check, finding.message, finding.help)
+    let counts = [
+        (changes.iter().filter(|change| change.old.is_none()).count(), "new"),
+        (changes.iter().filter(is_changed).count(), "changed"),
+        (changes.iter().filter(|change| change.new.is_none()).count(), "gone"),
+    ];
+    let counts: Vec<_> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    let counts = if counts.is_empty() { "none changed".to_owned() } else { counts.join(", ") };
+    let verdict = match (report.summary.errors, report.summary.warnings) {
+        (0, 0) => "No change breaks existing objects or clients.",
+        (0, _) => "No change is sure to break existing objects or clients.",
+        _ => "**Some changes break existing objects or clients.** Follow the steps before you upgrade.",
+    };
+    format!(
+        "# Upgrading {} from {} to {}\n\n{} kinds: {counts}. {verdict}\n",
+        project(report, between),
+        reference(between.old),
+        reference(between.new),
+        changes.len()
+    )
 }
 
-fn bullets(lines: &[String]) -> String {
-    list("- ", lines)
+/// The revision of `git:REVISION:PATH`, or the source as it is.
+fn reference(source: &str) -> &str {
+    source.strip_prefix("git:").and_then(|rest| rest.split(':').next()).unwrap_or(source)
 }
 
-fn checklist(lines: &[String]) -> String {
-    list("- [ ] ", lines)
-}
-
-fn list(mark: &str, lines: &[String]) -> String {
-    lines.iter().fold(String::new(), |text, line| text + mark + line + "\n")
+/// What the CRDs belong to: the subject by its name, unless that is just the source.
+fn project(report: &Report, between: Between<'_>) -> String {
+    let is_source =
+        report.subject.is_empty() || report.subject == between.new || between.new.ends_with(&report.subject);
+    let mut groups: Vec<_> =
+        report.crds.iter().filter_map(|crd| crd.name.split_once('.')).map(|(_, group)| group).collect();
+    groups.sort_unstable_by_key(|group| (group.len(), *group));
+    match groups.first() {
+        Some(group) if is_source => (*group).to_owned(),
+        _ => report.subject.clone(),
+    }
 }

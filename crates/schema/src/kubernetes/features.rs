@@ -147,6 +147,8 @@ pub struct Found {
     pub rule_key: Option<String>,
     /// What a rule looks like.
     pub rule_matches: Option<String>,
+    /// What a rule selects by its name: `reserved word` is a property that CEL reserves the name of.
+    pub rule_selects: Option<String>,
     /// A review version that is not offered.
     pub review_versions_without: Option<String>,
 }
@@ -243,9 +245,10 @@ mod tests {
     fn there_is_one_way_to_recognise_each() {
         for row in rows() {
             let Some(found) = &row.found else { continue };
-            let Found { keyword, formats, version_field, spec_field, rule_key, rule_matches, review_versions_without } =
-                found;
-            let ways = [keyword, version_field, spec_field, rule_key, rule_matches, review_versions_without];
+            let Found { keyword, formats, version_field, spec_field, rule_key, rule_matches, .. } = found;
+            let ways = [keyword, version_field, spec_field, rule_key, rule_matches];
+            let ways = ways.into_iter().chain([&found.rule_selects, &found.review_versions_without]);
+            let ways: Vec<_> = ways.collect();
             assert_eq!(ways.into_iter().flatten().count() + usize::from(formats.is_some()), 1, "{}", row.id);
             assert!(formats.as_ref().is_none_or(|formats| !formats.is_empty()), "{}", row.id);
             if let Some(pattern) = rule_matches {

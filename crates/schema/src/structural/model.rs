@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::{Number, Value};
 
-use super::{Path, Pattern};
+use super::{Path, Pattern, Step};
 use crate::document::Span;
 use crate::kubernetes::KubeVersion;
 
@@ -272,9 +272,9 @@ impl Schema {
     /// The schema at a path.
     pub fn at(&self, path: &Path) -> Option<&Schema> {
         path.steps().iter().try_fold(self, |schema, step| match step {
-            super::Step::Field(name) => schema.child(name),
-            super::Step::Item => schema.items.as_deref(),
-            super::Step::Value => schema.values(),
+            Step::Field(name) => schema.child(name),
+            Step::Item => schema.items.as_deref(),
+            Step::Value => schema.values(),
         })
     }
 
@@ -288,41 +288,38 @@ impl Schema {
     /// Visits this node and everything below it that describes fields: properties, items, map
     /// values. Parents come first.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&Path, &'a Schema)) {
-        self.walk_from(&Path::root(), visit);
+        self.walk_from(&mut Path::root(), visit);
     }
 
-    fn walk_from<'a>(&'a self, path: &Path, visit: &mut dyn FnMut(&Path, &'a Schema)) {
+    fn walk_from<'a>(&'a self, path: &mut Path, visit: &mut dyn FnMut(&Path, &'a Schema)) {
         visit(path, self);
-        for (name, schema) in &self.properties {
-            schema.walk_from(&path.field(name), visit);
-        }
-        if let Some(items) = &self.items {
-            items.walk_from(&path.item(), visit);
-        }
-        if let Some(values) = self.values() {
-            values.walk_from(&path.value(), visit);
-        }
+        self.parts(|step, part| path.within(step, |path| part.walk_from(path, visit)));
     }
 
     /// Visits every schema node, also those inside `allOf`, `anyOf`, `oneOf` and `not`. The path is
     /// that of the field which the node constrains.
     pub fn walk_all<'a>(&'a self, visit: &mut dyn FnMut(&Path, &'a Schema)) {
-        self.walk_all_from(&Path::root(), visit);
+        self.walk_all_from(&mut Path::root(), visit);
     }
 
-    fn walk_all_from<'a>(&'a self, path: &Path, visit: &mut dyn FnMut(&Path, &'a Schema)) {
+    fn walk_all_from<'a>(&'a self, path: &mut Path, visit: &mut dyn FnMut(&Path, &'a Schema)) {
         visit(path, self);
         for schema in self.junctors() {
             schema.walk_all_from(path, visit);
         }
+        self.parts(|step, part| path.within(step, |path| part.walk_all_from(path, visit)));
+    }
+
+    /// Visits what describes the parts of values: properties, items, map values.
+    fn parts<'a>(&'a self, mut visit: impl FnMut(Step, &'a Schema)) {
         for (name, schema) in &self.properties {
-            schema.walk_all_from(&path.field(name), visit);
+            visit(Step::Field(name.clone()), schema);
         }
         if let Some(items) = &self.items {
-            items.walk_all_from(&path.item(), visit);
+            visit(Step::Item, items);
         }
         if let Some(values) = self.values() {
-            values.walk_all_from(&path.value(), visit);
+            visit(Step::Value, values);
         }
     }
 

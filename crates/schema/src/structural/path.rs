@@ -49,6 +49,13 @@ impl Path {
         Self(steps)
     }
 
+    /// Goes one step further down for as long as something is done there.
+    pub(super) fn within(&mut self, step: Step, visit: impl FnOnce(&mut Self)) {
+        self.0.push(step);
+        visit(self);
+        self.0.pop();
+    }
+
     /// The steps from the root.
     pub fn steps(&self) -> &[Step] {
         &self.0

@@ -1,5 +1,6 @@
 //! `allOf`, `anyOf`, `oneOf` and `not`: compared branch by branch where that has a meaning.
 
+use kube_cel::cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, SelectExpr, operators};
 use serde_json::{Map, Value, json};
 
 use super::node::{PROSE, Scene};
@@ -22,6 +23,7 @@ impl Scene<'_> {
             (None, _) => Direction::Narrower,
             (Some(_), Some(_)) => Direction::Unknown,
         };
+        let direction = self.unless_implied(direction, tree_of_not(new));
         let what = What::JunctorChanged {
             keyword: "not",
             added: usize::from(before.is_none()),
@@ -49,9 +51,125 @@ impl Scene<'_> {
             ("allOf" | "anyOf", _, _) if old.len() == new.len() => pairwise(old, new),
             _ => Direction::Unknown,
         };
+        let goal = match keyword {
+            "allOf" => all(new.iter().map(|branch| tree(branch, self.new, &[]))),
+            "anyOf" => any(new.iter().map(|branch| tree(branch, self.new, &[]))),
+            _ => one(new, self.new, &[]),
+        };
+        let direction = self.unless_implied(direction, Some(goal));
         let what = What::JunctorChanged { keyword, added: fresh, removed: gone };
         self.tell(keyword, direction, what);
     }
+}
+
+impl Scene<'_> {
+    /// The direction of a combined schema, unless every old object satisfies it.
+    fn unless_implied(&self, direction: Direction, goal: Option<IdedExpr>) -> Direction {
+        let is_breaking = matches!(direction, Direction::Narrower | Direction::Unknown);
+        let Some(goal) = goal.filter(|_| is_breaking) else { return direction };
+        let node = self.node();
+        if node.entails(&node.facts(), &goal) { Direction::Harmless } else { direction }
+    }
+}
+
+/// The combined schemas of a node as rules that say the same.
+pub(super) fn trees(schema: &Schema) -> Vec<IdedExpr> {
+    let mut trees: Vec<_> = schema.all_of.iter().map(|branch| tree(branch, schema, &[])).collect();
+    if !any_of(schema).is_empty() {
+        trees.push(any(schema.any_of.iter().map(|branch| tree(branch, schema, &[]))));
+    }
+    if !schema.one_of.is_empty() {
+        trees.push(one(&schema.one_of, schema, &[]));
+    }
+    trees.extend(tree_of_not(schema));
+    trees
+}
+
+fn tree_of_not(schema: &Schema) -> Option<IdedExpr> {
+    schema.not.as_deref().map(|branch| not(tree(branch, schema, &[])))
+}
+
+/// A branch as a rule. Validation never fails to give an answer, so fields are only read where they are; what has no
+/// form as a rule becomes a call of its own that is true or false.
+fn tree(branch: &Schema, node: &Schema, path: &[&str]) -> IdedExpr {
+    let mut parts: Vec<IdedExpr> = branch.required.iter().map(|name| has(path, name)).collect();
+    parts.extend(branch.all_of.iter().map(|branch| tree(branch, node, path)));
+    if !branch.any_of.is_empty() {
+        parts.push(any(branch.any_of.iter().map(|branch| tree(branch, node, path))));
+    }
+    if !branch.one_of.is_empty() {
+        parts.push(one(&branch.one_of, node, path));
+    }
+    parts.extend(branch.not.as_deref().map(|branch| not(tree(branch, node, path))));
+    for (name, property) in &branch.properties {
+        let below = [path, &[name.as_str()]].concat();
+        parts.push(any([not(has(path, name)), tree(property, node, &below)]));
+    }
+    parts.extend(rest(branch, node, path));
+    all(parts)
+}
+
+/// Keywords that have no form of their own as rules.
+fn rest(branch: &Schema, node: &Schema, path: &[&str]) -> Option<IdedExpr> {
+    let Value::Object(mut keywords) = canonical(branch) else { return None };
+    for keyword in ["required", "allOf", "anyOf", "oneOf", "not", "properties"] {
+        keywords.remove(keyword);
+    }
+    let here = path.iter().try_fold(node, |node, name| node.properties.get(*name));
+    // What the node says already.
+    if here.is_some_and(|here| here.ty == branch.ty) {
+        keywords.remove("type");
+    }
+    if keywords.is_empty() {
+        return None;
+    }
+    let text = format!("{} {}", path.join("."), Value::Object(keywords));
+    Some(call("@fits", vec![literal(&text)]))
+}
+
+/// Exactly one of them.
+fn one(branches: &[Schema], node: &Schema, path: &[&str]) -> IdedExpr {
+    let trees: Vec<_> = branches.iter().map(|branch| tree(branch, node, path)).collect();
+    any((0..trees.len()).map(|only| {
+        let part = |(at, tree): (usize, &IdedExpr)| if at == only { tree.clone() } else { not(tree.clone()) };
+        all(trees.iter().enumerate().map(part))
+    }))
+}
+
+fn has(path: &[&str], name: &str) -> IdedExpr {
+    let ident = IdedExpr { id: 0, expr: Expr::Ident("self".to_owned()) };
+    let select = |operand, name: &str, test| {
+        let select = SelectExpr { operand: Box::new(operand), field: name.to_owned(), test };
+        IdedExpr { id: 0, expr: Expr::Select(select) }
+    };
+    let parent = path.iter().fold(ident, |operand, name| select(operand, name, false));
+    select(parent, name, true)
+}
+
+fn not(tree: IdedExpr) -> IdedExpr {
+    call(operators::LOGICAL_NOT, vec![tree])
+}
+
+fn all(trees: impl IntoIterator<Item = IdedExpr>) -> IdedExpr {
+    joined(operators::LOGICAL_AND, true, trees)
+}
+
+fn any(trees: impl IntoIterator<Item = IdedExpr>) -> IdedExpr {
+    joined(operators::LOGICAL_OR, false, trees)
+}
+
+/// Joins rules two by two, as the parser does.
+fn joined(operator: &str, none: bool, trees: impl IntoIterator<Item = IdedExpr>) -> IdedExpr {
+    let joined = trees.into_iter().reduce(|left, right| call(operator, vec![left, right]));
+    joined.unwrap_or_else(|| IdedExpr { id: 0, expr: Expr::Literal(LiteralValue::Boolean(none.into())) })
+}
+
+fn literal(text: &str) -> IdedExpr {
+    IdedExpr { id: 0, expr: Expr::Literal(LiteralValue::String(text.into())) }
+}
+
+fn call(name: &str, args: Vec<IdedExpr>) -> IdedExpr {
+    IdedExpr { id: 0, expr: Expr::Call(CallExpr { func_name: name.to_owned(), target: None, args }) }
 }
 
 /// The direction of branches that moved one by one.

@@ -4,11 +4,17 @@
 //! direction and does not have to know each keyword. A keyword that nobody taught us about becomes
 //! [`What::NotUnderstood`]: silence must mean that nothing changed.
 
+mod facts;
 mod junctor;
+mod known;
+mod language;
 mod node;
+mod presence;
 mod rule_logic;
+mod rule_terms;
 mod rules;
 mod trail;
+mod trees;
 mod value;
 mod what;
 mod words;
@@ -19,6 +25,7 @@ mod tests;
 use super::{Path, Schema};
 use crate::document::Span;
 
+pub(super) use trees::children;
 pub use what::{Shape, Values, What};
 
 /// Which way a schema moved.
@@ -85,6 +92,6 @@ impl Delta {
 /// ```
 pub fn compare(old: &Schema, new: &Schema) -> Vec<Delta> {
     let mut out = Vec::new();
-    node::Scene { old, new, at: &trail::Trail::root(), out: &mut out }.compare();
+    node::Scene { old, new, at: &trail::Trail::root(), above: None, out: &mut out }.compare();
     out
 }

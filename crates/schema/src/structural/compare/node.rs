@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::presence::Node;
+use super::rule_logic::Formula;
 use super::trail::{Hop, Trail};
 use super::{Delta, Direction, Shape, Values, What};
 use crate::document::Span;
@@ -13,6 +15,8 @@ pub(super) struct Scene<'a> {
     pub(super) old: &'a Schema,
     pub(super) new: &'a Schema,
     pub(super) at: &'a Trail<'a>,
+    /// The node of which this one is a named field, and the name.
+    pub(super) above: Option<(Node<'a>, &'a str)>,
     pub(super) out: &'a mut Vec<Delta>,
 }
 
@@ -33,6 +37,10 @@ impl Scene<'_> {
         self.properties();
         self.map_values();
         self.items();
+    }
+
+    pub(super) fn node(&self) -> Node<'_> {
+        Node { old: self.old, new: self.new }
     }
 
     /// Reports a difference of this node, placed at a keyword where that exists.
@@ -82,7 +90,9 @@ impl Scene<'_> {
             };
             let mut at = self.at.then(Hop::Field(name));
             at.required = new.required.contains(name);
-            let scene = Scene { old: before, new: schema, at: &at, out: self.out };
+            at.was_required = old.required.contains(name) && !before.nullable;
+            let above = Some((Node { old, new }, name.as_str()));
+            let scene = Scene { old: before, new: schema, at: &at, above, out: self.out };
             scene.compare();
         }
         for (name, schema) in &old.properties {
@@ -116,7 +126,8 @@ impl Scene<'_> {
             let property = new.properties.get(name);
             let defaulted = property.is_some_and(|property| property.default.is_some());
             // Defaults are filled in before validation, so the server never misses the field.
-            let direction = if defaulted || self.is_meta(name) { Direction::Harmless } else { Direction::Narrower };
+            let is_given = defaulted || self.is_meta(name) || self.follows(&Formula::present(name));
+            let direction = if is_given { Direction::Harmless } else { Direction::Narrower };
             let path = self.at.path().field(name);
             self.tell_at(path, spans, direction, What::RequiredAdded { defaulted });
         }
@@ -129,7 +140,8 @@ impl Scene<'_> {
     fn map_values(&mut self) {
         let (old, new) = (values_of(self.old), values_of(self.new));
         if let (Some(before), Some(after)) = (self.old.values(), self.new.values()) {
-            let scene = Scene { old: before, new: after, at: &self.at.then(Hop::Value), out: self.out };
+            let at = self.at.then(Hop::Value);
+            let scene = Scene { old: before, new: after, at: &at, above: None, out: self.out };
             return scene.compare();
         }
         let inner_kept = |schema: Option<&Schema>| schema.is_none_or(|schema| Shape::of(schema).is_scalar());
@@ -152,13 +164,15 @@ impl Scene<'_> {
                 let mut at = self.at.then(Hop::Item);
                 // Items of a list without keys cannot be matched with what they were before.
                 at.correlates &= self.new.list_type.as_deref() == Some("map");
-                let scene = Scene { old, new, at: &at, out: self.out };
+                let scene = Scene { old, new, at: &at, above: None, out: self.out };
                 scene.compare();
             }
             (None, None) => {}
             (_, new) => {
                 let described = new.is_some();
-                self.tell("items", Direction::Unknown, What::ItemsChanged { described });
+                let is_free = !described && self.new.preserves_unknown();
+                let direction = if is_free { Direction::Wider } else { Direction::Unknown };
+                self.tell("items", direction, What::ItemsChanged { described });
             }
         }
     }

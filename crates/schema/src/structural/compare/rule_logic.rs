@@ -1,22 +1,18 @@
-//! Decides whether two rules mean the same, and whether one follows from the other.
+//! Decides whether two rules mean the same, and whether one follows from others.
 //!
-//! A rule becomes a [`Formula`]: `&&` and `||` over comparisons and atoms, normalised from the tree that the evaluator's
-//! parser returns. Spaces, comments, quotes, needless parentheses, the order of commutative operands and the place of a
-//! negation do not count. A formula describes the objects for which the rule evaluates to true: on a server, an
-//! evaluation error refuses an object just as `false` does. Rules that this logic cannot see through are different,
-//! never the same.
+//! A rule becomes a [`Formula`]: `&&` and `||` over literals, normalised from the tree that the evaluator's parser
+//! returns. A formula describes the objects for which the rule evaluates to true: on a server, an evaluation error
+//! refuses an object just as `false` does. Rules that this logic cannot see through are different, never the same.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use kube_cel::cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
-
-use crate::structural::parse_rule;
-
-/// String literals that the parser misreads: it drops quotes inside triple quotes, and keeps some escaping backslashes.
-const MISREAD: [&str; 4] = ["'''", "\"\"\"", "\\'", "\\\""];
+use super::rule_terms::{call, number};
 
 /// Integers below this are exact as floating point numbers.
 const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Ways to satisfy a formula that are looked at.
+const WAYS: usize = 512;
 
 /// A rule by its logical structure.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,22 +23,20 @@ pub(super) enum Formula {
     And(BTreeSet<Self>),
     /// `left < right` or `left <= right`. Greater-than is turned around.
     Less { left: String, right: String, or_equal: bool },
+    /// A term is, or is not, one of these literals.
+    In { subject: String, values: BTreeSet<String>, expected: bool },
+    /// All, or some, items of a list or keys of a map satisfy a formula.
+    Each { range: String, all: bool, body: Box<Self> },
     /// A term without `&&` and `||` evaluates to this value.
     Atom { term: String, expected: bool },
     /// A rule that the parser cannot read.
     Opaque(String),
 }
 
-/// Implications that are already decided, by the addresses of both sides.
-type Decided = HashMap<(*const Formula, *const Formula), bool>;
+/// Says of a literal that it holds for other reasons than rules.
+pub(super) type Oracle<'a> = &'a dyn Fn(&Formula) -> bool;
 
 impl Formula {
-    /// Reads a rule.
-    pub(super) fn read(rule: &str) -> Self {
-        let tree = if MISREAD.iter().any(|part| rule.contains(part)) { None } else { parse_rule(rule) };
-        tree.map_or_else(|| Self::Opaque(rule.trim().to_owned()), |tree| formula(&tree, true, Position::Rule))
-    }
-
     /// Joins rules that must all hold.
     pub(super) fn all(rules: impl IntoIterator<Item = Self>) -> Self {
         join(true, rules)
@@ -53,30 +47,112 @@ impl Formula {
         Self::Atom { term: format!("has(self.{field})"), expected: true }
     }
 
-    /// Returns true if the other rule holds wherever this one does, and false if that cannot be shown.
-    pub(super) fn implies(&self, other: &Self) -> bool {
-        self.implies_with(other, &mut Decided::new())
+    /// Returns the formula which says that a term is, or is not, one of these literals.
+    pub(super) fn member(subject: String, values: BTreeSet<String>, expected: bool) -> Self {
+        let is_zero = values.len() == 1 && values.contains("0");
+        // A size is a whole number that is not negative.
+        match (subject.starts_with("_.size(") && is_zero, expected) {
+            (true, true) => Self::Less { left: subject, right: "0".to_owned(), or_equal: true },
+            (true, false) => Self::Less { left: "1".to_owned(), right: subject, or_equal: true },
+            (false, _) => Self::In { subject, values, expected },
+        }
     }
 
-    fn implies_with(&self, other: &Self, decided: &mut Decided) -> bool {
-        let key = (std::ptr::from_ref(self), std::ptr::from_ref(other));
-        if let Some(known) = decided.get(&key) {
-            return *known;
+    /// Returns the formula of `left < right` or `left <= right`; of a size always the latter.
+    pub(super) fn less(left: String, right: String, or_equal: bool) -> Self {
+        let is_size = |term: &str| term.starts_with("_.size(");
+        let moved = |term: &str, by: i64| term.parse::<i64>().ok().and_then(|number| number.checked_add(by));
+        if !or_equal
+            && is_size(&right)
+            && let Some(number) = moved(&left, 1)
+        {
+            return Self::Less { left: number.to_string(), right, or_equal: true };
         }
-        let mut each = |left: &Self, right: &Self| left.implies_with(right, decided);
-        let implied = match (self, other) {
-            _ if self == other => true,
-            (_, Self::And(parts)) => parts.iter().all(|part| each(self, part)),
-            (Self::Or(options), _) => options.iter().all(|option| each(option, other)),
-            (Self::And(parts), Self::Or(options)) => {
-                parts.iter().any(|part| each(part, other)) || options.iter().any(|option| each(self, option))
+        if !or_equal
+            && is_size(&left)
+            && let Some(number) = moved(&right, -1)
+        {
+            return Self::Less { left, right: number.to_string(), or_equal: true };
+        }
+        Self::Less { left, right, or_equal }
+    }
+
+    /// Returns true if the other rule holds wherever this one does, and false if that cannot be shown.
+    pub(super) fn implies(&self, other: &Self) -> bool {
+        Self::entail([self], other, &|_| false)
+    }
+
+    /// Returns true if a rule holds wherever all these facts do, and false if that cannot be shown.
+    pub(super) fn entail<'f>(facts: impl IntoIterator<Item = &'f Self>, goal: &Self, oracle: Oracle<'_>) -> bool {
+        let mut ways: Vec<Vec<&Self>> = vec![Vec::new()];
+        for fact in facts {
+            if fact == goal {
+                return true;
             }
-            (Self::And(parts), _) => parts.iter().any(|part| each(part, other)),
-            (_, Self::Or(options)) => options.iter().any(|option| each(self, option)),
-            _ => self.implies_less(other),
-        };
-        decided.insert(key, implied);
-        implied
+            // A fact with too many ways to be true is left out: what follows without it follows.
+            if let Some(more) = fact.ways().and_then(|options| cross(&ways, &options)) {
+                ways = more;
+            }
+        }
+        ways.iter().all(|known| are_contradictory(known) || goal.holds(known, oracle))
+    }
+
+    /// The sets of literals each of which makes this true. `None` where there are too many.
+    fn ways(&self) -> Option<Vec<Vec<&Self>>> {
+        match self {
+            Self::Or(options) => {
+                let mut ways = Vec::new();
+                for option in options {
+                    ways.extend(option.ways()?);
+                    if ways.len() > WAYS {
+                        return None;
+                    }
+                }
+                Some(ways)
+            }
+            Self::And(parts) => parts.iter().try_fold(vec![Vec::new()], |ways, part| cross(&ways, &part.ways()?)),
+            literal => Some(vec![vec![literal]]),
+        }
+    }
+
+    /// Whether this is true where these literals are.
+    fn holds(&self, known: &[&Self], oracle: Oracle<'_>) -> bool {
+        match self {
+            Self::Or(options) => options.iter().any(|option| option.holds(known, oracle)),
+            Self::And(parts) => parts.iter().all(|part| part.holds(known, oracle)),
+            literal => known.iter().any(|known| known.implies_literal(literal)) || oracle(literal),
+        }
+    }
+
+    fn implies_literal(&self, other: &Self) -> bool {
+        match (self, other) {
+            _ if self == other => true,
+            (Self::Less { .. }, Self::Less { .. }) => self.implies_less(other),
+            (Self::In { subject, values, expected }, Self::In { subject: of, values: others, expected: wanted }) => {
+                subject == of
+                    && match (expected, wanted) {
+                        (true, true) => values.is_subset(others),
+                        (false, false) => others.is_subset(values),
+                        (true, false) => values.is_disjoint(others) && are_comparable(values.iter().chain(others)),
+                        (false, true) => false,
+                    }
+            }
+            (Self::In { subject, values, expected: true }, Self::Less { left, right, or_equal }) => {
+                values.iter().all(|value| satisfies(value, subject, left, right, *or_equal) == Some(true))
+            }
+            (Self::Less { left, right, or_equal }, Self::In { subject, values, expected: false }) => {
+                let is_empty_text = values.len() == 1 && values.contains("\"\"");
+                is_empty_text && *or_equal && left == "1" && *right == call("_.size", std::slice::from_ref(subject))
+                    || values.iter().all(|value| satisfies(value, subject, left, right, *or_equal) == Some(false))
+            }
+            (Self::In { subject, values, expected: false }, Self::Less { left, right, or_equal: true }) => {
+                values.contains("\"\"") && left == "1" && *right == call("_.size", std::slice::from_ref(subject))
+            }
+            (Self::Each { range, all, body }, Self::Each { range: of, all: every, body: other }) => {
+                range == of && all == every && body.implies(other)
+            }
+            _ => false,
+        }
     }
 
     /// `x <= 5` implies `x <= 9`, and the same for numbers on the left.
@@ -98,85 +174,60 @@ impl Formula {
         low < high || (low <= high && low.abs() < EXACT && (!or_equal || *other_or_equal))
     }
 
-    /// Returns true if the rule cannot fail on an object that has none of these fields.
-    pub(super) fn holds_without(&self, fields: &[String]) -> bool {
-        match self {
-            Self::Or(options) => options.iter().any(|option| option.holds_without(fields)),
-            Self::And(parts) => parts.iter().all(|part| part.holds_without(fields)),
-            Self::Atom { term, expected: false } => fields.iter().any(|field| Self::present(field).text() == *term),
-            Self::Atom { .. } | Self::Less { .. } | Self::Opaque(_) => false,
-        }
-    }
-
-    /// Prints a formula that is part of a term.
-    fn text(&self) -> String {
-        let texts = |parts: &BTreeSet<Self>| parts.iter().map(Self::text).collect::<Vec<_>>();
-        match self {
-            Self::Or(options) => call(operators::LOGICAL_OR, &texts(options)),
-            Self::And(parts) => call(operators::LOGICAL_AND, &texts(parts)),
-            Self::Less { left, right, or_equal } => {
-                let operator = if *or_equal { operators::LESS_EQUALS } else { operators::LESS };
-                call(operator, &[left.clone(), right.clone()])
+    /// Whether both cannot be true of one object.
+    fn excludes(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Atom { term, expected }, Self::Atom { term: same, expected: opposite }) => {
+                term == same && expected != opposite
             }
-            Self::Atom { term, expected: true } | Self::Opaque(term) => term.clone(),
-            Self::Atom { term, expected: false } => call(operators::LOGICAL_NOT, std::slice::from_ref(term)),
+            (Self::In { subject, values, expected: true }, Self::In { subject: of, values: others, expected }) => {
+                subject == of
+                    && if *expected {
+                        values.is_disjoint(others) && are_comparable(values.iter().chain(others))
+                    } else {
+                        values.is_subset(others)
+                    }
+            }
+            _ => false,
         }
     }
 }
 
-/// The position of an expression decides what an evaluation error means there.
-#[derive(Clone, Copy, PartialEq)]
-enum Position {
-    /// The rule itself, or a part of its logic: an error is as good as the wrong value.
-    Rule,
-    /// Inside a term: an error must stay an error.
-    Term,
+/// Every way of one with every way of another.
+fn cross<'f>(ways: &[Vec<&'f Formula>], more: &[Vec<&'f Formula>]) -> Option<Vec<Vec<&'f Formula>>> {
+    if ways.len().checked_mul(more.len())? > WAYS {
+        return None;
+    }
+    let join = |way: &Vec<&'f Formula>, more: &Vec<&'f Formula>| way.iter().chain(more).copied().collect();
+    Some(ways.iter().flat_map(|way| more.iter().map(move |more| join(way, more))).collect())
 }
 
-/// Returns the formula which says that an expression evaluates to a value.
-fn formula(node: &IdedExpr, expected: bool, position: Position) -> Formula {
-    logic(node, expected, position).unwrap_or_else(|| Formula::Atom { term: plain(node), expected })
+fn are_contradictory(known: &[&Formula]) -> bool {
+    known.iter().any(|one| known.iter().any(|other| one.excludes(other)))
 }
 
-/// Returns the formula of an operator that has a logical meaning; `None` for every other expression.
-fn logic(node: &IdedExpr, expected: bool, position: Position) -> Option<Formula> {
-    let (name, args) = match &node.expr {
-        Expr::Literal(LiteralValue::Boolean(value)) => return Some(constant(*value.inner() == expected)),
-        Expr::Call(CallExpr { func_name, target: None, args }) => (func_name.as_str(), args.as_slice()),
-        _ => return None,
-    };
-    Some(match (name, args) {
-        (operators::LOGICAL_NOT, [operand]) => formula(operand, !expected, position),
-        // By De Morgan, `a && b` is false where one of them is.
-        (operators::LOGICAL_AND | operators::LOGICAL_OR, parts) => {
-            let all = (name == operators::LOGICAL_AND) == expected;
-            join(all, parts.iter().map(|part| formula(part, expected, position)))
-        }
-        (operators::CONDITIONAL, [test, then, otherwise]) if position == Position::Rule => {
-            let branch = |outcome: bool, value: &IdedExpr| {
-                join(true, [formula(test, outcome, Position::Term), formula(value, expected, position)])
-            };
-            join(false, [branch(true, then), branch(false, otherwise)])
-        }
-        (operators::EQUALS | operators::NOT_EQUALS, [left, right]) => {
-            let mut sides = [term(left), term(right)];
-            sides.sort_unstable();
-            let expected = (name == operators::EQUALS) == expected;
-            Formula::Atom { term: call(operators::EQUALS, &sides), expected }
-        }
-        (operators::LESS | operators::LESS_EQUALS, [left, right])
-        | (operators::GREATER | operators::GREATER_EQUALS, [right, left]) => {
-            let or_equal = matches!(name, operators::LESS_EQUALS | operators::GREATER_EQUALS);
-            let less = Formula::Less { left: term(left), right: term(right), or_equal };
-            // `!(a < b)` is not `b <= a`: both are false for NaN.
-            if expected { less } else { Formula::Atom { term: less.text(), expected } }
-        }
-        _ => return None,
-    })
+/// Whether literals that are written differently are different: 1 and 1.0 are not.
+fn are_comparable<'v>(values: impl Iterator<Item = &'v String>) -> bool {
+    let mut kinds = values.map(|value| match value.as_bytes().first() {
+        Some(b'"') => Some(false),
+        _ => value.parse::<i64>().ok().map(|_| true),
+    });
+    let Some(first) = kinds.next() else { return true };
+    first.is_some() && kinds.all(|kind| kind == first)
+}
+
+/// Whether a comparison of a subject with a number is true for a value; `None` where it is about something else.
+fn satisfies(value: &str, subject: &str, left: &str, right: &str, or_equal: bool) -> Option<bool> {
+    let side = |side: &str| number(if side == subject { value } else { side }).filter(|number| number.abs() < EXACT);
+    if (left == subject) == (right == subject) {
+        return None;
+    }
+    let (left, right) = (side(left)?, side(right)?);
+    Some(left < right || or_equal && left <= right)
 }
 
 /// Joins formulas by `&&`, or by `||`. Flattens nested formulas; a single formula stays as it is.
-fn join(all: bool, parts: impl IntoIterator<Item = Formula>) -> Formula {
+pub(super) fn join(all: bool, parts: impl IntoIterator<Item = Formula>) -> Formula {
     let mut joined = BTreeSet::new();
     for part in parts {
         match part {
@@ -187,6 +238,7 @@ fn join(all: bool, parts: impl IntoIterator<Item = Formula>) -> Formula {
             part => drop(joined.insert(part)),
         }
     }
+    let mut joined = merge_members(all, joined);
     match joined.pop_first() {
         Some(only) if joined.is_empty() => only,
         first => {
@@ -196,55 +248,31 @@ fn join(all: bool, parts: impl IntoIterator<Item = Formula>) -> Formula {
     }
 }
 
-fn constant(value: bool) -> Formula {
-    if value { Formula::And(BTreeSet::new()) } else { Formula::Or(BTreeSet::new()) }
-}
-
-/// Prints an expression so that only equal expressions print alike.
-fn term(node: &IdedExpr) -> String {
-    logic(node, true, Position::Term).map_or_else(|| plain(node), |formula| formula.text())
-}
-
-fn terms<'e>(nodes: impl IntoIterator<Item = &'e IdedExpr>) -> Vec<String> {
-    nodes.into_iter().map(term).collect()
-}
-
-/// Prints an expression that contains no logic; operators as calls by their names, such as `_+_(a,b)`.
-fn plain(node: &IdedExpr) -> String {
-    match &node.expr {
-        Expr::Ident(name) => name.clone(),
-        Expr::Literal(LiteralValue::Int(value)) => value.inner().to_string(),
-        Expr::Literal(LiteralValue::Double(value)) => format!("{:?}", value.inner()),
-        Expr::Literal(LiteralValue::String(value)) => format!("{:?}", value.inner()),
-        Expr::Literal(other) => format!("{other:?}"),
-        Expr::Select(select) if select.test => format!("has({}.{})", term(&select.operand), select.field),
-        Expr::Select(select) => format!("{}.{}", term(&select.operand), select.field),
-        Expr::List(list) => format!("{}{:?}", call("[]", &terms(&list.elements)), list.optional_indices),
-        Expr::Map(map) => {
-            let entries = map.entries.iter().map(|entry| match &entry.expr {
-                EntryExpr::MapEntry(entry) => format!("{}:{}:{}", term(&entry.key), term(&entry.value), entry.optional),
-                EntryExpr::StructField(field) => format!("{field:?}"),
-            });
-            call("{}", &entries.collect::<Vec<_>>())
+/// `x == 'a' || x == 'b'` is `x in ['a', 'b']`, and likewise for the other three.
+fn merge_members(all: bool, parts: BTreeSet<Formula>) -> BTreeSet<Formula> {
+    let mut merged: Vec<Formula> = Vec::new();
+    for part in parts {
+        let Formula::In { subject, values, expected } = &part else {
+            merged.push(part);
+            continue;
+        };
+        let same = merged.iter_mut().find_map(|known| match known {
+            Formula::In { subject: of, values: known, expected: wanted } if of == subject && wanted == expected => {
+                Some(known)
+            }
+            _ => None,
+        });
+        match same {
+            Some(known) if *expected != all => known.extend(values.iter().cloned()),
+            Some(known) if are_comparable(known.iter().chain(values)) => {
+                *known = known.intersection(values).cloned().collect();
+            }
+            Some(_) | None => merged.push(part),
         }
-        Expr::Comprehension(fold) => {
-            let parts = [&fold.iter_range, &fold.accu_init, &fold.loop_cond, &fold.loop_step, &fold.result];
-            call(&format!("{} {:?} {}", fold.iter_var, fold.iter_var2, fold.accu_var), &terms(parts))
-        }
-        Expr::Call(CallExpr { func_name, target, args }) => {
-            // `size(a)` is `a.size()`.
-            let is_method = target.is_some() || matches!(func_name.as_str(), "size" | "matches");
-            let name = if is_method { format!("_.{func_name}") } else { func_name.clone() };
-            call(&name, &terms(target.as_deref().into_iter().chain(args)))
-        }
-        Expr::Struct(_) | Expr::Unspecified => format!("{node:?}"),
     }
+    merged.into_iter().collect()
 }
 
-fn call(name: &str, args: &[String]) -> String {
-    format!("{name}({})", args.join(","))
-}
-
-fn number(term: &str) -> Option<f64> {
-    term.parse().ok().filter(|_| term.starts_with(|c: char| c.is_ascii_digit() || c == '-'))
+pub(super) fn constant(value: bool) -> Formula {
+    if value { Formula::And(BTreeSet::new()) } else { Formula::Or(BTreeSet::new()) }
 }

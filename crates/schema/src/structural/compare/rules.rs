@@ -1,18 +1,22 @@
 //! `x-kubernetes-validations`, compared as sets of rules that must all hold.
 
+use kube_cel::cel::common::ast::IdedExpr;
+
+use super::junctor;
 use super::node::Scene;
 use super::rule_logic::Formula;
 use super::{Direction, What};
-use crate::structural::{Path, Rule, Schema};
+use crate::structural::{Path, Rule, Schema, parse_rule};
 
 const KEYWORD: &str = "x-kubernetes-validations";
 
 /// Rules at least this alike are one rule that was edited.
 const ALIKE: f64 = 0.6;
 
-/// A rule with its formula.
+/// A rule with its tree, where the parser can read it, and its formula.
 struct ParsedRule<'a> {
     rule: &'a Rule,
+    tree: Option<IdedExpr>,
     formula: Formula,
     /// When it runs: on updates only if it uses `oldSelf`, unless that is optional. Rules that run at different times
     /// say nothing about each other.
@@ -53,14 +57,10 @@ impl Scene<'_> {
     ) -> (Direction, Option<usize>) {
         let find =
             |wanted: &dyn Fn(&ParsedRule<'_>) -> bool| gone.iter().position(|old| old.when == new.when && wanted(old));
-        if self.known(new, old).implies(&new.formula) {
-            return match find(&|old| old.formula.implies(&new.formula)) {
-                Some(at) => (Direction::Wider, Some(at)),
-                None => (Direction::Harmless, None),
-            };
-        }
-        if new.formula.holds_without(&self.fresh_fields()) {
-            return (Direction::Harmless, None);
+        let partner = find(&|old| old.formula.implies(&new.formula));
+        if partner.is_some() || self.is_known(new, old) {
+            let is_looser = partner.is_some_and(|at| !self.is_known(gone[at], std::slice::from_ref(new)));
+            return (if is_looser { Direction::Wider } else { Direction::Harmless }, partner);
         }
         if let Some(at) = find(&|old| new.formula.implies(&old.formula)) {
             return (Direction::Narrower, Some(at));
@@ -71,10 +71,18 @@ impl Scene<'_> {
         }
     }
 
-    /// All that old objects are known to satisfy when this rule runs. What is required is there.
-    fn known(&self, new: &ParsedRule<'_>, old: &[ParsedRule<'_>]) -> Formula {
-        let present = self.old.required.iter().map(|name| Formula::present(name));
-        Formula::all(std::iter::once(all_like(new, old)).chain(present))
+    /// Whether all old objects satisfy a rule, by old rules that run when it does and by the rest of the old schema.
+    fn is_known(&self, rule: &ParsedRule<'_>, old: &[ParsedRule<'_>]) -> bool {
+        let alike = old.iter().filter(|old| old.when == rule.when);
+        let Some(tree) = &rule.tree else {
+            return all_like(rule, old).implies(&rule.formula);
+        };
+        let node = self.node();
+        let mut facts = node.unaltered(alike.filter_map(|old| old.tree.clone()));
+        if rule.when == (false, false) {
+            facts.extend(node.unaltered(junctor::trees(self.old).into_iter()));
+        }
+        node.entails(&facts, tree)
     }
 
     fn tell_rule(&mut self, direction: Direction, old: Option<&Rule>, new: Option<&Rule>) {
@@ -88,31 +96,16 @@ impl Scene<'_> {
         let path: Path = self.at.path();
         self.tell_at(path, spans, direction, what);
     }
-
-    /// Fields below this node that no old object can have, as `a.b`.
-    fn fresh_fields(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        collect_fresh(self.old, self.new, "", &mut found);
-        found
-    }
-}
-
-fn collect_fresh(old: &Schema, new: &Schema, prefix: &str, found: &mut Vec<String>) {
-    if old.preserves_unknown() || old.additional.is_some() {
-        return;
-    }
-    for (name, property) in &new.properties {
-        match old.properties.get(name) {
-            Some(before) => collect_fresh(before, property, &format!("{prefix}{name}."), found),
-            None => found.push(format!("{prefix}{name}")),
-        }
-    }
 }
 
 fn parse_rules(schema: &Schema) -> Vec<ParsedRule<'_>> {
     let when = |rule: &Rule| (rule.is_transition(), rule.optional_old_self == Some(true));
-    let rules =
-        schema.rules.iter().map(|rule| ParsedRule { rule, formula: Formula::read(&rule.rule), when: when(rule) });
+    let rules = schema.rules.iter().map(|rule| ParsedRule {
+        rule,
+        formula: Formula::read(&rule.rule),
+        tree: parse_rule(&rule.rule),
+        when: when(rule),
+    });
     rules.collect()
 }
 

@@ -1,5 +1,6 @@
 //! Every keyword, both ways.
 
+mod implied;
 mod properties;
 mod rule_logic;
 
@@ -54,7 +55,8 @@ fn deltas(old: &str, new: &str) -> Vec<String> {
 #[case("{}", "{pattern: '^a'}", "Narrower .: pattern ^a added")]
 #[case("{}", "{pattern: '.*'}", "Harmless .: pattern .* added")]
 #[case("{pattern: '^(a|b)$'}", "{pattern: '^(a|b|c)$'}", "Wider .: pattern changed from ^(a|b)$ to ^(a|b|c)$")]
-#[case("{pattern: '^a'}", "{pattern: '^b'}", "Unknown .: pattern changed from ^a to ^b")]
+#[case("{pattern: '^a'}", "{pattern: '^b'}", "Narrower .: pattern changed from ^a to ^b")]
+#[case("{pattern: '^a'}", "{pattern: 'a(?=b)'}", "Unknown .: pattern changed from ^a to a(?=b)")]
 #[case("{type: string}", "{type: string, format: ipv4}", "Narrower .: format ipv4 added")]
 #[case("{type: string, format: uuid4}", "{type: string, format: uuid}", "Wider .: format changed from uuid4 to uuid")]
 #[case(

@@ -11,6 +11,8 @@ pub(super) struct Trail<'a> {
     pub(super) correlates: bool,
     /// Whether an object without this field is refused.
     pub(super) required: bool,
+    /// Whether an object without this field was refused.
+    pub(super) was_required: bool,
 }
 
 /// One step downwards, borrowed.
@@ -23,11 +25,11 @@ pub(super) enum Hop<'a> {
 
 impl<'a> Trail<'a> {
     pub(super) fn root() -> Self {
-        Self { up: None, correlates: true, required: true }
+        Self { up: None, correlates: true, required: true, was_required: false }
     }
 
     pub(super) fn then(&'a self, hop: Hop<'a>) -> Self {
-        Self { up: Some((self, hop)), correlates: self.correlates, required: false }
+        Self { up: Some((self, hop)), correlates: self.correlates, required: false, was_required: false }
     }
 
     pub(super) fn is_root(&self) -> bool {

@@ -1,16 +1,19 @@
 //! What a value may be: bounds, enumerations, patterns, formats, null and the default.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
 use serde_json::{Number, Value};
 
+use super::known::{all_fit, has_size, implies, is_text, lower, text_of, upper};
+use super::language::Texts;
 use super::node::{Scene, same};
+use super::presence::filled;
+use super::rule_logic::Formula;
 use super::{Direction, Shape, What};
 use crate::structural::{Schema, Type};
 
 /// A bound and whether the value itself is outside.
-type Limit = (Number, bool);
+pub(super) type Limit = (Number, bool);
 
 impl Scene<'_> {
     pub(super) fn default(&mut self) {
@@ -20,8 +23,11 @@ impl Scene<'_> {
             (old, new) => old.is_none() && new.is_none(),
         };
         if !equal {
+            // A default that says as much as its absence, or that no object can need, changes nothing.
+            let is_idle = self.at.was_required || filled(self.new).is_some_and(|value| is_empty(&value));
+            let direction = if old.is_none() && is_idle { Direction::Harmless } else { Direction::Meaning };
             let what = What::DefaultChanged { old: old.clone(), new: new.clone() };
-            self.tell("default", Direction::Meaning, what);
+            self.tell("default", direction, what);
         }
     }
 
@@ -97,6 +103,8 @@ impl Scene<'_> {
                 order => order == stricter,
             },
         };
+        let is_implied = tightened && new.as_ref().is_some_and(|new| self.implies_bound(keyword, stricter, new));
+        let direction = if is_implied { Direction::Harmless } else { tighter(tightened) };
         let word = |limit: Option<Limit>| {
             limit.map(|(number, excludes)| {
                 let mark = if excludes { " (exclusive)" } else { "" };
@@ -104,7 +112,27 @@ impl Scene<'_> {
             })
         };
         let what = What::BoundChanged { keyword, old: word(old), new: word(new) };
-        self.tell(keyword, tighter(tightened), what);
+        self.tell(keyword, direction, what);
+    }
+
+    /// Whether all old values keep a new bound for other reasons than the old one.
+    fn implies_bound(&self, keyword: &str, stricter: Ordering, limit: &Limit) -> bool {
+        let size = limit.0.as_i64();
+        let is_kept = match keyword {
+            "minimum" => lower(self.old).is_some_and(|old| implies(&old, limit, stricter)),
+            "maximum" => upper(self.old).is_some_and(|old| implies(&old, limit, stricter)),
+            "minLength" | "minItems" | "minProperties" => has_size(self.old, size, None),
+            // Defaults that are new add properties.
+            "maxProperties" if self.at.is_root() || self.node().altered().1 => false,
+            _ => has_size(self.old, None, size),
+        };
+        let number = limit.0.to_string();
+        let subject = if matches!(keyword, "minimum" | "maximum") { "self" } else { "_.size(self)" }.to_owned();
+        let goal = match stricter {
+            Ordering::Greater => Formula::less(number, subject, !limit.1),
+            Ordering::Less | Ordering::Equal => Formula::less(subject, number, !limit.1),
+        };
+        is_kept || all_fit(self.old, self.new) || self.follows(&goal)
     }
 
     fn multiple_of(&mut self) {
@@ -116,6 +144,7 @@ impl Scene<'_> {
             (Some(old), Some(new)) if (old - new).abs() < f64::EPSILON => return,
             (_, None) => Direction::Wider,
             (Some(old), Some(new)) if whole(old / new) => Direction::Wider,
+            (_, Some(_)) if all_fit(self.old, self.new) => Direction::Harmless,
             (_, Some(_)) => Direction::Narrower,
         };
         let word = |number: &Option<Number>| number.as_ref().map(ToString::to_string);
@@ -132,7 +161,8 @@ impl Scene<'_> {
             (None, None) => return,
             (None, Some(values)) => {
                 let values = values.clone();
-                (Direction::Narrower, What::EnumAdded { values })
+                let direction = if self.is_among(&values) { Direction::Harmless } else { Direction::Narrower };
+                (direction, What::EnumAdded { values })
             }
             (Some(values), None) => {
                 let values = values.clone();
@@ -143,11 +173,20 @@ impl Scene<'_> {
                 if removed.is_empty() && added.is_empty() {
                     return;
                 }
-                let direction = tighter(!removed.is_empty());
+                let direction = tighter(!removed.is_empty() && !self.is_among(new));
                 (direction, What::EnumChanged { removed, added })
             }
         };
         self.tell("enum", direction, what);
+    }
+
+    /// Whether every old value is one of these.
+    fn is_among(&self, values: &[Value]) -> bool {
+        let texts = || values.iter().map(Value::as_str).collect::<Option<Vec<_>>>();
+        let goal = || Formula::member("self".to_owned(), values.iter().map(text_of).collect(), true);
+        all_fit(self.old, self.new)
+            || texts().is_some_and(|texts| is_text(self.old, Some(Texts::one_of(texts))))
+            || self.follows(&goal())
     }
 
     fn pattern(&mut self) {
@@ -156,23 +195,26 @@ impl Scene<'_> {
         }
         let text = |schema: &Schema| schema.pattern.as_ref().map(|pattern| pattern.text.clone());
         let (old, new) = (text(self.old), text(self.new));
-        let free = |pattern: &Option<String>| {
-            pattern.as_ref().is_none_or(|text| matches!(text.as_str(), "" | ".*" | "^.*" | ".*$" | "^" | "$"))
-        };
-        let direction = match (free(&old), free(&new)) {
-            (true, true) => Direction::Harmless,
-            (true, false) => Direction::Narrower,
-            (false, true) => Direction::Wider,
-            (false, false) => {
-                let words = |text: &'_ Option<String>| -> Option<BTreeSet<String>> { alternatives(text.as_deref()?) };
-                match (words(&old), words(&new)) {
-                    (Some(old), Some(new)) if old == new => Direction::Harmless,
-                    (Some(old), Some(new)) => tighter(!old.is_subset(&new)),
-                    _ => Direction::Unknown,
-                }
+        let matching =
+            |text: &Option<String>| text.as_ref().map_or_else(|| Some(Texts::all()), |text| Texts::matching(text));
+        let among = |all: &Schema, texts: Option<Texts>| texts.and_then(|texts| Texts::of(all).are_among(&texts));
+        let forth = among(self.old, matching(&new));
+        let direction = match (forth, among(self.new, matching(&old))) {
+            (Some(true), Some(true)) => Direction::Harmless,
+            (Some(true), _) => Direction::Wider,
+            _ if all_fit(self.old, self.new) || new.as_deref().is_some_and(|new| self.matches(new)) => {
+                Direction::Harmless
             }
+            (Some(false), _) => Direction::Narrower,
+            (None, _) => Direction::Unknown,
         };
         self.tell("pattern", direction, What::PatternChanged { old, new });
+    }
+
+    /// Whether old rules ask for a pattern.
+    fn matches(&self, pattern: &str) -> bool {
+        let term = format!("_.matches(self,{pattern:?})");
+        self.follows(&Formula::Atom { term, expected: true })
     }
 
     fn format(&mut self) {
@@ -181,7 +223,7 @@ impl Scene<'_> {
             return;
         }
         let direction = match (in_force(self.old), in_force(self.new)) {
-            (old, new) if old == new => Direction::Harmless,
+            (old, new) if old == new || all_fit(self.old, self.new) => Direction::Harmless,
             (Some(old), Some(new)) => tighter(!includes(&new, &old)),
             (_, new) => tighter(new.is_some()),
         };
@@ -212,19 +254,16 @@ fn without(values: &[Value], others: &[Value]) -> Vec<Value> {
     values.iter().filter(missing).cloned().collect()
 }
 
-/// The words of a pattern such as `^(a|b)$`, which is an enumeration in disguise.
-fn alternatives(pattern: &str) -> Option<BTreeSet<String>> {
-    let words = pattern.strip_prefix('^')?.strip_suffix('$')?;
-    let group = words.strip_prefix("(?:").or_else(|| words.strip_prefix('('));
-    let words = match group {
-        Some(group) => group.strip_suffix(')')?,
-        // Without a group the anchors would belong to the first and the last word only.
-        None if words.contains('|') => return None,
-        None => words,
-    };
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | ' ' | '|');
-    let literal = words.chars().all(plain);
-    literal.then(|| words.split('|').map(str::to_owned).collect())
+/// Whether a value says as much as its absence does to most programs.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+    }
 }
 
 /// Formats of text that API servers check; they read the names without dashes.

@@ -78,7 +78,7 @@ fn to_cel(value: &Value) -> Cel {
     }
 }
 
-fn to_json(value: &Cel) -> Result<Value, String> {
+pub(super) fn to_json(value: &Cel) -> Result<Value, String> {
     match value {
         Cel::Null => Ok(Value::Null),
         Cel::Bool(value) => Ok(Value::Bool(*value)),

@@ -24,6 +24,7 @@ mod engine;
 mod equal;
 mod expression;
 mod library;
+mod literals;
 mod macros;
 mod program;
 mod rewrite;
@@ -34,7 +35,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use kube_cel::cel::common::ast::IdedExpr;
+use kube_cel::cel::common::ast::{Expr, IdedExpr};
 use serde_json::Value;
 
 use super::place::Place;
@@ -284,6 +285,57 @@ impl<'a> Node<'a> {
 /// Parses a rule into a tree. Returns `None` if the parser cannot read it.
 pub(crate) fn parse_rule(text: &str) -> Option<IdedExpr> {
     guarded(|| rewrite::parse(text)).ok()?.ok()
+}
+
+/// Returns whether a rule about values of a schema selects a property by a name that CEL reserves, such as `namespace`,
+/// without an escape. Keys of maps may have any name. Only what is selected from `self` is looked at.
+pub fn selects_reserved_word(schema: &Schema, rule: &str) -> bool {
+    fn selected<'a>(node: &IdedExpr, schema: &'a Schema, found: &mut bool) -> Option<&'a Schema> {
+        match &node.expr {
+            Expr::Ident(name) if matches!(name.as_str(), "self" | "oldSelf") => Some(schema),
+            Expr::Select(select) => {
+                let parent = selected(&select.operand, schema, found)?;
+                let name = value::unescape(&select.field);
+                let property = parent.properties.get(&name);
+                *found |= property.is_some() && value::is_reserved(&select.field);
+                property
+            }
+            _ => {
+                for part in super::compare::children(node) {
+                    selected(part, schema, found);
+                }
+                None
+            }
+        }
+    }
+    if !value::mentions_reserved(rule) {
+        return false;
+    }
+    let mut found = false;
+    if let Some(tree) = parse_rule(rule) {
+        selected(&tree, schema, &mut found);
+    }
+    found
+}
+
+/// Evaluates an expression in which no variable is free. `None` where our engine cannot; the inner `Err` is an evaluation
+/// error that a server has too.
+pub(crate) fn evaluate_constant(expression: &IdedExpr) -> Option<Result<Value, ()>> {
+    let mut expression = expression.clone();
+    let mut engine = Engine::new(KubeVersion::NEWEST);
+    guarded(|| rewrite::rewrite_constant(&mut expression, &mut engine)).ok()?.ok()?;
+    engine.seal();
+    let scope = engine.scope();
+    match guarded(|| scope.resolve(&expression)).ok()? {
+        Ok(value) => expression::to_json(&value).ok().map(Ok),
+        Err(error) if engine::is_genuine(&error) => Some(Err(())),
+        Err(_) => None,
+    }
+}
+
+/// The property that a rule selects by this name: reserved words and some characters are escaped there.
+pub(crate) fn unescape_field(escaped: &str) -> String {
+    value::unescape(escaped)
 }
 
 /// Returns the syntax error of a rule. Syntax that our parser does not support, such as `.?`, and rules that are nested

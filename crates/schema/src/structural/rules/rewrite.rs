@@ -6,6 +6,7 @@ use kube_cel::cel::parser::Parser;
 use super::super::{Schema, Type, is_oversized};
 use super::engine::{EQUAL, Engine, NEGATE, OPTIONAL, SELECT};
 use super::equal::{Shape, is_unordered};
+use super::literals::plain_literals;
 use super::macros::NAMES;
 use super::value::escape;
 
@@ -18,13 +19,19 @@ pub(super) fn rewrite(text: &str, schema: &Schema, engine: &mut Engine) -> Resul
     Ok(expression)
 }
 
+/// Rewrites an expression in which no variable is free.
+pub(super) fn rewrite_constant(expression: &mut IdedExpr, engine: &mut Engine) -> Result<(), String> {
+    Rewriter { engine, scope: Vec::new() }.expression(expression)
+}
+
 /// Parses an expression. `Err` says why it cannot be read.
 pub(super) fn parse(text: &str) -> Result<IdedExpr, String> {
     if is_oversized(text) {
         return Err("is too large to be read here".to_owned());
     }
+    let text = plain_literals(text);
     let parser = Parser::new().enable_optional_syntax(true);
-    let tree = parser.parse(text).map_err(|errors| {
+    let tree = parser.parse(&text).map_err(|errors| {
         let first = errors.errors.first();
         first.map_or_else(|| "does not parse".to_owned(), |error| error.msg.clone())
     })?;

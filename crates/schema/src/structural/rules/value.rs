@@ -179,6 +179,16 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
+/// Whether CEL reserves a word.
+pub(super) fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
+}
+
+/// Whether a reserved word may be selected somewhere; a quick look that spares a parser.
+pub(super) fn mentions_reserved(rule: &str) -> bool {
+    RESERVED.iter().any(|word| rule.contains(&format!(".{word}")) || rule.contains(&format!("?{word}")))
+}
+
 /// The name by which a rule selects a property; `None` where a rule cannot.
 pub(super) fn escape(name: &str) -> Option<String> {
     if RESERVED.contains(&name) {
@@ -205,6 +215,16 @@ pub(super) fn escape(name: &str) -> Option<String> {
     Some(escaped)
 }
 
+/// The property whose escaped name this is; a name without escapes stands for itself.
+pub(super) fn unescape(escaped: &str) -> String {
+    let inner = escaped.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"));
+    if let Some(reserved) = inner.filter(|inner| RESERVED.contains(inner)) {
+        return reserved.to_owned();
+    }
+    let name = escaped.replace("__dot__", ".").replace("__dash__", "-").replace("__slash__", "/");
+    name.replace("__underscores__", "__")
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -221,5 +241,8 @@ mod tests {
     #[case("", None)]
     fn names_are_escaped(#[case] name: &str, #[case] expected: Option<&str>) {
         assert_eq!(escape(name).as_deref(), expected);
+        if let Some(expected) = expected {
+            assert_eq!(unescape(expected), name);
+        }
     }
 }
