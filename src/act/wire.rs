@@ -1,6 +1,6 @@
 //! The requests that show how an endpoint speaks.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -18,6 +18,10 @@ const PAGE: usize = 500;
 /// How often a request is sent among others.
 const TOGETHER: usize = 16;
 
+/// How often one request is sent for its time, and for how long at most.
+const REPEATED: usize = 60;
+const REPEAT_TIMEOUT: Duration = Duration::from_secs(8);
+
 /// How deep a hostile document is nested. Decoders that recurse give up or fall over.
 const DEPTH: usize = 20_000;
 
@@ -27,9 +31,10 @@ pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Excha
     let mut exchanges: Vec<Exchange> = meeting(endpoint, crd).into_iter().collect();
     let versions: Vec<String> = crd.versions.iter().map(|version| format!("{}/{}", crd.group, version.name)).collect();
     let known = every_version(endpoint, &versions, objects, &mut exchanges);
-    let (Some(first), Some(other)) = (known.first(), versions.iter().find(|version| *version != &of(&known, 0))) else {
+    let Some((first, other)) = convertible(&exchanges, &known, &versions) else {
         return exchanges;
     };
+    let (first, other) = (&first, &other);
     let mut send = |ask: Ask, review: &Value| {
         exchanges.push(exchange(endpoint, ask, &Request::post(review.to_string())));
     };
@@ -38,13 +43,11 @@ pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Excha
         send(Ask::ReviewVersion(offered), &review);
     }
     send(Ask::EmptyBatch, &review("v1", other, &[]));
-    let strangers: Vec<Value> = known.iter().filter(|object| object["apiVersion"] != other.as_str()).cloned().collect();
-    // API servers send no object that has the desired version already, so two versions are never mixed.
-    if strangers.iter().any(|object| object["apiVersion"] != strangers[0]["apiVersion"]) {
-        send(Ask::MixedBatch, &review("v1", other, &renamed(&strangers, strangers.len().max(4))));
+    for (desired, batch) in mixed_batches(&versions, &known) {
+        send(Ask::MixedBatch, &review("v1", &desired, &batch));
     }
     send(Ask::LargeBatch, &review("v1", other, &renamed(std::slice::from_ref(first), PAGE)));
-    send(Ask::SameVersion, &review("v1", &of(&known, 0), std::slice::from_ref(first)));
+    send(Ask::SameVersion, &review("v1", &version_of(first), std::slice::from_ref(first)));
     send(Ask::UnknownVersion, &review("v1", &format!("{}/v999", crd.group), std::slice::from_ref(first)));
     let mut newer = review("v1", other, std::slice::from_ref(first));
     newer["request"]["sentBy"] = json!("a newer server");
@@ -55,7 +58,8 @@ pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Excha
         exchanges.push(exchange(endpoint, Ask::Malformed(what.into()), &Request::post(body)));
     }
     let good = review("v1", other, std::slice::from_ref(first)).to_string();
-    exchanges.push(exchange(endpoint, Ask::Afterwards, &Request::post(good)));
+    exchanges.push(exchange(endpoint, Ask::Afterwards, &Request::post(good.clone())));
+    repeat(endpoint, &Request::post(good), &mut exchanges);
     exchanges.push(exchange(endpoint, Ask::Method, &Request::get()));
     together(endpoint, &mut exchanges);
     exchanges
@@ -120,8 +124,48 @@ fn renamed(objects: &[Value], count: usize) -> Vec<Value> {
     copies.collect()
 }
 
-fn of(objects: &[Value], index: usize) -> String {
-    objects.get(index).and_then(|object| object["apiVersion"].as_str()).unwrap_or_default().to_owned()
+fn version_of(object: &Value) -> String {
+    object["apiVersion"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Returns an object and a version that it was converted to; where nothing was, any object and another version.
+fn convertible(exchanges: &[Exchange], known: &[Value], versions: &[String]) -> Option<(Value, String)> {
+    let converted = exchanges.iter().filter(|exchange| exchange.ask == Ask::Conversion && exchange.converted().is_ok());
+    let shown = converted.map(Exchange::review).find_map(|review| {
+        let object = review.pointer("/request/objects/0")?.clone();
+        Some((object, review.pointer("/request/desiredAPIVersion")?.as_str()?.to_owned()))
+    });
+    shown.or_else(|| {
+        let first = known.first()?;
+        Some((first.clone(), versions.iter().find(|version| **version != version_of(first))?.clone()))
+    })
+}
+
+/// Returns batches of objects of several versions, each in both orders, with the version that they are to have. API servers
+/// send no object that has it already, so that two versions alone are never mixed.
+fn mixed_batches(versions: &[String], known: &[Value]) -> Vec<(String, Vec<Value>)> {
+    let mut batches = Vec::new();
+    for desired in versions {
+        let of = |version: &String| known.iter().find(|object| version_of(object) == *version).cloned();
+        let others: Vec<Value> = versions.iter().filter(|version| *version != desired).filter_map(of).collect();
+        if others.len() > 1 {
+            let batch = renamed(&others, others.len().max(4));
+            batches.push((desired.clone(), batch.iter().rev().cloned().collect()));
+            batches.push((desired.clone(), batch));
+        }
+    }
+    batches
+}
+
+/// Sends one request often enough to tell how long answers take.
+fn repeat(endpoint: &dyn Endpoint, request: &Request, exchanges: &mut Vec<Exchange>) {
+    let end = Instant::now() + REPEAT_TIMEOUT;
+    for _ in 0..REPEATED {
+        exchanges.push(exchange(endpoint, Ask::Repeated, request));
+        if Instant::now() >= end {
+            break;
+        }
+    }
 }
 
 /// The review versions that the CRD offers and that exist.

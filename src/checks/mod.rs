@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::evidence::{ConversionRun, Exchange, Scenario, Trace};
+use crate::evidence::{ConversionRun, Exchange, Scenario, Trace, normalised};
 use crate::subject::{Crd, Subject};
 use crdproof_schema::document::Span;
 use crdproof_schema::kubernetes::KubeVersion;
@@ -16,6 +16,7 @@ use crdproof_schema::structural::compare::Delta;
 use crdproof_schema::structural::{Path, Secrets};
 
 mod apply;
+mod cause;
 mod converter;
 mod manifest;
 mod registry;
@@ -28,6 +29,7 @@ mod tools;
 mod upgrade;
 mod webhook;
 
+pub(crate) use cause::{Symptoms, cause_rank};
 pub use registry::ALL;
 
 pub(crate) use shared_difference::{Difference, differences};
@@ -240,6 +242,11 @@ pub struct Failure {
     pub severity: Option<Severity>,
     /// The conversion run that shows it: an index into the evidence's conversion runs.
     pub conversion_run: Option<usize>,
+    /// What happens to this field and to others: a clause that follows "3 fields", such as "are lost on the way v2→v1→v2".
+    /// Failures of one check and CRD with the same clause become one finding.
+    pub together: Option<String>,
+    /// The converter's complaint, normalised. Findings with the same complaint have one cause.
+    pub complaint: Option<String>,
     /// What tells this failure from others of the same check, CRD, version and path. It goes into the
     /// fingerprint, so it must not change when unrelated lines move.
     pub key: String,
@@ -260,6 +267,8 @@ impl Failure {
             help: None,
             severity: None,
             conversion_run: None,
+            together: None,
+            complaint: None,
         }
     }
 
@@ -302,6 +311,18 @@ impl Failure {
     /// Gives a severity of its own.
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = Some(severity);
+        self
+    }
+
+    /// Reports it together with others of the same fate: a clause that follows "3 fields".
+    pub fn together(mut self, clause: impl Into<String>) -> Self {
+        self.together = Some(clause.into());
+        self
+    }
+
+    /// Names the converter's complaint.
+    pub fn complaint(mut self, why: &str) -> Self {
+        self.complaint = Some(normalised(why));
         self
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crdproof_schema::document::pointer;
+use crdproof_schema::structural::{Schema, means_absent, means_same};
 use serde_json::Value;
 
 /// One place where two objects differ.
@@ -25,40 +26,47 @@ pub(in crate::checks) enum Kind {
     Changed,
     /// A value came from nowhere.
     Invented,
-    /// Both are some form of nothing: absent, null, or empty.
-    Emptiness,
+    /// The form differs and the meaning does not: an explicit zero or empty value and its absence, or two spellings of one
+    /// quantity, duration or time.
+    Representation,
     /// Both are numbers, and one is the other with fewer digits.
     Rounded,
 }
 
+impl Kind {
+    /// Returns whether data is lost or changed.
+    pub(in crate::checks) fn is_loss(self) -> bool {
+        matches!(self, Self::Lost | Self::Changed)
+    }
+}
+
 impl Difference<'_> {
-    /// In which way the values differ.
-    pub(in crate::checks) fn kind(&self) -> Kind {
+    /// In which way the values differ, in objects of this schema.
+    pub(in crate::checks) fn kind(&self, schema: Option<&Schema>) -> Kind {
+        let own = schema.and_then(|schema| schema.at_pointer(&self.pointer));
+        let is_absent = |value: &Value| means_absent(own, value);
         match (self.was, self.now) {
-            (Some(was), None) if is_nothing(was) => Kind::Emptiness,
+            (Some(was), None) if is_absent(was) && !self.is_required(schema) => Kind::Representation,
             (Some(_), None) => Kind::Lost,
-            (None, Some(Value::Null)) => Kind::Emptiness,
-            (None, Some(Value::String(text))) if text.is_empty() => Kind::Emptiness,
+            (None, Some(now)) if is_absent(now) => Kind::Representation,
             (None, Some(_)) => Kind::Invented,
-            (Some(was), Some(now)) if is_nothing(was) && is_nothing(now) => Kind::Emptiness,
+            (Some(was), Some(now)) if is_absent(was) && is_absent(now) => Kind::Representation,
+            (Some(was), Some(now)) if means_same(own, was, now) => Kind::Representation,
             (Some(Value::Number(was)), Some(Value::Number(now))) if is_rounded(was, now) => Kind::Rounded,
             (Some(_) | None, _) => Kind::Changed,
         }
     }
 
+    /// Whether the schema insists on the field wherever its parent is.
+    pub(in crate::checks) fn is_required(&self, schema: Option<&Schema>) -> bool {
+        let Some((parent, name)) = self.pointer.rsplit_once('/') else { return false };
+        let parent = schema.and_then(|schema| schema.at_pointer(parent));
+        parent.is_some_and(|parent| parent.required.iter().any(|required| *required == *pointer::unescape(name)))
+    }
+
     /// Whether it concerns the object itself, and not its metadata, which has rules of its own.
     pub(in crate::checks) fn is_content(&self) -> bool {
         !self.pointer.starts_with("/metadata")
-    }
-}
-
-fn is_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -135,19 +143,22 @@ mod tests {
 
     #[rstest]
     #[case(json!({"a": 1}), json!({}), Kind::Lost)]
-    #[case(json!({"a": false}), json!({}), Kind::Lost)]
-    #[case(json!({"a": []}), json!({}), Kind::Emptiness)]
-    #[case(json!({"a": ""}), json!({"a": null}), Kind::Emptiness)]
-    #[case(json!({}), json!({"a": ""}), Kind::Emptiness)]
-    #[case(json!({}), json!({"a": {}}), Kind::Invented)]
-    #[case(json!({}), json!({"a": 0}), Kind::Invented)]
+    #[case(json!({"a": false}), json!({}), Kind::Representation)]
+    #[case(json!({"a": {"b": 0}}), json!({}), Kind::Representation)]
+    #[case(json!({"a": []}), json!({}), Kind::Representation)]
+    #[case(json!({"a": ""}), json!({"a": null}), Kind::Representation)]
+    #[case(json!({}), json!({"a": ""}), Kind::Representation)]
+    #[case(json!({}), json!({"a": {}}), Kind::Representation)]
+    #[case(json!({}), json!({"a": 1}), Kind::Invented)]
+    #[case(json!({"a": "60s"}), json!({"a": "1m0s"}), Kind::Representation)]
+    #[case(json!({"a": "1500ms"}), json!({"a": "1s"}), Kind::Changed)]
     #[case(json!({"a": 9_007_199_254_740_993_i64}), json!({"a": 9_007_199_254_740_992_i64}), Kind::Rounded)]
     #[case(json!({"a": 3}), json!({"a": 4}), Kind::Changed)]
     #[case(json!({"a": [1, 2]}), json!({"a": [2]}), Kind::Changed)]
     fn each_difference_is_of_one_kind(#[case] was: Value, #[case] now: Value, #[case] kind: Kind) {
         let found = differences(&was, &now);
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].pointer.as_str(), found[0].kind()), ("/a", kind));
+        assert_eq!((found[0].pointer.as_str(), found[0].kind(None)), ("/a", kind));
         assert_eq!(differences(&was, &was), Vec::new());
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::shared_difference::{Kind, differences, field};
-use super::{Evidence, Failure, Verdict};
+use super::{Evidence, Failure, Severity, Verdict};
 use crate::evidence::{RetirementStep, ScenarioStep, Snapshot, Trace};
 use crate::subject::field_map::declares_lost;
 
@@ -35,15 +35,17 @@ impl Found {
         let (before, after) = (content(was), content(now));
         let name = was["metadata"]["name"].as_str().unwrap_or_default();
         let shown = |value: &Value| evidence.redact(Some(version), value);
+        let schema = evidence.crd.version(version).and_then(|version| version.schema.as_ref());
         for difference in differences(&before, &after) {
-            let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed | Kind::Emptiness);
+            let kind = difference.kind(schema);
             let path = field(&difference.pointer);
-            if lossy && is_declared(evidence, version, &path) {
+            if (kind.is_loss() || kind == Kind::Representation) && is_declared(evidence, version, &path) {
                 continue;
             }
             let message = format!("{path} of {name} is different at {version} {when}");
             let failure = Failure::new(message).version(version).key(when);
             let failure = failure.evidence(format!("before: {}\nafter:  {}", shown(&before), shown(&after)));
+            let failure = if kind == Kind::Representation { failure.severity(Severity::Warning) } else { failure };
             self.failures.push(Failure { path: Some(path), ..failure });
         }
     }

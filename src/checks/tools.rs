@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::Evidence;
 use crate::subject::field_map::Relation;
 use crate::subject::{Crd, Subject};
-use crdproof_schema::kubernetes::KubeVersion;
 use crdproof_schema::structural::Validator;
 
 /// Compiled schemas and field maps of one CRD.
@@ -18,7 +17,8 @@ impl<'a> Tools<'a> {
     /// Those of a CRD.
     pub fn of(subject: &'a Subject, crd: &'a Crd) -> Self {
         let validator = |version: &'a crate::subject::Version| {
-            Some((version.name.as_str(), Validator::new(version.schema.as_ref()?, KubeVersion::NEWEST)))
+            let schema = version.schema.as_ref()?;
+            Some((version.name.as_str(), Validator::new(schema, schema.newest_release())))
         };
         Self { validators: crd.versions.iter().filter_map(validator).collect(), relation: subject.relation_of(crd) }
     }

@@ -76,7 +76,7 @@ pub(crate) fn passing(cases: &[Kept], report: &Report) -> usize {
                 && matches!(result.outcome, Outcome::Passed | Outcome::Failed)
         })
     };
-    let broken = |case: &Counterexample| report.findings.iter().any(|finding| finding.fingerprint == case.fingerprint);
+    let broken = |case: &Counterexample| report.findings.iter().any(|finding| finding.is_named(&case.fingerprint));
     let is_there = |case: &Counterexample| {
         let crd = report.crds.iter().find(|crd| crd.name == case.crd);
         crd.is_some_and(|crd| crd.versions.iter().any(|version| version.name == case.version))

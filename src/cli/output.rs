@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::checks::Severity;
-use crate::report::{Conduct, Format, FormatError, Outcome, Report, Style, conformance, render, terminal};
+use crate::report::{Conduct, Format, FormatError, Outcome, Report, Style, conformance, not_tested, render, terminal};
 use crate::subject::load::{InputError, Trouble};
 use crate::subject::{Implementation, Subject};
 use anyhow::Result;
 
-use super::args::{FailOn, ReportArgs};
+use super::args::ReportArgs;
 use super::console::Console;
 use super::exit::Exit;
 use super::files::{self, For};
@@ -36,6 +35,7 @@ pub(crate) fn finish_conduct(
     conduct: Option<&Conduct<'_>>,
     console: Console,
 ) -> Result<Exit> {
+    let report = &Report { fail_on: args.fail_on.into(), ..report.clone() };
     for (kind, path) in requests(args)? {
         let text = match (kind, conduct) {
             (Kind::Report(format), _) => render(report, format),
@@ -107,15 +107,9 @@ fn terminal_width() -> usize {
 
 /// The exit code that a report stands for.
 pub(crate) fn verdict(report: &Report, args: &ReportArgs) -> Exit {
-    let least = match args.fail_on {
-        FailOn::Note => Some(Severity::Note),
-        FailOn::Warning => Some(Severity::Warning),
-        FailOn::Error => Some(Severity::Error),
-        FailOn::Never => None,
-    };
-    let found = least.is_some_and(|least| report.counting().any(|finding| finding.severity >= least));
-    let inconclusive = args.strict && report.results.iter().any(|result| result.outcome == Outcome::Inconclusive);
-    if found || inconclusive {
+    let is_inconclusive = report.results.iter().any(|result| result.outcome == Outcome::Inconclusive);
+    let is_too_little = args.strict && (is_inconclusive || !not_tested(report).is_empty());
+    if report.has_findings_to_fail_on() || is_too_little {
         Exit::Findings
     } else if !report.problems.is_empty() {
         Exit::Environment

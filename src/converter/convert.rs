@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::endpoint::{Endpoint, Request};
 use super::{Declared, declared, review};
-use crate::evidence::{Answer, Ask, Exchange, Object, Outcome, Reply};
+use crate::evidence::{Answer, Ask, Exchange, NotConverted, Object, Outcome, Reply};
 use crate::subject::field_map::Relation;
 use crate::subject::{Crd, Subject};
 use crdproof_schema::structural;
@@ -66,7 +66,7 @@ impl<'a> Converter<'a> {
             let object = Object::from(object.clone());
             return match self.ask(endpoint, &[&object], to).pop() {
                 Some(Reply::Object(answer)) => Ok(Value::clone(answer.served())),
-                Some(Reply::Unusable(_, why) | Reply::Refused(why)) => Err(why),
+                Some(Reply::Unusable(_, why) | Reply::Refused(why) | Reply::Failed(why)) => Err(why),
                 None => Err("nothing was converted".into()),
             };
         }
@@ -122,9 +122,9 @@ impl<'a> Converter<'a> {
         if objects.is_empty() {
             return Vec::new();
         }
-        let refuse = |why: String| objects.iter().map(|_| Reply::Refused(why.clone())).collect();
+        let all = |reply: Reply| objects.iter().map(|_| reply.clone()).collect();
         if let Err(why) = self.expect_version(to) {
-            return refuse(why);
+            return all(Reply::Refused(why));
         }
         let failure = match self.ask_together(endpoint, objects, to) {
             Ok(replies) => return replies,
@@ -132,25 +132,30 @@ impl<'a> Converter<'a> {
         };
         let (first, second) = objects.split_at(objects.len() / 2);
         if first.is_empty() || self.stopped().is_some() {
-            return refuse(failure);
+            return all(match failure {
+                NotConverted::Refused(why) => Reply::Refused(why),
+                NotConverted::Failed(why) => Reply::Failed(why),
+            });
         }
         let mut replies = self.ask(endpoint, first, to);
         replies.extend(self.ask(endpoint, second, to));
         replies
     }
 
-    fn ask_together(&self, endpoint: &dyn Endpoint, objects: &[&Object], to: &str) -> Result<Vec<Reply>, String> {
+    fn ask_together(&self, endpoint: &dyn Endpoint, objects: &[&Object], to: &str) -> Result<Vec<Reply>, NotConverted> {
         if let Some(why) = self.stopped() {
-            return Err(why.to_owned());
+            return Err(NotConverted::Failed(why.to_owned()));
         }
-        let body = review::body(&format!("{}/{to}", self.crd.group), objects).map_err(|error| error.to_string())?;
+        let body = review::body(&format!("{}/{to}", self.crd.group), objects)
+            .map_err(|error| NotConverted::Failed(error.to_string()))?;
         let (outcome, took) = endpoint.send(&Request::post(body));
         self.note(&outcome, objects.len(), took);
         let (ask, method) = (Ask::Conversion, "POST".into());
         let exchange = Exchange { ask, method, sent: String::new(), outcome, micros: 0 };
         let converted = exchange.converted()?;
         if converted.len() != objects.len() {
-            return Err(format!("{} objects were sent and {} came back", objects.len(), converted.len()));
+            let why = format!("{} objects were sent and {} came back", objects.len(), converted.len());
+            return Err(NotConverted::Failed(why));
         }
         Ok(objects.iter().zip(converted).map(|(sent, raw)| self.read(sent, to, raw)).collect())
     }

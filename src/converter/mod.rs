@@ -59,7 +59,11 @@ pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, Str
         return Ok(Declared::None);
     }
     let Some(converter) = converter else {
-        return Err(format!("strategy {}, and the subject names no converter to ask", crd.conversion.strategy));
+        return Err(format!(
+            "strategy {}, and the subject names no converter to ask: add `converter` to crdproof.yaml (`crdproof init` \
+             proposes one)",
+            crd.conversion.strategy
+        ));
     };
     match (&converter.webhook, &converter.process, &converter.exec) {
         (Some(webhook), _, _) => Ok(Declared::Webhook(Wire::Running(webhook))),

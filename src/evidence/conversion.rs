@@ -149,8 +149,10 @@ pub enum Reply {
     Object(Answer),
     /// An object that an API server refuses to go on with, and why.
     Unusable(Value, String),
-    /// A refusal, in the converter's words.
+    /// A refusal that the converter explains.
     Refused(String),
+    /// No answer that an API server could use: a crash, a closed connection, an HTTP error. Says what came instead.
+    Failed(String),
 }
 
 /// A converted object.
@@ -181,7 +183,7 @@ impl Hop {
     pub fn answer(&self) -> Option<&Answer> {
         match &self.reply {
             Reply::Object(answer) => Some(answer),
-            Reply::Unusable(..) | Reply::Refused(_) => None,
+            Reply::Unusable(..) | Reply::Refused(_) | Reply::Failed(_) => None,
         }
     }
 
@@ -189,9 +191,70 @@ impl Hop {
     pub fn complaint(&self) -> Option<&str> {
         match &self.reply {
             Reply::Object(_) => None,
-            Reply::Unusable(_, why) | Reply::Refused(why) => Some(why),
+            Reply::Unusable(_, why) | Reply::Refused(why) | Reply::Failed(why) => Some(why),
         }
     }
+}
+
+impl Reply {
+    /// Returns the converter's explanation, where it refused without falling over.
+    pub fn explained_refusal(&self) -> Option<&str> {
+        match self {
+            Self::Refused(why) if !is_crash(why) => Some(why),
+            Self::Refused(_) | Self::Failed(_) | Self::Object(_) | Self::Unusable(..) => None,
+        }
+    }
+
+    /// Returns what became of the request, where the converter crashed or gave no answer.
+    pub fn crash(&self) -> Option<&str> {
+        match self {
+            Self::Failed(why) => Some(why),
+            Self::Refused(why) if is_crash(why) => Some(why),
+            Self::Refused(_) | Self::Object(_) | Self::Unusable(..) => None,
+        }
+    }
+}
+
+/// Returns whether a refusal is a crash that a framework caught and put into words.
+fn is_crash(why: &str) -> bool {
+    const MARKS: [&str; 8] = [
+        "panic",
+        // What controller-runtime makes of a panic.
+        "internal error occurred during conversion",
+        "runtime error:",
+        "nil pointer dereference",
+        "index out of range",
+        "NullPointerException",
+        "Traceback (most recent call last)",
+        "stack overflow",
+    ];
+    MARKS.iter().any(|mark| why.contains(mark))
+}
+
+/// Returns a complaint without what differs from object to object: quoted texts and numbers. The same defect gives the same
+/// text.
+pub fn normalised(why: &str) -> String {
+    let mut text = String::new();
+    let mut quote = None;
+    let mut before = ' ';
+    for letter in why.chars() {
+        match quote {
+            Some(end) if letter == end => quote = None,
+            Some(_) => {}
+            // An apostrophe inside a word opens no quotation.
+            None if matches!(letter, '"' | '`') || letter == '\'' && !before.is_alphanumeric() => {
+                quote = Some(letter);
+                text.push('…');
+            }
+            None if letter.is_ascii_digit() => {}
+            None => text.push(letter),
+        }
+        before = letter;
+    }
+    for kind in ["array", "bool", "number", "object", "string"] {
+        text = text.replace(&format!("cannot unmarshal {kind} into"), "cannot unmarshal … into");
+    }
+    text.chars().take(120).collect()
 }
 
 /// A hop and what it started from.
@@ -277,6 +340,29 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[rstest]
+    #[case("Failure: time: invalid duration \"x1\"", "Failure: time: invalid duration …")]
+    #[case(
+        "quantities must match the regular expression '^([+-]?[0-9.]+)$'",
+        "quantities must match the regular expression …"
+    )]
+    #[case("can't read item 17", "can't read item ")]
+    fn complaints_are_normalised(#[case] why: &str, #[case] meant: &str) {
+        assert_eq!(normalised(why), meant);
+    }
+
+    #[rstest]
+    #[case(Reply::Refused("invalid hostPort".into()), Some("invalid hostPort"), None)]
+    #[case(Reply::Refused("panic: nil pointer dereference".into()), None, Some("panic: nil pointer dereference"))]
+    #[case(Reply::Failed("HTTP 500".into()), None, Some("HTTP 500"))]
+    fn crashes_are_told_from_refusals(
+        #[case] reply: Reply,
+        #[case] explained: Option<&str>,
+        #[case] crash: Option<&str>,
+    ) {
+        assert_eq!((reply.explained_refusal(), reply.crash()), (explained, crash));
+    }
 
     #[rstest]
     #[case(json!({"labels": {"a": "1"}}), Some(json!({"labels": {"a": "1", "crdproof.dev/edited": "yes"}})))]

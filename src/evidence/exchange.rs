@@ -47,6 +47,8 @@ pub enum Ask {
     Malformed(String),
     /// A plain conversion after everything that is malformed.
     Afterwards,
+    /// A plain conversion, one of many that show how long answers take.
+    Repeated,
     /// Another method than POST.
     Method,
     /// What the endpoint shows before it is asked.
@@ -71,6 +73,17 @@ pub enum Outcome {
     Failed(String),
     /// No answer was asked for; this is how the endpoint was met.
     Met(Box<Transport>),
+}
+
+/// The reason why an exchange gave no converted objects.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotConverted {
+    /// The converter refused and said why.
+    #[error("{0}")]
+    Refused(String),
+    /// Nothing came back that an API server could use.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// A body with the objects of its review as they may be shown, by version. `None` where it is no JSON: that may be a
@@ -104,9 +117,9 @@ impl Exchange {
         }
     }
 
-    /// The converted objects, where the answer says `Success`. `Err` says what else came.
-    pub fn converted(&self) -> Result<Vec<Value>, String> {
-        let mut answer = self.answer()?;
+    /// The converted objects, where the answer says `Success`.
+    pub fn converted(&self) -> Result<Vec<Value>, NotConverted> {
+        let mut answer = self.answer().map_err(NotConverted::Failed)?;
         let response = &answer["response"];
         match response["result"]["status"].as_str() {
             Some("Success") => match answer.pointer_mut("/response/convertedObjects").map(Value::take) {
@@ -115,9 +128,12 @@ impl Exchange {
             },
             Some(_) => {
                 let message = response["result"]["message"].as_str().unwrap_or("without a message");
-                Err(format!("Failure: {message}"))
+                Err(NotConverted::Refused(format!("Failure: {message}")))
             }
-            None => Err("an answer without result.status, which API servers take for a failure".into()),
+            None => {
+                let why = "an answer without result.status, which API servers take for a failure";
+                Err(NotConverted::Failed(why.into()))
+            }
         }
     }
 }

@@ -17,10 +17,10 @@ mod conversion;
 
 pub use action::{Action, Listing};
 pub use body::{Bodies, Body};
-pub use conversion::{Act, Answer, ConversionRun, Edit, Fit, Hop, Origin, Reply, Step};
+pub use conversion::{Act, Answer, ConversionRun, Edit, Fit, Hop, Origin, Reply, Step, normalised};
 pub use counterexample::{Counterexample, CounterexampleError};
 pub use delivered::{Became, Delivered, Differs, Health, State};
-pub use exchange::{Ask, Exchange, Outcome, redacted_review};
+pub use exchange::{Ask, Exchange, NotConverted, Outcome, redacted_review};
 pub(crate) use json::read_json;
 pub use object::Object;
 pub use step::{ApplyStep, RetirementStep, Scenario, ServingStep, Step as ScenarioStep, StorageStep};

@@ -72,12 +72,21 @@ fn details<'a>(finding: &'a Finding, why: Option<&'a str>) -> Vec<(&'static str,
     let all = [
         ("at", aim(finding)),
         ("evidence", finding.evidence.clone()),
+        ("also breaks", also(finding)),
         ("why", why.map(str::to_owned)),
         ("help", Some(finding.help.clone())),
         ("fingerprint", Some(finding.fingerprint.clone())),
         ("reproduce", finding.reproduce.clone()),
     ];
     all.into_iter().filter_map(|(name, text)| Some((name, text.filter(|text| !text.is_empty())?))).collect()
+}
+
+/// The checks that fail for the same reason, each once.
+fn also(finding: &Finding) -> Option<String> {
+    let mut checks: Vec<&str> = finding.consequences.iter().map(|one| one.check.as_str()).collect();
+    checks.sort_unstable();
+    checks.dedup();
+    (!checks.is_empty()).then(|| checks.join(", "))
 }
 
 fn snippet(location: &Location, kind: AnnotationKind, label: Option<String>) -> Snippet<'_, Annotation<'_>> {

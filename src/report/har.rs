@@ -117,6 +117,7 @@ fn response(bodies: &Bodies<'_>, exchange: &Exchange) -> Value {
 /// What a request was to find out, in words.
 fn asked(ask: &Ask) -> String {
     match ask {
+        Ask::Repeated => "one conversion many times".into(),
         Ask::Conversion => "a conversion".into(),
         Ask::Concurrent(_) => "a conversion among others".into(),
         Ask::EmptyBatch => "no objects".into(),

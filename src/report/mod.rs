@@ -38,10 +38,11 @@ pub use junit::junit;
 pub use markdown::markdown;
 pub use merge::{MergeError, merge};
 pub use model::{
-    CheckInfo, Counts, CrdInfo, Finding, Outcome, Problem, Report, Result, ScenarioInfo, Skipped, Summary, VersionInfo,
-    WaiverInfo, WaiverState,
+    CheckInfo, Consequence, Counts, CrdInfo, FailOn, Field, Finding, Outcome, Problem, Report, Result, ScenarioInfo,
+    Skipped, Summary, VersionInfo, WaiverInfo, WaiverState,
 };
 pub use place::{Excerpt, Location, Related};
 pub use redaction::Redaction;
 pub use sarif::sarif;
+pub use sections::not_tested;
 pub use terminal::{Style, terminal};

@@ -46,8 +46,43 @@ pub struct Report {
     /// The API servers that took part, in the order in which they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioInfo>,
+    /// From which severity on findings fail the run.
+    #[serde(default, skip_serializing_if = "FailOn::is_default")]
+    pub fail_on: FailOn,
     /// The counts.
     pub summary: Summary,
+}
+
+/// From which severity on findings fail a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FailOn {
+    /// Any finding.
+    Note,
+    /// Warnings and errors.
+    Warning,
+    /// Errors.
+    #[default]
+    Error,
+    /// Findings never fail a run.
+    Never,
+}
+
+impl FailOn {
+    /// Returns the least severity that fails a run.
+    pub fn least(self) -> Option<Severity> {
+        match self {
+            Self::Note => Some(Severity::Note),
+            Self::Warning => Some(Severity::Warning),
+            Self::Error => Some(Severity::Error),
+            Self::Never => None,
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The scenarios of one CRD on one API server.
@@ -172,10 +207,41 @@ pub struct Finding {
     pub related: Vec<Related>,
     /// Stable name of this finding; it does not change when lines move.
     pub fingerprint: String,
+    /// All fields that it concerns, where it can concern several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<Field>,
+    /// What else fails for the same reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub consequences: Vec<Consequence>,
     /// A command that shows the finding again.
     pub reproduce: Option<String>,
     /// The waiver that accepts it: an index into the report's waivers.
     pub waiver: Option<usize>,
+}
+
+/// One field of a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Field {
+    /// The field, such as `.spec.password`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What happens to it.
+    pub message: String,
+    /// Stable name of this field of the finding.
+    pub fingerprint: String,
+}
+
+/// Another check that fails for the same reason as a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Consequence {
+    /// The check.
+    pub check: String,
+    /// What it found.
+    pub message: String,
+    /// Stable name of what it found.
+    pub fingerprint: String,
 }
 
 /// A case that was not run.
@@ -285,12 +351,28 @@ impl CheckInfo {
 }
 
 impl Finding {
-    /// The order of findings in a report: by CRD, place and check. The fingerprint comes last, so that
-    /// no two orders are possible.
+    /// Returns whether a fingerprint names this finding, one of its fields or one of its consequences.
+    pub fn is_named(&self, fingerprint: &str) -> bool {
+        let fields = self.fields.iter().map(|field| &field.fingerprint);
+        let consequences = self.consequences.iter().map(|consequence| &consequence.fingerprint);
+        self.fingerprint == fingerprint || fields.chain(consequences).any(|own| own == fingerprint)
+    }
+
+    /// Returns the fingerprint of the counterexample that shows this finding, among those that there are: its own, else that
+    /// of a consequence.
+    pub(crate) fn shown_by(&self, counterexamples: &[String]) -> Option<&str> {
+        let own = std::iter::once(&self.fingerprint).chain(self.consequences.iter().map(|one| &one.fingerprint));
+        own.map(String::as_str).find(|own| counterexamples.iter().any(|shown| shown == own))
+    }
+
+    /// The order of findings in a report: by CRD, the worst first, causes before the rest, then by place and check. The
+    /// fingerprint comes last, so that no two orders are possible.
     pub fn order(&self) -> impl Ord + use<> {
         let place = self.location.as_ref().map(|location| (location.file.clone(), location.line, location.column));
         (
             self.crd.clone(),
+            std::cmp::Reverse(self.severity),
+            crate::checks::cause_rank(&self.check),
             place,
             self.check.clone(),
             self.version.clone(),
@@ -305,6 +387,12 @@ impl Report {
     /// The findings that no waiver accepts.
     pub fn counting(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.waiver.is_none())
+    }
+
+    /// Returns whether findings fail the run.
+    pub fn has_findings_to_fail_on(&self) -> bool {
+        let least = self.fail_on.least();
+        least.is_some_and(|least| self.counting().any(|finding| finding.severity >= least))
     }
 
     /// The check of a finding.

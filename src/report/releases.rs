@@ -168,7 +168,7 @@ fn kind(report: &Report, result: &Result) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{ScenarioInfo, Summary};
+    use crate::report::{FailOn, ScenarioInfo, Summary};
 
     fn report(results: &[(&str, &str, Outcome)]) -> Report {
         let result = |(check, server, outcome): &(&str, &str, Outcome)| Result {
@@ -201,6 +201,7 @@ mod tests {
             problems: Vec::new(),
             conversions: Vec::new(),
             scenarios: scenarios.to_vec(),
+            fail_on: FailOn::default(),
             summary: Summary::default(),
         }
     }

@@ -65,16 +65,49 @@ pub(super) struct Headline {
 /// What a reader wants to know first.
 pub(super) fn headline(report: &Report) -> Headline {
     let summary = &report.summary;
-    let (word, clause) = if report.counting().next().is_some() {
+    let (word, clause) = if report.has_findings_to_fail_on() {
         ("failed", severities(report))
     } else if !report.problems.is_empty() {
         ("not judged", format!("{} kept us from judging", plural(report.problems.len(), "problem")))
     } else if summary.passed == 0 {
         ("not judged", "no check was conclusive".to_owned())
+    } else if report.counting().next().is_some() {
+        ("passed", format!("with {}", severities(report)))
     } else {
         ("passed", format!("{} on {}", plural(summary.passed, "check"), plural(report.crds.len(), "CRD")))
     };
     Headline { word, clause }
+}
+
+/// Families of checks, by what they test, and the reasons for which there is nothing to test.
+const TESTED: [(&str, &str); 5] = [
+    ("converter", "conversion"),
+    ("webhook", "the webhook"),
+    ("serving", "serving"),
+    ("storage", "storage"),
+    ("apply", "server-side apply"),
+];
+const NOTHING_TO_TEST: [&str; 3] =
+    ["one version, so nothing is converted", "nothing is asked over the wire", "a command has no wire"];
+
+/// Returns what a reader must not take for tested: families of checks that were planned and examined nothing, by reason.
+pub fn not_tested(report: &Report) -> Vec<String> {
+    let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for (name, what) in TESTED {
+        let own = |check: &str| family(check) == name;
+        let is_examined = |result: &Result| own(&result.check) && result.outcome != Outcome::Inconclusive;
+        if !report.checks.iter().any(|check| own(&check.id)) || report.results.iter().any(is_examined) {
+            continue;
+        }
+        let skipped =
+            report.skipped.iter().filter(|skipped| own(&skipped.check)).map(|skipped| skipped.reason.as_str());
+        let inconclusive = report.results.iter().filter(|result| own(&result.check));
+        let reasons = skipped.chain(inconclusive.filter_map(|result| result.reason.as_deref()));
+        if let Some(reason) = reasons.filter(|reason| !NOTHING_TO_TEST.contains(reason)).next() {
+            by_reason.entry(reason).or_default().push(what);
+        }
+    }
+    by_reason.into_iter().map(|(reason, what)| format!("not tested: {}: {reason}", what.join(", "))).collect()
 }
 
 /// Findings that count, such as `2 errors, 1 warning, 1 waived`.

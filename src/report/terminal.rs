@@ -314,7 +314,16 @@ impl<'a> Writer<'a> {
         let severities = sections::severities(report);
         let cases = sections::cases(report);
         let word = self.paint.bold(headline.word);
-        self.line(&format!("{glyph} {word}: {severities}; {cases}"));
+        let findings = if headline.word == "passed" && report.counting().next().is_some() {
+            format!(" with {severities}")
+        } else {
+            format!(": {severities}")
+        };
+        self.line(&format!("{glyph} {word}{findings}; {cases}"));
+        for line in sections::not_tested(report) {
+            let circle = self.paint.dim("○");
+            self.line(&format!("{circle} {}", one_line(&line)));
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::plan::{NO_IN_TREE, skip};
 use super::{Event, Observations, Plan};
-use crate::act::conversions::{Found, Saved, Search, judge_recorded};
+use crate::act::conversions::{Found, Saved, Search, generated, judge_recorded};
 use crate::act::wire;
 use crate::checks::{Change, Check, Evidence, Need, Severity, Verdict};
 use crate::converter::endpoint::Request;
@@ -22,6 +22,9 @@ use crate::subject::Crd;
 use crdproof_schema::kubernetes::KubeVersion;
 use crdproof_schema::structural::Secrets;
 use crdproof_schema::structural::compare::{Delta, compare};
+
+/// How many objects of each version are generated for the wire checks; what they look at depends little on the object.
+const WIRE_OBJECTS: usize = 4;
 
 /// One check on one CRD, with the trace that it reads where one takes part.
 #[derive(Debug, Clone, Copy)]
@@ -257,10 +260,13 @@ impl<'a> Engine<'_, 'a> {
             .collect()
     }
 
-    /// Everything that the wire checks read, with the CRD's samples as objects.
+    /// Everything that the wire checks read, with the CRD's samples and a few generated objects.
     fn exchange(&self, crd: &'a Crd) -> Vec<Exchange> {
         let subject = self.plan.subject;
-        let objects: Vec<Value> = subject.samples_of(crd).map(|sample| sample.object.clone()).collect();
+        let samples = subject.samples_of(crd).map(|sample| sample.object.clone());
+        let settings = &self.plan.settings;
+        let generated = generated(crd, settings.seed, settings.generated().min(WIRE_OBJECTS));
+        let objects: Vec<Value> = samples.chain(generated).collect();
         let endpoint = match &self.plan.settings.endpoint {
             Some(stand) => Some(&*stand.0),
             // That it can be opened is known before a run begins.

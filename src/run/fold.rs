@@ -1,18 +1,19 @@
 //! Events into a report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
 use super::engine::{Case, cases, run};
+use super::group::{Cause, Causes, group};
 use super::redact::{Redactor, redact_finding, redacted};
 use super::{Event, Observations, Options, Plan, Recorded, reproduce, waive};
 use crate::checks::{Failure, Need, Verdict};
 use crate::evidence::{Counterexample, Exchange, Trace};
 use crate::report::{
-    CheckInfo, CrdInfo, Finding, Location, Outcome, Problem, Redaction, Related, Report, Result, ScenarioInfo, Skipped,
-    Summary, VersionInfo,
+    CheckInfo, CrdInfo, FailOn, Finding, Location, Outcome, Problem, Redaction, Related, Report, Result, ScenarioInfo,
+    Skipped, Summary, VersionInfo,
 };
 use crate::subject::{API_VERSION, Crd, Subject};
 
@@ -62,7 +63,8 @@ fn fold<'a>(
     let subject = plan.subject;
     let mut results: Vec<(usize, Result)> = Vec::new();
     let mut findings = Vec::new();
-    let mut cases = Vec::new();
+    let mut causes = Causes::default();
+    let mut cases: Vec<Counterexample> = Vec::new();
     let mut problems = Vec::new();
     let mut conversions = Vec::new();
     let (mut conversion_runs, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
@@ -111,6 +113,7 @@ fn fold<'a>(
                 Verdict::Failed(failures) => {
                     let count = failures.len();
                     for failure in failures {
+                        let cause = Cause { together: failure.together.clone(), complaint: failure.complaint.clone() };
                         // What was recorded is about samples, which are available.
                         let kept = !case.check.needs.contains(&Need::Recorded);
                         let conversion_run =
@@ -120,6 +123,7 @@ fn fold<'a>(
                             Counterexample::new(&found.fingerprint, &found.check, &found.message, conversion_run)
                         };
                         cases.extend(conversion_run.filter(|_| kept).map(saved));
+                        causes.add(&found, cause);
                         findings.push(found);
                     }
                     result(Outcome::Failed, 0, count, None)
@@ -130,8 +134,6 @@ fn fold<'a>(
     results.sort_by_key(|(index, _)| *index);
     conversions.sort_by(|left, right| left.crd.cmp(&right.crd));
     problems.sort_by(|left, right| left.message.cmp(&right.message));
-    cases.sort_by(|left, right| left.fingerprint.cmp(&right.fingerprint));
-    cases.dedup_by(|left, right| left.fingerprint == right.fingerprint);
     findings.sort_by_cached_key(Finding::order);
     findings.dedup_by(|left, right| left.fingerprint == right.fingerprint);
     let mut report = Report {
@@ -150,10 +152,22 @@ fn fold<'a>(
         problems,
         conversions,
         scenarios: observations.traces.iter().map(scenario_info).collect(),
+        fail_on: FailOn::default(),
         summary: Summary::default(),
     };
+    waive::apply(subject, &mut report, &causes, today);
+    let (grouped, renamed) = group(std::mem::take(&mut report.findings), &causes);
+    report.findings = grouped;
+    for case in &mut cases {
+        case.fingerprint = renamed.get(&case.fingerprint).unwrap_or(&case.fingerprint).clone();
+    }
+    // One for each finding; where a manifest shows the cause, an object shows what follows from it.
+    let shown: Vec<String> = cases.iter().map(|case| case.fingerprint.clone()).collect();
+    let chosen: BTreeSet<&str> = report.findings.iter().filter_map(|finding| finding.shown_by(&shown)).collect();
+    cases.retain(|case| chosen.contains(case.fingerprint.as_str()));
+    cases.sort_by(|left, right| left.fingerprint.cmp(&right.fingerprint));
+    cases.dedup_by(|left, right| left.fingerprint == right.fingerprint);
     reproduce::add(plan, &mut report);
-    waive::apply(subject, &mut report, today);
     report.findings.sort_by_cached_key(Finding::order);
     report.summarise();
     Ran { report, cases, conversion_runs, exchanges }
@@ -183,6 +197,8 @@ fn finding(subject: &Subject, case: Case<'_>, failure: Failure, hide: &Redaction
             .into_iter()
             .map(|(span, message)| Related { message, location: Location::of(&subject.sources, span, hide) })
             .collect(),
+        fields: Vec::new(),
+        consequences: Vec::new(),
         reproduce: None,
         waiver: None,
     };

@@ -8,6 +8,7 @@ mod error;
 mod events;
 mod execute;
 mod fold;
+mod group;
 mod observations;
 mod plan;
 mod recording;

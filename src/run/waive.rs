@@ -3,6 +3,7 @@
 use jiff::civil::Date;
 
 use super::fold::fingerprint;
+use super::group::Causes;
 use super::suite::matches;
 use crate::checks::Severity;
 use crate::report::{CheckInfo, Finding, Location, Redaction, Report, WaiverInfo, WaiverState};
@@ -26,14 +27,14 @@ pub fn waiver_check() -> CheckInfo {
 }
 
 /// Marks what waivers accept and reports waivers that no longer do their work.
-pub(super) fn apply(subject: &Subject, report: &mut Report, today: Date) {
+pub(super) fn apply(subject: &Subject, report: &mut Report, causes: &Causes, today: Date) {
     if !subject.file.waivers.is_empty() {
         report.checks.push(waiver_check());
     }
     for (index, waiver) in subject.file.waivers.iter().enumerate() {
         let current = today <= waiver.expires;
         let mut matched = 0;
-        for finding in report.findings.iter_mut().filter(|finding| accepts(waiver, finding)) {
+        for finding in report.findings.iter_mut().filter(|finding| accepts(waiver, finding, causes)) {
             matched += 1;
             if current {
                 finding.waiver.get_or_insert(index);
@@ -57,14 +58,16 @@ pub(super) fn apply(subject: &Subject, report: &mut Report, today: Date) {
     }
 }
 
-fn accepts(waiver: &Waiver, finding: &Finding) -> bool {
+fn accepts(waiver: &Waiver, finding: &Finding, causes: &Causes) -> bool {
     let below = |path: &String| {
         finding.path.as_ref().is_some_and(|at| {
             at.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         })
     };
     waiver.check.as_ref().is_none_or(|check| matches(check, &finding.check))
-        && waiver.fingerprint.as_ref().is_none_or(|fingerprint| *fingerprint == finding.fingerprint)
+        && waiver.fingerprint.as_ref().is_none_or(|fingerprint| {
+            *fingerprint == finding.fingerprint || *fingerprint == causes.reported_as(finding)
+        })
         && waiver.crd.as_ref().is_none_or(|crd| *crd == finding.crd)
         && waiver.path.as_ref().is_none_or(below)
 }
@@ -102,6 +105,8 @@ fn complaint(subject: &Subject, index: usize, waiver: &Waiver, state: WaiverStat
             .map(|span| Location::of(&subject.sources, span, &Redaction::default())),
         related: Vec::new(),
         fingerprint: fingerprint(&[CHECK, &names(waiver), &waiver.expires.to_string()]),
+        fields: Vec::new(),
+        consequences: Vec::new(),
         reproduce: None,
         waiver: None,
     })

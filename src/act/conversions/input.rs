@@ -100,17 +100,14 @@ impl Inputs<'_> {
         let valid = fit.is_valid() && case.phase != Phase::Large;
         // One in so many is enough for what depends on the converter more than on the object.
         let edits = if valid && index % 4 == 1 { Edits::One(round) } else { Edits::Nowhere };
-        Some(Input { origin, fit, object, again: index.is_multiple_of(8), edits })
+        Some(Input { origin, fit, object, again: index.is_multiple_of(4), edits })
     }
 
     /// An input that the author gave.
-    pub(super) fn sample(schema: Option<&Schema>, origin: Origin, fit: Fit, mut object: Value, number: usize) -> Input {
-        if fit.is_valid() && object.is_object() {
-            dress(&mut object, number);
-        }
+    pub(super) fn sample(schema: Option<&Schema>, origin: Origin, mut object: Value, number: usize) -> Input {
+        dress(&mut object, number);
         as_held(schema, &mut object);
-        let edits = if fit.is_valid() { Edits::Many } else { Edits::Nowhere };
-        Input { origin, fit, object, again: true, edits }
+        Input { origin, fit: Fit::Valid, object, again: true, edits: Edits::Many }
     }
 
     /// An input that was saved. What it lacks may be what breaks it, so nothing is added; and where it was changed is

@@ -1,20 +1,12 @@
 //! What was found so far: of every kind of failure the first one, with the conversion run that shows it.
 
+use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ShownRun;
-use crate::checks::{Check, Evidence, Failure, Verdict};
+use crate::checks::{Check, Evidence, Failure, Severity, Symptoms, Verdict};
 use crate::evidence::ConversionRun;
-
-/// More findings of one check on one CRD are only counted.
-const MOST: usize = 40;
-
-/// A field that does not come back at all is told by this check.
-const PLAIN: &str = "converter/round-trip-lossless";
-
-/// These would tell the same once more, for the same way and field, in the words of a special case.
-const SPECIAL: [&str; 3] =
-    ["converter/absent-null-empty-distinct", "converter/edit-survives", "converter/partial-objects-survive"];
 
 /// What judges said about the batches of a search.
 #[derive(Debug, Default)]
@@ -30,6 +22,26 @@ struct ByCheck {
     failures: BTreeMap<String, Shown>,
 }
 
+impl ByCheck {
+    /// Returns the failures that are shown with a counterexample.
+    fn shown(&mut self) -> impl Iterator<Item = &mut Shown> {
+        let mut first: BTreeMap<String, &mut Shown> = BTreeMap::new();
+        let mut alone = Vec::new();
+        for shown in self.failures.values_mut() {
+            let Some(clause) = shown.failure.together.clone() else {
+                alone.push(shown);
+                continue;
+            };
+            match first.entry(clause) {
+                Entry::Vacant(entry) => drop(entry.insert(shown)),
+                Entry::Occupied(mut entry) if shown.rank() < entry.get().rank() => drop(entry.insert(shown)),
+                Entry::Occupied(_) => {}
+            }
+        }
+        alone.into_iter().chain(first.into_values())
+    }
+}
+
 /// A failure and the conversion run that shows it.
 #[derive(Debug)]
 pub(super) struct Shown {
@@ -41,6 +53,18 @@ pub(super) struct Shown {
 }
 
 impl Shown {
+    /// The order in which failures of one kind are preferred: the worst first, then the earliest.
+    fn rank(&self) -> (Reverse<Severity>, (usize, usize)) {
+        (Reverse(self.failure.severity.unwrap_or(self.check.severity)), self.order)
+    }
+
+    /// What the failure is about.
+    pub(super) fn symptoms(&self) -> Symptoms {
+        let mut symptoms = Symptoms::new(self.check.id, self.failure.severity.unwrap_or(self.check.severity));
+        symptoms.add(self.failure.path.as_deref(), self.failure.complaint.as_deref());
+        symptoms
+    }
+
     /// Takes another conversion run that shows the same, if it does. Whether it did.
     pub(super) fn retell(&mut self, evidence: &Evidence<'_>, conversion_run: &ConversionRun) -> bool {
         let Some(found) = self.in_conversion_run(evidence, conversion_run) else { return false };
@@ -80,7 +104,7 @@ impl Kept {
                     let key = failure.key.clone();
                     let shown = Shown { check, failure, conversion_run, order: (order, index) };
                     match kept.failures.get(&key) {
-                        Some(known) if known.order <= shown.order => {}
+                        Some(known) if known.rank() <= shown.rank() => {}
                         _ => drop(kept.failures.insert(key, shown)),
                     }
                 }
@@ -88,9 +112,14 @@ impl Kept {
         }
     }
 
-    /// Everything that is broken, to be made smaller; no more than will be shown.
+    /// Everything that is shown with a counterexample: of failures that are reported together the first of the worst.
     pub(super) fn shown(&mut self) -> impl Iterator<Item = &mut Shown> {
-        self.by_check.values_mut().flat_map(|kept| kept.failures.values_mut().take(MOST))
+        self.by_check.values_mut().flat_map(ByCheck::shown)
+    }
+
+    /// What was found, as far as it may be the cause of something else.
+    pub(super) fn symptoms(&self) -> Vec<Symptoms> {
+        self.by_check.values().flat_map(|kept| kept.failures.values().map(Shown::symptoms)).collect()
     }
 
     /// The conversion runs that show something by themselves.
@@ -110,26 +139,21 @@ impl Kept {
     ) -> (BTreeMap<&'static str, Verdict>, Vec<ConversionRun>) {
         let mut conversion_runs = Vec::new();
         let mut verdicts = BTreeMap::new();
-        let told: BTreeSet<String> =
-            self.by_check.get(PLAIN).map(|kept| kept.failures.keys().cloned().collect()).unwrap_or_default();
         for check in checks {
             let mut kept = self.by_check.remove(check.id).unwrap_or_default();
-            if SPECIAL.contains(&check.id) && !kept.failures.is_empty() {
-                kept.failures.retain(|key, _| !told.contains(key));
-                kept.examined = 0;
-                kept.inconclusive = Some(format!("everything that it found is told by {PLAIN}"));
-            }
-            let more = kept.failures.len().saturating_sub(MOST);
+            let shown: BTreeSet<String> = kept.shown().map(|shown| shown.failure.key.clone()).collect();
             let mut failures: Vec<Failure> = Vec::new();
-            for shown in kept.failures.into_values().take(MOST) {
-                let conversion_run = shown.conversion_run.map(|conversion_run| {
+            for (key, one) in kept.failures {
+                if !shown.contains(&key) {
+                    // Large objects that nobody made smaller show little.
+                    failures.push(Failure { conversion_run: None, evidence: None, ..one.failure });
+                    continue;
+                }
+                let conversion_run = one.conversion_run.map(|conversion_run| {
                     conversion_runs.push(conversion_run);
                     conversion_runs.len() - 1
                 });
-                failures.push(Failure { conversion_run, ..shown.failure });
-            }
-            if let Some(last) = failures.last_mut().filter(|_| more > 0) {
-                last.message = format!("{} (and {more} more places like these)", last.message);
+                failures.push(Failure { conversion_run, ..one.failure });
             }
             let verdict = if !failures.is_empty() {
                 Verdict::Failed(failures)

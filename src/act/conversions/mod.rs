@@ -18,10 +18,9 @@ use crate::checks::{Check, Evidence, Need, Tools, Verdict};
 use crate::converter::Converter;
 use crate::evidence::{ConversionRun, Fit, Origin};
 use crate::report::{Conversions, PairInfo, Reach, Timing};
-use crate::subject::{Crd, Scale, Subject, Version};
-use crdproof_schema::generate::{Coverage, Generator, Options};
-use crdproof_schema::kubernetes::KubeVersion;
-use crdproof_schema::structural::{Request, Validator};
+use crate::subject::{Crd, Subject, Version};
+use crdproof_schema::generate::{Coverage, Generator, Options, Phase};
+use serde_json::Value;
 
 use self::act::Actor;
 use self::input::{Input, Inputs};
@@ -60,7 +59,7 @@ pub(crate) struct Saved {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) fit: Fit,
-    pub(crate) object: serde_json::Value,
+    pub(crate) object: Value,
 }
 
 /// What a search found.
@@ -201,14 +200,11 @@ impl<'a> Search<'a> {
         // Edits of saved counterexamples must leave them valid, too.
         let generator = if self.objects > 0 || cases().next().is_some() { generator(self.crd, version) } else { None };
         let mut given = Vec::new();
-        let validator = schema.map(|schema| Validator::new(schema, KubeVersion::NEWEST));
         let samples = self.subject.samples_of(self.crd).filter(|sample| sample.group_version().1 == version.name);
         for sample in samples.filter(|_| self.samples) {
-            let fits = validator.as_ref().is_none_or(|validator| self.admits(validator, version, &sample.object));
-            // A sample that is refused is for another check to say; it converts all the same.
-            let fit = if fits { Fit::Valid } else { Fit::Invalid("sample".into()) };
+            // Whether a server admits it is for another check to say; it is stored somewhere, and must convert.
             let origin = Origin::Sample(sample.name().to_owned());
-            given.push(Inputs::sample(schema, origin, fit, sample.object.clone(), given.len()));
+            given.push(Inputs::sample(schema, origin, sample.object.clone(), given.len()));
         }
         // Samples come first: what they show has a place in a file of the author.
         for saved in cases() {
@@ -223,20 +219,6 @@ impl<'a> Search<'a> {
             generated: self.objects,
             seed: self.seed,
         }
-    }
-
-    fn admits(&self, validator: &Validator<'_>, version: &Version, object: &serde_json::Value) -> bool {
-        let request = Request {
-            object,
-            old: None,
-            group: &self.crd.group,
-            version: &version.name,
-            kind: &self.crd.names.kind,
-            namespaced: self.crd.is_namespaced(),
-            status_subresource: version.status.is_some(),
-            scale: version.scale.as_ref().and_then(Scale::paths),
-        };
-        validator.admit(&request).outcome == crdproof_schema::structural::Outcome::Admitted
     }
 
     fn conversions(&self, pairs: Vec<PairInfo>, coverage: &BTreeMap<Arc<str>, Coverage>) -> Conversions {
@@ -279,7 +261,21 @@ pub(crate) fn judge_recorded(
 
 /// What makes objects of a version. What keeps a schema from having any is for the checks of the manifest to say.
 fn generator<'c>(crd: &'c Crd, version: &'c Version) -> Option<Generator<'c>> {
-    Generator::new(version.schema.as_ref()?, KubeVersion::NEWEST, &crd.context(version), Options::default()).ok()
+    let schema = version.schema.as_ref()?;
+    Generator::new(schema, schema.newest_release(), &crd.context(version), Options::default()).ok()
+}
+
+/// Returns valid objects of every version of a CRD, as many of each as asked for.
+pub(crate) fn generated(crd: &Crd, seed: u64, of_each: usize) -> Vec<Value> {
+    let of_version = |version| {
+        let generator = generator(crd, version)?;
+        // Edges come first, which are small; whole objects follow.
+        let edges: Vec<Value> =
+            generator.cases(Phase::Boundary, seed).take(of_each / 2).map(|case| case.object).collect();
+        let whole = generator.cases(Phase::Random, seed).take(of_each - edges.len()).map(|case| case.object);
+        Some(edges.iter().cloned().chain(whole).collect::<Vec<Value>>())
+    };
+    crd.versions.iter().filter_map(of_version).flatten().collect()
 }
 
 fn batch(inputs: &Inputs<'_>, number: usize) -> Vec<Input> {

@@ -24,7 +24,9 @@ const BUDGET: Budget = Budget { objects: 1500, batch: 48 };
 /// Makes the object of every finding as small as it gets.
 pub(super) fn smaller(kept: &mut Kept, actor: &Actor<'_>, evidence: &Evidence<'_>, deadline: Option<Instant>) {
     let all = Instant::now() + SHRINK_TIMEOUT;
-    for shown in kept.shown() {
+    // What follows from something else is not shown for itself.
+    let causes = kept.symptoms();
+    for shown in kept.shown().filter(|shown| !causes.iter().any(|cause| shown.symptoms().follow_from(cause))) {
         let end = (Instant::now() + TIMEOUT).min(all.max(Instant::now() + TIMEOUT / 10));
         // Even where the time is up, each finding gets a little, since a large object tells nobody anything.
         let end = deadline.map_or(end, |deadline| end.min(deadline.max(Instant::now() + TIMEOUT / 10)));
@@ -75,12 +77,24 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
     };
     let object = match &best.fit {
         Fit::Valid => search_among(&best.input, BUDGET, &valid, &mut again).object,
-        Fit::Partial(_) | Fit::Invalid(_) => search_among(&best.input, BUDGET, &|_| true, &mut again).object,
+        Fit::Partial(_) => {
+            search_among(&best.input, BUDGET, &|object| has_shape_of(&best.input, object), &mut again).object
+        }
+        Fit::Invalid(_) => search_among(&best.input, BUDGET, &|_| true, &mut again).object,
     };
     let confirmed = actor.act(&inputs.version, vec![like(&best, &object, whole)]).pop();
     if !confirmed.is_some_and(|confirmed| shown.retell(evidence, &confirmed)) {
         shown.conversion_run = Some(best);
     }
+}
+
+/// Returns whether the same top-level parts are there, and the same of them are empty: that is what a message about a
+/// partial object names.
+fn has_shape_of(partial: &Value, object: &Value) -> bool {
+    let is_empty = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
+    let (Some(partial), Some(object)) = (partial.as_object(), object.as_object()) else { return false };
+    partial.len() == object.len()
+        && partial.iter().all(|(name, was)| object.get(name).is_some_and(|now| is_empty(was) == is_empty(now)))
 }
 
 /// An input like that of a conversion run, with another object; with edits and second questions where it is tried as a whole.
@@ -91,5 +105,23 @@ fn like(conversion_run: &ConversionRun, object: &Value, whole: bool) -> Input {
         object: object.clone(),
         again: whole,
         edits: if whole { Edits::Many } else { Edits::Nowhere },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case(json!({"kind": "A", "metadata": {}}), false)]
+    #[case(json!({"kind": "A", "metadata": {"name": "a"}}), false)]
+    #[case(json!({"kind": "A", "metadata": {}, "spec": {}}), false)]
+    #[case(json!({"kind": "A", "metadata": {}, "spec": {"b": 1}}), true)]
+    fn partial_objects_keep_the_shape_that_messages_name(#[case] smaller: Value, #[case] is_kept: bool) {
+        let partial = json!({"kind": "A", "metadata": {}, "spec": {"a": 1, "b": 1}});
+        assert_eq!(has_shape_of(&partial, &smaller), is_kept);
     }
 }

@@ -14,14 +14,6 @@ pub(super) struct Frame<'a> {
     pub(super) schema: Option<&'a Schema>,
 }
 
-impl<'a> Frame<'a> {
-    fn schema_at(self, pointer: &str) -> Option<&'a Schema> {
-        pointer.split('/').skip(1).map(pointer::unescape).try_fold(self.schema?, |schema, part| {
-            schema.items.as_deref().filter(|_| part.parse::<usize>().is_ok()).or_else(|| schema.child(&part))
-        })
-    }
-}
-
 /// The object with numbers that floating point cannot hold, wherever its schema allows one.
 pub(super) fn numbers(frame: Frame<'_>, mut object: Value, choice: usize) -> Value {
     let whole = [json!(9_007_199_254_740_993_i64), json!(i64::MAX), json!(-9_007_199_254_740_993_i64)];
@@ -54,7 +46,7 @@ pub(super) fn emptiness(frame: Frame<'_>, mut object: Value, choice: usize) -> V
 
 /// Puts the first value that leaves the object valid.
 fn replace<'v>(frame: Frame<'_>, object: &mut Value, pointer: &str, values: impl Iterator<Item = &'v Value>) -> bool {
-    let schema = frame.schema_at(pointer);
+    let schema = frame.schema.and_then(|schema| schema.at_pointer(pointer));
     // Most candidates fail at their own place, which takes less to see than judging the whole object.
     let fits_there = |value: &&Value| schema.is_none_or(|schema| fits(schema, value, KubeVersion::NEWEST));
     for value in values.filter(fits_there) {

@@ -1,7 +1,7 @@
 //! A kind and its objects come from one source.
 
 use super::shared_deliver::{FIRST, lines, live, sent};
-use crate::checks::shared_difference::{Kind, differences, field};
+use crate::checks::shared_difference::{differences, field};
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Action, ApplyStep, Became, Delivered, Scenario, State, Trace};
@@ -81,7 +81,8 @@ fn stored(evidence: &Evidence<'_>, trace: &Trace, line: &Delivered, found: &mut 
     };
     for difference in differences(sent, there) {
         let path = field(&difference.pointer);
-        let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed);
+        let schema = evidence.crd.version(&line.version).and_then(|version| version.schema.as_ref());
+        let lossy = difference.kind(schema).is_loss();
         let part = difference.pointer.starts_with("/metadata/") && !difference.pointer.contains("/labels");
         if lossy && !part && !is_declared(evidence, &line.version, &path) {
             let message = format!("{path} of {} is applied at {}, and not what is there", line.name, line.version);

@@ -1,21 +1,22 @@
 //! Absent, null and empty are different things.
 
-use super::shared::{declared, differs, each};
+use super::shared::{declared, differs, each, schema_of};
 use crate::checks::shared_difference::{Kind, content, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/absent-null-empty-distinct",
-    title: "absent, null and empty stay what they are",
-    why: "An empty list can mean \"nobody\" and an absent one \"everybody\". A converter that drops or adds \
-          empty values changes that meaning, and makes server-side apply move fields.",
+    title: "absent, null, zero and empty stay what they are",
+    why: "Clients read a value where there was none, or none where there was one: GitOps tools report drift, and \
+          server-side apply moves fields between owners. Where absent and empty mean different things to the \
+          controller, behaviour changes, too.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#null-is-dropped-where-it-is-not-allowed",
         "https://github.com/kubernetes/kubernetes/pull/95423",
     ],
-    severity: Severity::Error,
+    severity: Severity::Warning,
     since: None,
     help: "use pointers or options for optional fields, and leave out `omitempty` where empty means something",
     needs: &[Need::ConversionRuns],
@@ -32,10 +33,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if content(&conversion_run.input).any(has_nothing) {
                 tell.examined();
             }
+            let schema = schema_of(evidence, &conversion_run.version);
             for difference in
                 differences(&conversion_run.input, served).iter().filter(|difference| difference.is_content())
             {
-                if difference.kind() == Kind::Emptiness
+                if difference.kind(schema) == Kind::Representation
+                    && !difference.is_default(schema)
                     && !declared(evidence, conversion_run, back.number, &difference.pointer)
                 {
                     let on = format!("on the way {}", conversion_run.route(back.number));
@@ -53,6 +56,7 @@ fn has_nothing(value: &Value) -> bool {
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty() || items.iter().any(has_nothing),
         Value::Object(map) => map.is_empty() || map.values().any(has_nothing),
-        Value::Bool(_) | Value::Number(_) => false,
+        Value::Bool(flag) => !flag,
+        Value::Number(number) => number.as_f64() == Some(0.0),
     }
 }

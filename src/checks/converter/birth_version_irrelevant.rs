@@ -1,7 +1,7 @@
 //! At which version an object was created must not matter.
 
-use super::shared::{about, declared, differs, each};
-use crate::checks::shared_difference::{Kind, differences};
+use super::shared::{complains, declared, differs, each, schema_of};
+use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Act, Edit};
 
@@ -39,14 +39,16 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if let Some(why) = read.hop.complaint() {
                 let message =
                     format!("an object of {} without the converter's annotations is refused: {why}", there.hop.to);
-                tell.failure(about(evidence, conversion_run, read.number, message));
+                tell.failure(complains(evidence, conversion_run, read.number, message, why));
                 continue;
             }
             let reread = conversion_run.after(read.number).find(|step| step.hop.to == there.hop.to);
             let Some((reread, again)) = reread.and_then(|step| Some((step, step.hop.served()?))) else { continue };
+            let schema = schema_of(evidence, &there.hop.to);
             for difference in differences(born, again).iter().filter(|difference| difference.is_content()) {
-                let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed);
-                if lossy && !declared(evidence, conversion_run, reread.number, &difference.pointer) {
+                if difference.kind(schema).is_loss()
+                    && !declared(evidence, conversion_run, reread.number, &difference.pointer)
+                {
                     let on = format!(
                         "of an object born at {} that is read and written at {}",
                         there.hop.to, conversion_run.version

@@ -53,6 +53,7 @@ fn judge_by(evidence: &Evidence<'_>, relation: &Relation<'_>) -> Verdict {
                 let story = failure.evidence.clone().unwrap_or_default();
                 let failure =
                     failure.evidence(format!("{story}\nat {}\nexpected {was}\nfound    {now}", difference.pointer));
+                let failure = failure.together(format!("of {to} are not what the field map says after {route}"));
                 tell.failure(Failure { path: Some(name), ..failure });
             }
         }

@@ -34,11 +34,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     let Some(difference) = found.first() else { continue };
                     format!("{} differs between two answers to the same question", field(&difference.pointer))
                 }
-                (Reply::Refused(_), Reply::Refused(_)) | (Reply::Unusable(..), Reply::Unusable(..)) => continue,
-                (Reply::Object(_), Reply::Refused(why) | Reply::Unusable(_, why)) => {
+                (Reply::Refused(_), Reply::Refused(_))
+                | (Reply::Unusable(..), Reply::Unusable(..))
+                | (Reply::Failed(_), Reply::Failed(_)) => continue,
+                (Reply::Object(_), Reply::Refused(why) | Reply::Unusable(_, why) | Reply::Failed(why)) => {
                     format!("asked a second time the converter refuses: {why}")
                 }
-                (Reply::Refused(why) | Reply::Unusable(_, why), _) => {
+                (Reply::Refused(why) | Reply::Unusable(_, why) | Reply::Failed(why), _) => {
                     format!("asked a second time the converter agrees; at first it said: {why}")
                 }
             };

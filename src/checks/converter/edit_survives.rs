@@ -1,9 +1,9 @@
 //! Clients of an old version change one field, and nothing else may move.
 
-use super::shared::{about, declared, differs, each, edited, schema_of};
+use super::shared::{complains, declared, differs, each, edited, schema_of};
 use super::shared_keyed::moved_between_items;
-use crate::checks::shared_difference::differences;
-use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::checks::shared_difference::{Kind, differences};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::evidence::{Act, Edit};
 
 pub(crate) const CHECK: Check = Check {
@@ -40,34 +40,48 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 }
                 tell.examined();
                 let on = || format!("after an object read at {} was written {}", there.hop.to, edited(edit));
+                let told =
+                    |failure: Failure| failure.together(format!("are not what a client of {} wrote", there.hop.to));
                 let Some(stored) = written.hop.served() else {
-                    let why = written.hop.complaint().unwrap_or_default();
-                    let message = format!("an object of {} {} is refused: {why}", there.hop.to, edited(edit));
-                    tell.failure(about(evidence, conversion_run, written.number, message));
+                    // A value that the converter does not take is the matter of another check; a crash is not.
+                    if let Some(why) = written.hop.reply.crash() {
+                        let message = format!("an object of {} {} is refused: {why}", there.hop.to, edited(edit));
+                        tell.failure(complains(evidence, conversion_run, written.number, message, why));
+                    }
                     continue;
                 };
+                let own = schema_of(evidence, &conversion_run.version);
                 if *edit == Edit::Label
                     && let Some(meant) = Edit::add_label(&conversion_run.input)
                 {
                     for difference in differences(&meant, stored) {
-                        tell.failure(differs(evidence, conversion_run, written.number, &difference, &on()));
+                        if difference.kind(own) != Kind::Representation {
+                            tell.failure(told(differs(evidence, conversion_run, written.number, &difference, &on())));
+                        }
                     }
                 }
-                if matches!(edit, Edit::Reverse(_) | Edit::Remove(_)) {
-                    let schema = schema_of(evidence, &conversion_run.version);
-                    for difference in moved_between_items(schema, &conversion_run.input, stored) {
-                        tell.failure(differs(evidence, conversion_run, written.number, &difference, &on()));
+                if let Edit::Reverse(pointer) | Edit::Remove(pointer) = edit {
+                    for difference in moved_between_items(own, &conversion_run.input, stored, is_nested(pointer)) {
+                        tell.failure(told(differs(evidence, conversion_run, written.number, &difference, &on())));
                     }
                 }
                 let reread = conversion_run.after(written.number).find(|step| step.hop.to == there.hop.to);
                 let Some((reread, again)) = reread.and_then(|step| Some((step, step.hop.served()?))) else { continue };
+                let other = schema_of(evidence, &there.hop.to);
                 for difference in differences(sent, again).iter().filter(|difference| difference.is_content()) {
-                    if !declared(evidence, conversion_run, reread.number, &difference.pointer) {
+                    if difference.kind(other) != Kind::Representation
+                        && !declared(evidence, conversion_run, reread.number, &difference.pointer)
+                    {
                         let on = format!("on the way {} {}", conversion_run.route(reread.number), on());
-                        tell.failure(differs(evidence, conversion_run, reread.number, difference, &on));
+                        tell.failure(told(differs(evidence, conversion_run, reread.number, difference, &on)));
                     }
                 }
             }
         }
     })
+}
+
+/// Returns whether a list is inside an item of another one.
+fn is_nested(pointer: &str) -> bool {
+    pointer.split('/').skip(1).any(|part| part.parse::<usize>().is_ok())
 }

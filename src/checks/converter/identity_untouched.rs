@@ -27,7 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let raw: &Value = match &step.hop.reply {
                 Reply::Object(answer) => &answer.raw,
                 Reply::Unusable(raw, _) => raw,
-                Reply::Refused(_) => continue,
+                Reply::Refused(_) | Reply::Failed(_) => continue,
             };
             tell.examined();
             let desired = format!("{}/{}", evidence.crd.group, step.hop.to);

@@ -2,6 +2,7 @@
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::evidence::Edit;
 use serde_json::{Map, Value};
 
 pub(crate) const CHECK: Check = Check {
@@ -29,9 +30,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 tell.examined();
                 let now = entries(&answer.raw, name);
                 let now = |key: &str| now.and_then(|now| now.get(key));
-                // Annotations that an earlier conversion added are the converter's own.
+                // What an earlier conversion added is the converter's own; what clients had or added is not.
                 let born = entries(&conversion_run.input, name);
-                let is_kept = |key: &str| name == "labels" || born.is_some_and(|born| born.contains_key(key));
+                let is_kept = |key: &str| key == Edit::LABEL.0 || born.is_some_and(|born| born.contains_key(key));
                 let mut kept = sent.iter().filter(|(key, _)| is_kept(key));
                 let Some((key, value)) = kept.find(|(key, value)| now(key) != Some(value)) else {
                     continue;

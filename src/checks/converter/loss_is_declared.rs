@@ -1,8 +1,8 @@
 //! A loss that was accepted has an end.
 
-use super::shared::{about, each};
+use super::shared::{about, each, schema_of};
 use crate::checks::Failure;
-use crate::checks::shared_difference::{Kind, differences, field};
+use crate::checks::shared_difference::{differences, field};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
@@ -28,7 +28,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(served) = back.hop.served() else { continue };
             tell.examined();
             for difference in differences(&conversion_run.input, served) {
-                if !matches!(difference.kind(), Kind::Lost | Kind::Changed) {
+                if !difference.kind(schema_of(evidence, &conversion_run.version)).is_loss() {
                     continue;
                 }
                 let (lost, way) = (field(&difference.pointer), conversion_run.way(back.number));

@@ -1,10 +1,10 @@
 //! Validation and defaults are the API server's.
 
-use super::shared::{about, differs, each, schema_of};
+use super::shared::{complains, differs, each, schema_of};
 use super::shared_invented::invented;
-use crate::checks::shared_difference::{Kind, differences};
+use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Fit, Reply};
+use crate::evidence::Fit;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/neither-validates-nor-defaults",
@@ -45,7 +45,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             tell.examined();
             let schema = schema_of(evidence, &conversion_run.version);
             for difference in differences(&conversion_run.input, served) {
-                if difference.kind() == Kind::Invented && difference.is_default(schema) {
+                if difference.was.is_none() && difference.is_default(schema) {
                     let on = format!("on the way {} and is the default", conversion_run.route(back.number));
                     tell.failure(differs(evidence, conversion_run, back.number, &difference, &on));
                 }
@@ -56,12 +56,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 && HARMLESS.contains(&keyword.as_str())
             {
                 tell.examined();
-                if let Reply::Refused(why) = &step.hop.reply {
+                // A type that cannot hold the value is no validation.
+                let is_rule = |why: &&str| !why.contains("cannot unmarshal");
+                if let Some(why) = step.hop.reply.explained_refusal().filter(is_rule) {
                     let route = conversion_run.route(step.number);
                     let message = format!("an object that breaks `{keyword}` is refused by {route}: {why}");
-                    tell.failure(
-                        about(evidence, conversion_run, step.number, message).key(format!("{route} {keyword}")),
-                    );
+                    let failure = complains(evidence, conversion_run, step.number, message, why);
+                    tell.failure(failure.key(format!("{route} {keyword}")));
                 }
             }
             let Some(found) = invented(conversion_run, &step) else { continue };

@@ -5,11 +5,11 @@ use std::cell::LazyCell;
 use super::shared::{differs, each, schema_of};
 use super::shared_invented::invented;
 use crate::checks::Failure;
-use crate::checks::shared_difference::{Difference, Kind, differences};
+use crate::checks::shared_difference::{Difference, Kind, content, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
 use crate::evidence::{ConversionRun, Step};
 use crate::subject::field_map::expected;
-use serde_json::Value;
+use crdproof_schema::structural::means_absent;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/nothing-invented",
@@ -41,7 +41,7 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
             for difference in differences(&conversion_run.input, served) {
                 let label = difference.pointer.starts_with("/metadata/labels");
                 let concerned = (difference.is_content() || label) && !difference.is_default(schema);
-                if difference.kind() == Kind::Invented && concerned {
+                if difference.kind(schema) == Kind::Invented && concerned {
                     let on = format!("on the way {}", conversion_run.route(back.number));
                     tell.failure(weighed(evidence, conversion_run, &back, &difference, &on));
                 }
@@ -50,19 +50,27 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
         for step in conversion_run.first_conversions() {
             let Some(found) = invented(conversion_run, &step) else { continue };
             tell.examined();
+            // What stays on the way back is told above.
+            let mut round_trips = conversion_run.round_trips();
+            let back =
+                round_trips.find(|(there, _)| there.number == step.number).and_then(|(_, back)| back.hop.served());
+            if back.is_some_and(|back| content(back).next().is_some()) {
+                continue;
+            }
             let schema = schema_of(evidence, &step.hop.to);
             let meant = LazyCell::new(|| expected(relation?, &conversion_run.input, step.from, &step.hop.to).ok());
             for place in found.iter().filter(|place| !place.is_required(schema) && !place.is_default(schema)) {
                 if meant.as_ref().and_then(|meant| meant.pointer(&place.pointer)).is_none() {
                     let on = format!("by {} out of an object without any content", conversion_run.route(step.number));
-                    tell.failure(weighed(evidence, conversion_run, &step, place, &on));
+                    let failure = weighed(evidence, conversion_run, &step, place, &on);
+                    tell.failure(failure.together("are invented by converting objects without any content"));
                 }
             }
         }
     })
 }
 
-/// Empty containers mean little, but are drift all the same.
+/// Zero and empty values change nothing but the representation, which is drift all the same.
 fn weighed(
     evidence: &Evidence<'_>,
     conversion_run: &ConversionRun,
@@ -71,10 +79,7 @@ fn weighed(
     on: &str,
 ) -> Failure {
     let failure = differs(evidence, conversion_run, step.number, place, on);
-    let empty = match place.now {
-        Some(Value::Object(map)) => map.is_empty(),
-        Some(Value::Array(items)) => items.is_empty(),
-        _ => false,
-    };
-    if empty { failure.severity(Severity::Warning) } else { failure }
+    let schema = schema_of(evidence, &step.hop.to).and_then(|schema| schema.at_pointer(&place.pointer));
+    let is_empty = place.now.is_some_and(|value| means_absent(schema, value));
+    if is_empty { failure.severity(Severity::Note) } else { failure }
 }

@@ -1,6 +1,6 @@
 //! Numbers must keep all their digits.
 
-use super::shared::{differs, each};
+use super::shared::{differs, each, schema_of};
 use crate::checks::shared_difference::{Kind, content, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Act, ConversionRun};
@@ -35,7 +35,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             tell.examined();
             for difference in differences(origin, served).iter().filter(|difference| difference.is_content()) {
-                if difference.kind() == Kind::Rounded {
+                if difference.kind(schema_of(evidence, &step.hop.to)) == Kind::Rounded {
                     let on = format!("on the way {}", conversion_run.route(step.number));
                     tell.failure(differs(evidence, conversion_run, step.number, difference, &on));
                 }

@@ -5,7 +5,8 @@ use crdproof_schema::document::pointer;
 
 use super::shared::{about, each, generic, schema_of};
 use crate::checks::Failure;
-use crdproof_schema::structural::{Reason, prune};
+use crate::evidence::Origin;
+use crdproof_schema::structural::{Reason, means_absent, prune};
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
@@ -32,7 +33,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 
 fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
     each(evidence, |tell, conversion_run| {
-        if !conversion_run.fit.is_valid() {
+        // What the author wrote need not be valid, and then the answer need not be.
+        let is_own = !matches!(conversion_run.origin, Origin::Generated { .. });
+        let own = tools.validator(&conversion_run.version).filter(|_| is_own);
+        let is_valid = own.is_none_or(|own| own.validate(&own.filled(&conversion_run.input)).violations.is_empty());
+        if !conversion_run.fit.is_valid() || !is_valid {
             return;
         }
         for step in conversion_run.first_conversions() {
@@ -43,25 +48,47 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
                 continue;
             };
             tell.examined();
-            let mut told = |pointer: &str, what: &str| {
+            let mut told = |pointer: &str, what: &str, clause: &str, severity: Severity| {
                 let name = generic(Some(schema), pointer);
                 let failure =
                     about(evidence, conversion_run, step.number, format!("{name} of the converted {to} object {what}"));
-                let key = format!("{} {name}", conversion_run.route(step.number));
-                tell.failure(Failure { path: Some(name), ..failure.version(to).key(key) });
+                let route = conversion_run.route(step.number);
+                let failure = failure.version(to).key(format!("{route} {name}")).together(clause);
+                tell.failure(Failure { path: Some(name), ..failure.severity(severity) });
             };
             // With strategy None it is the server that leaves fields behind, and other checks say so.
             if evidence.crd.conversion.strategy != "None" && answer.served.is_some() {
                 for dropped in prune(schema, &mut Value::clone(&answer.raw)) {
-                    told(&pointer::of_path(&dropped), "is not in the schema, so API servers drop it");
+                    let what = "is not in the schema, so API servers drop it";
+                    let clause = "of converted objects are not in the schema, so that API servers drop them";
+                    told(&pointer::of_path(&dropped), what, clause, Severity::Error);
                 }
             }
             for violation in validator.validate(&validator.filled(answer.served())).violations {
                 // Keys of lists have a check of their own; what is no part of the schema was judged above.
-                if violation.reason != Reason::Duplicate && !violation.pointer.starts_with("/metadata") {
-                    told(&violation.pointer, &format!("is not valid: {}", violation.message));
+                let is_elsewhere = violation.reason == Reason::Duplicate || violation.pointer.starts_with("/metadata");
+                if is_elsewhere || violation.is_remark() {
+                    continue;
+                }
+                let what = format!("is not valid: {}", violation.message);
+                // What the object never had, the converter cannot know.
+                let given = conversion_run.input.pointer(&violation.pointer);
+                let was_absent = given.is_none_or(|value| means_absent(None, value));
+                let is_narrower = is_narrower(violation.reason) || (violation.reason == Reason::Required && was_absent);
+                if is_narrower && !is_own {
+                    let clause =
+                        format!("of {to} admit less than other versions do, so that converted objects are not valid");
+                    told(&violation.pointer, &what, &clause, Severity::Warning);
+                } else {
+                    told(&violation.pointer, &what, "of converted objects are not valid", Severity::Error);
                 }
             }
         }
     })
+}
+
+/// Returns whether a value is of the right type and beyond a bound. The next write of such a value is refused, unless it is
+/// unchanged and the server ratchets.
+fn is_narrower(reason: Reason) -> bool {
+    matches!(reason, Reason::Invalid | Reason::NotSupported | Reason::TooLong | Reason::TooMany)
 }

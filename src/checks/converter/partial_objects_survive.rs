@@ -1,9 +1,10 @@
 //! Converters see objects that no API server would admit.
 
-use super::shared::{about, declared, differs, each};
-use crate::checks::shared_difference::{Kind, differences};
+use super::shared::{complains, declared, differs, each, schema_of};
+use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Fit;
+use crate::evidence::{Fit, normalised};
+use crdproof_schema::structural::means_absent;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/partial-objects-survive",
@@ -32,8 +33,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if let Some(why) = step.hop.complaint() {
                 let route = conversion_run.route(step.number);
                 let message = format!("an object with {missing} cannot be converted by {route}: {why}");
-                let kind = missing.split(' ').take(2).collect::<Vec<_>>().join(" ");
-                tell.failure(about(evidence, conversion_run, step.number, message).key(format!("{route} {kind}")));
+                let failure = complains(evidence, conversion_run, step.number, message, why);
+                tell.failure(failure.together(normalised(why)));
             }
         }
         for (_, back) in conversion_run.round_trips() {
@@ -41,16 +42,25 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let why = back.hop.complaint().unwrap_or_default();
                 let route = conversion_run.route(back.number);
                 let message = format!("an object with {missing} does not come back by {route}: {why}");
-                tell.failure(about(evidence, conversion_run, back.number, message));
+                tell.failure(complains(evidence, conversion_run, back.number, message, why));
                 continue;
             };
+            let schema = schema_of(evidence, &conversion_run.version);
             for difference in
                 differences(&conversion_run.input, served).iter().filter(|difference| difference.is_content())
             {
-                let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed);
-                if lossy && !declared(evidence, conversion_run, back.number, &difference.pointer) {
+                // What a whole object requires, a part of it need not have.
+                let own = schema.and_then(|schema| schema.at_pointer(&difference.pointer));
+                let is_zero = difference.was.is_some_and(|was| means_absent(own, was));
+                if difference.kind(schema).is_loss()
+                    && !is_zero
+                    && !declared(evidence, conversion_run, back.number, &difference.pointer)
+                {
                     let on = format!("from an object with {missing} on the way {}", conversion_run.route(back.number));
-                    tell.failure(differs(evidence, conversion_run, back.number, difference, &on));
+                    let failure = differs(evidence, conversion_run, back.number, difference, &on);
+                    let clause =
+                        format!("of partial objects are lost on the way {}", conversion_run.route(back.number));
+                    tell.failure(failure.together(clause));
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
-use super::shared::{declared, differs, each};
+use super::shared::{declared, differs, each, schema_of};
 use crate::checks::shared_difference::{Kind, differences};
 use crate::evidence::Act;
 
@@ -41,9 +41,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     continue;
                 };
                 tell.examined();
+                let schema = schema_of(evidence, to);
                 for difference in differences(direct, detour).iter().filter(|difference| difference.is_content()) {
-                    let lost = matches!(difference.kind(), Kind::Lost | Kind::Changed);
-                    if !(lost && declared(evidence, conversion_run, second.number, &difference.pointer)) {
+                    let kind = difference.kind(schema);
+                    if kind == Kind::Representation {
+                        continue;
+                    }
+                    if !(kind.is_loss() && declared(evidence, conversion_run, second.number, &difference.pointer)) {
                         let on = format!("by way of {}, compared with {}→{to}", first.hop.to, conversion_run.version);
                         tell.failure(differs(evidence, conversion_run, second.number, difference, &on));
                     }

@@ -1,6 +1,6 @@
 //! The previous release and this one must read each other's objects.
 
-use super::shared::{about, differs, each};
+use super::shared::{complains, differs, each, schema_of};
 use crate::checks::shared_difference::{Kind, differences};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Act, ConversionRun, Step};
@@ -45,7 +45,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let why = read.hop.complaint().unwrap_or_default();
                 let message = format!("what {wrote} made of an object is refused by {reads}: {why}");
                 let key = format!("{} by {wrote}", conversion_run.route(read.number));
-                tell.failure(about(evidence, conversion_run, read.number, message).key(key));
+                tell.failure(complains(evidence, conversion_run, read.number, message, why).key(key));
                 continue;
             };
             // What either loses by itself is no disagreement.
@@ -57,11 +57,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 .flat_map(|served| differences(&conversion_run.input, served))
                 .map(|difference| difference.pointer)
                 .collect();
+            let schema = schema_of(evidence, &conversion_run.version);
             for difference in
                 differences(&conversion_run.input, served).iter().filter(|difference| difference.is_content())
             {
                 let known = alone.iter().any(|pointer| difference.pointer.starts_with(pointer.as_str()));
-                if difference.kind() != Kind::Emptiness && !known {
+                if difference.kind(schema) != Kind::Representation && !known {
                     let failure = differs(evidence, conversion_run, read.number, difference, &on);
                     let key = format!("{} by {wrote}", failure.key);
                     tell.failure(failure.key(key));

@@ -2,8 +2,8 @@
 
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
-use super::shared::{about, declared, differs, each};
-use crate::checks::shared_difference::{Kind, differences};
+use super::shared::{complains, declared, differs, each, schema_of};
+use crate::checks::shared_difference::differences;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/round-trip-lossless",
@@ -33,12 +33,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let why = back.hop.complaint().unwrap_or_default();
                 let message =
                     format!("what became {} cannot come back to {}: {why}", there.hop.to, conversion_run.version);
-                tell.failure(about(evidence, conversion_run, back.number, message));
+                tell.failure(complains(evidence, conversion_run, back.number, message, why));
                 continue;
             };
+            let schema = schema_of(evidence, &conversion_run.version);
             for difference in differences(&conversion_run.input, served) {
-                let lossy = matches!(difference.kind(), Kind::Lost | Kind::Changed);
-                if lossy
+                if difference.kind(schema).is_loss()
                     && difference.is_content()
                     && !declared(evidence, conversion_run, back.number, &difference.pointer)
                 {

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::checks::{Evidence, Failure, Verdict};
-use crate::evidence::{Act, ConversionRun, Edit, Origin};
+use crate::evidence::{Act, ConversionRun, Edit, Origin, normalised};
 use crate::subject::field_map::declares_lost;
 use crdproof_schema::document::Span;
 use crdproof_schema::structural::{REDACTED, Schema};
 use crdproof_schema::text::truncate;
 
-use crate::checks::shared_difference::{Difference, field, parts};
+use crate::checks::shared_difference::{Difference, Kind, field, parts};
 
 /// How much of an object is worth showing.
 const SHOWN: usize = 1600;
@@ -38,7 +38,7 @@ impl Tell {
 /// Judges every conversion run by itself; of several failures with one key the first is told.
 pub(super) fn each(evidence: &Evidence<'_>, judge: impl Fn(&mut Tell, &ConversionRun)) -> Verdict {
     if evidence.conversion_runs.is_empty() {
-        return Verdict::Inconclusive("no object was converted; give samples, or have objects generated".into());
+        return Verdict::Inconclusive("no objects to convert (add samples, or use --objects)".into());
     }
     let mut tell = Tell { conversion_run: 0, examined: 0, failures: Vec::new() };
     for (index, conversion_run) in evidence.conversion_runs.iter().enumerate() {
@@ -66,6 +66,19 @@ pub(super) fn at(
     Failure { span: span(evidence, conversion_run, pointer), path: Some(name), ..failure }
 }
 
+/// A failure for a conversion that gave no object, with the converter's complaint.
+pub(super) fn complains(
+    evidence: &Evidence<'_>,
+    conversion_run: &ConversionRun,
+    number: usize,
+    message: impl Into<String>,
+    why: &str,
+) -> Failure {
+    let failure = about(evidence, conversion_run, number, message);
+    let key = format!("{} {}", failure.key, normalised(why));
+    failure.key(key).complaint(why)
+}
+
 /// A failure that a hop of a conversion run shows, at no place in particular.
 pub(super) fn about(
     evidence: &Evidence<'_>,
@@ -91,12 +104,23 @@ pub(super) fn differs(
     let show =
         |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), |value| brief(evidence, value, secret));
     let (was, now) = (show(difference.was), show(difference.now));
-    let what = match (difference.was, difference.now) {
-        (Some(_), None) => format!("({was}) is lost {on}"),
-        (None, _) => format!("({now}) is invented {on}"),
-        (Some(_), Some(_)) => format!("changes from {was} to {now} {on}"),
+    let kind = difference.kind(schema);
+    let what = match (kind, difference.was, difference.now) {
+        (Kind::Representation, Some(_), None) => format!("({was}) becomes absent {on}"),
+        (Kind::Representation, None, _) => format!("becomes {now} where it was absent {on}"),
+        (Kind::Representation, ..) => format!("is written {now} instead of {was} {on}"),
+        (_, Some(_), None) => format!("({was}) is lost {on}"),
+        (_, None, _) => format!("({now}) is invented {on}"),
+        (_, Some(_), Some(_)) => format!("changes from {was} to {now} {on}"),
     };
-    let failure = at(evidence, conversion_run, number, &difference.pointer, &what);
+    let version = &conversion_run.version;
+    let clause = match kind {
+        Kind::Representation => "change in form, not in meaning, when they are converted and come back".to_owned(),
+        Kind::Lost | Kind::Changed => format!("are lost or changed when {version} objects are converted and come back"),
+        Kind::Invented => format!("are invented when {version} objects are converted and come back"),
+        Kind::Rounded => format!("lose digits when {version} objects are converted"),
+    };
+    let failure = at(evidence, conversion_run, number, &difference.pointer, &what).together(clause);
     let mut story = failure.evidence.unwrap_or_default();
     let _ = write!(story, "\nat {}\n- {was}\n+ {now}", difference.pointer);
     Failure { evidence: Some(story), ..failure }
@@ -132,7 +156,8 @@ pub(super) fn generic(schema: Option<&Schema>, pointer: &str) -> String {
 }
 
 fn brief(evidence: &Evidence<'_>, value: &Value, secret: bool) -> String {
-    if secret {
+    // Flags next to a secret tell nothing about it.
+    if secret && !value.is_boolean() {
         return REDACTED.into();
     }
     let text = evidence.redact(None, value).to_string();
@@ -178,9 +203,7 @@ pub(super) fn edited(edit: &Edit) -> String {
 /// excerpt of the sample would show it.
 fn span(evidence: &Evidence<'_>, conversion_run: &ConversionRun, pointer: &str) -> Option<Span> {
     let schema = schema_of(evidence, &conversion_run.version);
-    let described = parts(pointer).try_fold(schema?, |schema, part| {
-        schema.items.as_deref().filter(|_| part.parse::<usize>().is_ok()).or_else(|| schema.child(&part))
-    });
+    let described = schema?.at_pointer(pointer);
     let version = evidence.crd.version(&conversion_run.version).map(|version| version.name_span);
     let place = if pointer.is_empty() { version } else { described.map(|schema| schema.span).or(version) };
     let Origin::Sample(name) = &conversion_run.origin else { return place };

@@ -35,19 +35,9 @@ fn leaves<'v>(pointer: &str, value: &'v Value, found: &mut Vec<Difference<'v>>) 
 }
 
 impl Difference<'_> {
-    /// Whether the schema insists on the field wherever its parent is.
-    pub(super) fn is_required(&self, schema: Option<&Schema>) -> bool {
-        let Some((parent, name)) = self.pointer.rsplit_once('/') else { return false };
-        let parent = at(schema, parent);
-        parent.is_some_and(|parent| parent.required.iter().any(|required| required == name))
-    }
-
     /// Whether the value is the one that the API server itself would fill in.
     pub(super) fn is_default(&self, schema: Option<&Schema>) -> bool {
-        at(schema, &self.pointer).is_some_and(|schema| schema.default.as_ref() == self.now && self.now.is_some())
+        let schema = schema.and_then(|schema| schema.at_pointer(&self.pointer));
+        schema.is_some_and(|schema| schema.default.as_ref() == self.now && self.now.is_some())
     }
-}
-
-fn at<'s>(schema: Option<&'s Schema>, pointer: &str) -> Option<&'s Schema> {
-    pointer.split('/').skip(1).try_fold(schema?, |schema, part| schema.child(&pointer::unescape(part)))
 }

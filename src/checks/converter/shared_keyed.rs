@@ -3,43 +3,87 @@
 use crdproof_schema::document::pointer;
 use serde_json::Value;
 
-use crate::checks::shared_difference::{Difference, differences};
+use crate::checks::shared_difference::{Difference, Kind, differences};
 use crdproof_schema::structural::Schema;
 
-/// Differences between items that bear the same key in two objects, wherever they stand in their list.
-pub(super) fn moved_between_items<'v>(schema: Option<&Schema>, was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {
-    let mut found = Vec::new();
-    walk(schema, was, now, &mut String::new(), &mut found);
-    found
+/// Differences between items that bear the same key in two objects, wherever they stand in their list. Where `nested` says
+/// that the list which a client changed is inside an item, lists without keys inside items are left out: what they hold
+/// now is what the client wrote.
+pub(super) fn moved_between_items<'v>(
+    schema: Option<&Schema>,
+    was: &'v Value,
+    now: &'v Value,
+    nested: bool,
+) -> Vec<Difference<'v>> {
+    let mut walk = Walk { nested, at: String::new(), found: Vec::new() };
+    walk.keyed_lists(schema, was, now);
+    walk.found
 }
 
-fn walk<'v>(schema: Option<&Schema>, was: &'v Value, now: &'v Value, at: &mut String, found: &mut Vec<Difference<'v>>) {
-    match (was, now) {
-        (Value::Object(left), Value::Object(right)) => {
-            for (name, value) in left {
-                if let Some(other) = right.get(name).filter(|_| at != "/metadata") {
-                    let length = pointer::descend(at, name);
-                    walk(schema.and_then(|schema| schema.child(name)), value, other, at, found);
-                    at.truncate(length);
+struct Walk<'v> {
+    nested: bool,
+    at: String,
+    found: Vec<Difference<'v>>,
+}
+
+impl<'v> Walk<'v> {
+    fn keyed_lists(&mut self, schema: Option<&Schema>, was: &'v Value, now: &'v Value) {
+        match (was, now) {
+            (Value::Object(left), Value::Object(right)) => {
+                for (name, value) in left {
+                    if let Some(other) = right.get(name).filter(|_| self.at != "/metadata") {
+                        let length = pointer::descend(&mut self.at, name);
+                        self.keyed_lists(schema.and_then(|schema| schema.child(name)), value, other);
+                        self.at.truncate(length);
+                    }
                 }
             }
+            (Value::Array(left), Value::Array(right)) => {
+                let Some(keys) = shared_keys(schema, left, right) else { return };
+                let items = schema.and_then(|schema| schema.items.as_deref());
+                for (index, item) in left.iter().enumerate() {
+                    let same = right.iter().find(|other| keys.iter().all(|key| other.get(key) == item.get(key)));
+                    let Some(same) = same else { continue };
+                    let length = pointer::descend(&mut self.at, &index.to_string());
+                    self.item(items, item, same);
+                    self.at.truncate(length);
+                }
+            }
+            _ => {}
         }
-        (Value::Array(left), Value::Array(right)) => {
-            let Some(keys) = keys(schema, left).filter(|keys| *keys == self::keys(schema, right).unwrap_or_default())
-            else {
-                return;
-            };
-            for (index, item) in left.iter().enumerate() {
-                let same = right.iter().find(|other| keys.iter().all(|key| other.get(key) == item.get(key)));
-                let differing = same.map(|same| differences(item, same)).unwrap_or_default();
-                found.extend(differing.into_iter().map(|difference| Difference {
-                    pointer: format!("{at}/{index}{}", difference.pointer),
-                    ..difference
-                }));
+    }
+
+    /// Compares two items with the same key.
+    fn item(&mut self, schema: Option<&Schema>, was: &'v Value, now: &'v Value) {
+        for difference in differences(was, now) {
+            let place = schema.and_then(|schema| schema.at_pointer(&difference.pointer));
+            if difference.kind(schema) != Kind::Representation && !(self.nested && is_in_list(was, &difference)) {
+                self.found.push(Difference { pointer: format!("{}{}", self.at, difference.pointer), ..difference });
+            } else if let (Some(was), Some(now)) = (difference.was, difference.now) {
+                let length = self.at.len();
+                self.at.push_str(&difference.pointer);
+                self.keyed_lists(place, was, now);
+                self.at.truncate(length);
             }
         }
-        _ => {}
     }
+}
+
+/// Returns whether a difference is a list, or is inside one.
+fn is_in_list(item: &Value, difference: &Difference<'_>) -> bool {
+    let mut value = Some(item);
+    for part in difference.pointer.split('/').skip(1).map(pointer::unescape) {
+        if value.is_some_and(Value::is_array) {
+            return true;
+        }
+        value = value.and_then(|value| value.get(&*part));
+    }
+    value.is_some_and(Value::is_array)
+}
+
+/// Returns the keys of two states of one list, where they are the same.
+fn shared_keys(schema: Option<&Schema>, left: &[Value], right: &[Value]) -> Option<Vec<String>> {
+    keys(schema, left).filter(|own| keys(schema, right).is_none_or(|keys| keys == *own))
 }
 
 /// The fields that tell the items of a list apart: those that the schema names, or a name that every item has for

@@ -2,8 +2,9 @@
 
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
-use super::shared::{about, each};
-use crate::evidence::{ConversionRun, Reply};
+use super::shared::{complains, each};
+use crate::checks::Failure;
+use crate::evidence::{ConversionRun, Origin, Step};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/valid-always-converts",
@@ -36,27 +37,32 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
         for step in conversion_run.first_conversions() {
             tell.examined();
-            let Reply::Refused(why) = &step.hop.reply else { continue };
             if matches!(of_pair(step.from, &step.hop.to), (2.., 0)) {
                 continue;
             }
-            let message = format!("a valid object of {} cannot be converted to {}: {why}", step.from, step.hop.to);
-            let failure = about(evidence, conversion_run, step.number, message);
-            tell.failure(failure.key(format!("{} {}", conversion_run.route(step.number), kind_of(why))));
+            let (from, to) = (step.from, &*step.hop.to);
+            if let Some(why) = step.hop.reply.crash() {
+                let message =
+                    format!("the converter crashes on a valid object of {from} that is converted to {to}: {why}");
+                tell.failure(complains(evidence, conversion_run, step.number, message, why));
+            } else if let Some(why) = step.hop.reply.explained_refusal() {
+                tell.failure(refused(evidence, conversion_run, &step, why));
+            }
         }
     })
 }
 
-/// A complaint without the values that differ from object to object.
-fn kind_of(why: &str) -> String {
-    let mut quoted = false;
-    let mut kind = String::new();
-    for letter in why.chars() {
-        match letter {
-            '"' | '`' => quoted = !quoted,
-            _ if quoted || letter.is_ascii_digit() => {}
-            _ => kind.push(letter),
-        }
+/// A refusal of what an author wrote hurts people today. A refusal of what only the schema admits may never be seen: the
+/// schema promises more than the converter keeps.
+fn refused(evidence: &Evidence<'_>, conversion_run: &ConversionRun, step: &Step<'_>, why: &str) -> Failure {
+    let (from, to) = (step.from, &*step.hop.to);
+    if matches!(conversion_run.origin, Origin::Sample(_)) {
+        let message = format!("a sample of {from} cannot be converted to {to}: {why}");
+        return complains(evidence, conversion_run, step.number, message, why);
     }
-    kind.chars().take(80).collect()
+    let message = format!("the schema of {from} admits what the converter refuses to convert to {to}: {why}");
+    complains(evidence, conversion_run, step.number, message, why)
+        .severity(Severity::Warning)
+        .help("state in the schema what the converter expects (a pattern, format, enum or bound), or convert it")
+        .together("refused")
 }

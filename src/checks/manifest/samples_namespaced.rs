@@ -8,7 +8,7 @@ pub(crate) const CHECK: Check = Check {
     why: "Server-side appliers do not fall back to a current namespace: they refuse the object or put it where \
           nobody looks.",
     source: &["https://fluxcd.io/blog/2021/09/server-side-reconciliation-is-coming/"],
-    severity: Severity::Warning,
+    severity: Severity::Note,
     since: None,
     help: "set metadata.namespace in the sample, or leave it out for a cluster-wide kind",
     needs: &[Need::Manifest, Need::Samples],

@@ -1,5 +1,6 @@
 //! What a client sends is what it gets back, at the version it wrote through.
 
+use crdproof_schema::structural::{Schema, means_absent, means_same};
 use serde_json::Value;
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
@@ -37,11 +38,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             );
             continue;
         };
+        let schema = evidence.crd.version(&write.version).and_then(|version| version.schema.as_ref());
         let mut lost = Vec::new();
-        missing(&write.sent, read, "", &mut lost);
-        failures.extend(lost.into_iter().map(|path| {
+        missing(schema, &write.sent, read, "", &mut lost);
+        failures.extend(lost.into_iter().map(|Missing { path, severity }| {
             let message = format!("{path} was sent through {} and is gone when read there again", write.version);
-            let mut failure = Failure::new(message).version(&write.version).key(path.clone());
+            let mut failure = Failure::new(message).version(&write.version).key(path.clone()).severity(severity);
             failure.path = Some(path);
             let shown = |object: &Value| evidence.redact(Some(&write.version), object);
             failure.evidence(format!("sent: {}\nread: {}", shown(&write.sent), shown(read)))
@@ -60,19 +62,59 @@ fn read_back<'a>(trace: &'a Trace, version: &str, answered: &Value) -> Option<&'
     snapshot.objects.get(&key).map(|body| &**body)
 }
 
-/// The fields of one object that the other does not have. Nulls were never there.
-fn missing(sent: &Value, read: &Value, at: &str, lost: &mut Vec<String>) {
+/// A field that was sent and is not what is read.
+struct Missing {
+    path: String,
+    severity: Severity,
+}
+
+impl Missing {
+    fn new(path: String, means_the_same: bool) -> Self {
+        Self { path, severity: if means_the_same { Severity::Warning } else { Severity::Error } }
+    }
+}
+
+/// The fields of one object that the other does not have. Nulls were never there, and what the server adds is no loss.
+fn missing(schema: Option<&Schema>, sent: &Value, read: &Value, at: &str, lost: &mut Vec<Missing>) {
     match (sent, read) {
         (Value::Object(sent), Value::Object(read)) => {
             for (name, value) in sent.iter().filter(|(_, value)| !value.is_null()) {
-                let at = format!("{at}.{name}");
+                let (at, schema) = (format!("{at}.{name}"), schema.and_then(|schema| schema.child(name)));
                 match read.get(name) {
-                    Some(other) => missing(value, other, &at, lost),
-                    None => lost.push(at),
+                    Some(other) => missing(schema, value, other, &at, lost),
+                    None => lost.push(Missing::new(at, means_absent(schema, value))),
                 }
             }
         }
+        (Value::Array(sent), Value::Array(read)) if sent.len() == read.len() => {
+            let items = schema.and_then(|schema| schema.items.as_deref());
+            for (sent, read) in sent.iter().zip(read) {
+                missing(items, sent, read, &format!("{at}[*]"), lost);
+            }
+        }
         (sent, read) if sent == read => {}
-        _ => lost.push(at.to_owned()),
+        (sent, read) => lost.push(Missing::new(at.to_owned(), means_same(schema, sent, read))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case::default_in_an_item(json!({"a": [{"b": 1}]}), json!({"a": [{"b": 1, "protocol": "TCP"}]}), &[])]
+    #[case::lost_in_an_item(json!({"a": [{"b": 1}]}), json!({"a": [{}]}), &[(".a[*].b", Severity::Error)])]
+    #[case::shorter(json!({"a": [1, 2]}), json!({"a": [1]}), &[(".a", Severity::Error)])]
+    #[case::explicit_zero(json!({"a": 0}), json!({}), &[(".a", Severity::Warning)])]
+    #[case::another_spelling(json!({"a": "60s"}), json!({"a": "1m0s"}), &[(".a", Severity::Warning)])]
+    #[case::null(json!({"a": null}), json!({}), &[])]
+    fn what_a_server_adds_is_no_loss(#[case] sent: Value, #[case] read: Value, #[case] expected: &[(&str, Severity)]) {
+        let mut lost = Vec::new();
+        missing(None, &sent, &read, "", &mut lost);
+        let lost: Vec<(&str, Severity)> = lost.iter().map(|one| (one.path.as_str(), one.severity)).collect();
+        assert_eq!(lost, expected);
     }
 }

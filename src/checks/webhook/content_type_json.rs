@@ -12,7 +12,7 @@ pub(crate) const CHECK: Check = Check {
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#the-request-is-a-json-post",
     ],
-    severity: Severity::Warning,
+    severity: Severity::Note,
     since: None,
     help: "set the header Content-Type: application/json",
     needs: &[Need::Exchanges],

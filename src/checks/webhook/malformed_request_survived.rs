@@ -25,10 +25,13 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let relevant = |exchange: &Exchange| matches!(exchange.ask, Ask::Malformed(_) | Ask::Afterwards);
     shared::each(evidence, relevant, |exchange| match (&exchange.ask, &exchange.outcome) {
-        (Ask::Malformed(what), Outcome::Failed(why)) => Some(failure(format!("{what}: no answer ({why})"), what)),
+        (Ask::Malformed(what), Outcome::Failed(why)) => {
+            Some(failure(format!("{what}: no answer ({why})"), what).severity(Severity::Warning))
+        }
         (Ask::Malformed(what), Outcome::Answered { .. }) => {
             let objects = exchange.converted().unwrap_or_default();
-            (!objects.is_empty()).then(|| failure(format!("{what}: answered with Success and objects"), what))
+            let failure = || failure(format!("{what}: answered with Success and objects"), what);
+            (!objects.is_empty()).then(|| failure().severity(Severity::Warning))
         }
         (_, _) => {
             let why = exchange.converted().err()?;

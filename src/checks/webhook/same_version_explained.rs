@@ -2,7 +2,7 @@
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Ask;
+use crate::evidence::{Ask, NotConverted};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/same-version-explained",
@@ -32,8 +32,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     .then(|| failure("the object came back changed although its version is the desired one", "changed"))
             }
             Err(why) => {
-                let explained = why.strip_prefix("Failure: ").is_some_and(|message| message != "without a message");
-                (!explained).then(|| failure(format!("answered by {why}"), "unexplained"))
+                let is_explained = matches!(&why, NotConverted::Refused(why) if why != "Failure: without a message");
+                (!is_explained).then(|| failure(format!("answered by {why}"), "unexplained"))
             }
         },
     )

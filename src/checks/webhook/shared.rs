@@ -91,7 +91,7 @@ pub(super) fn all_convert(evidence: &Evidence<'_>, sort: impl Fn(&Ask) -> bool) 
             let request = exchange.review()["request"].take();
             let sent = request["objects"].as_array().map_or(0, Vec::len);
             let problem = match exchange.converted() {
-                Err(why) => why,
+                Err(why) => why.to_string(),
                 Ok(converted) => {
                     let right =
                         converted.iter().filter(|object| object["apiVersion"] == request["desiredAPIVersion"]).count();

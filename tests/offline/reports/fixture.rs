@@ -2,8 +2,8 @@
 
 use crdproof::checks::Severity;
 use crdproof::report::{
-    CheckInfo, Conversions, CrdInfo, Excerpt, Finding, Location, Outcome, PairInfo, Problem, Reach, Related, Report,
-    Result, ScenarioInfo, Skipped, Summary, Timing, VersionInfo, WaiverInfo, WaiverState,
+    CheckInfo, Conversions, CrdInfo, Excerpt, FailOn, Finding, Location, Outcome, PairInfo, Problem, Reach, Related,
+    Report, Result, ScenarioInfo, Skipped, Summary, Timing, VersionInfo, WaiverInfo, WaiverState,
 };
 
 pub(crate) const DATABASES: &str = "databases.example.com";
@@ -40,6 +40,7 @@ pub(crate) fn report() -> Report {
             message: "the converter at https://127.0.0.1:9443/convert did not answer".into(),
             help: Some("start it, or give --timeout".into()),
         }],
+        fail_on: FailOn::default(),
         summary: Summary::default(),
     };
     report.summarise();
@@ -204,6 +205,8 @@ pub(crate) fn finding(check: &str, crd: &str, severity: Severity, message: &str)
         location: None,
         related: Vec::new(),
         fingerprint: format!("{:012x}", hash & 0xffff_ffff_ffff),
+        fields: Vec::new(),
+        consequences: Vec::new(),
         reproduce: None,
         waiver: None,
     }

@@ -14,7 +14,7 @@ use super::resource::{Naming, Strictness, judge_created, judge_embedded, judge_u
 use super::rules::Rules;
 use super::scale::{ScalePaths, judge_scale};
 use super::validate::Check;
-use super::verdict::{Admission, Findings, Outcome, Reason, Violation};
+use super::verdict::{Admission, Findings, Outcome, RULES_NOT_CHECKED, Reason, Violation};
 use super::{Path, Rule, Schema};
 use crate::kubernetes::KubeVersion;
 
@@ -245,8 +245,7 @@ impl<'a> Validator<'a> {
         self.judge_lists(value, old, violations);
         if let Some(rules) = &self.rules {
             if violations.iter().any(|violation| blocks_rules(violation.reason)) {
-                let message = "rules were not checked because of other violations".to_owned();
-                violations.push(root.broken_as_a_whole("x-kubernetes-validations", message));
+                violations.push(root.broken_as_a_whole("x-kubernetes-validations", RULES_NOT_CHECKED.to_owned()));
             } else {
                 rules.judge(value, old, correlation, findings);
             }

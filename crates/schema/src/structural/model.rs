@@ -5,6 +5,7 @@ use serde_json::{Number, Value};
 
 use super::{Path, Pattern};
 use crate::document::Span;
+use crate::kubernetes::KubeVersion;
 
 /// The types of OpenAPI v3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -226,6 +227,20 @@ impl Schema {
         }
     }
 
+    /// Returns the newest release that admits objects with every field. Since Kubernetes 1.36 a bound that does not fit the
+    /// format of its number refuses every value; objects from before are still stored and converted.
+    pub fn newest_release(&self) -> KubeVersion {
+        let fits = |bound: &Option<Number>| {
+            bound.as_ref().and_then(Number::as_f64).is_none_or(|bound| bound.abs() <= f64::from(i32::MAX))
+        };
+        let mut all_fit = true;
+        self.walk_all(&mut |_, node| {
+            let is_narrow = node.format.as_deref() == Some("int32");
+            all_fit &= !is_narrow || (fits(&node.minimum) && fits(&node.maximum));
+        });
+        if all_fit { KubeVersion::NEWEST } else { KubeVersion::minor(35) }
+    }
+
     /// The keyword as written.
     pub fn keyword(&self, name: &str) -> Option<&Keyword> {
         self.keywords.iter().find(|keyword| keyword.name == name)
@@ -260,6 +275,13 @@ impl Schema {
             super::Step::Field(name) => schema.child(name),
             super::Step::Item => schema.items.as_deref(),
             super::Step::Value => schema.values(),
+        })
+    }
+
+    /// The schema at a JSON pointer into an object.
+    pub fn at_pointer(&self, pointer: &str) -> Option<&Schema> {
+        pointer.split('/').skip(1).map(crate::document::pointer::unescape).try_fold(self, |schema, part| {
+            schema.items.as_deref().filter(|_| part.parse::<usize>().is_ok()).or_else(|| schema.child(&part))
         })
     }
 

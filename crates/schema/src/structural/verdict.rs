@@ -65,6 +65,16 @@ pub struct Violation {
     pub message: String,
 }
 
+/// What a server adds where other violations keep it from evaluating rules.
+pub(super) const RULES_NOT_CHECKED: &str = "rules were not checked because of other violations";
+
+impl Violation {
+    /// Returns whether it only says that rules were not checked because of other violations.
+    pub fn is_remark(&self) -> bool {
+        self.message == RULES_NOT_CHECKED
+    }
+}
+
 /// A rule on which our expression engine and an API server may not agree, so that it was neither
 /// passed nor failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use super::{Schema, Type};
 use crate::kubernetes::KubeVersion;
 
-pub(super) use time::{Moment, date, date_time_for_rules, duration};
+pub(super) use time::{Moment, date, date_time, date_time_for_rules, duration, go_duration};
 pub(super) use uri::{is_request_uri, split_scheme};
 
 /// A format that a server enforces.

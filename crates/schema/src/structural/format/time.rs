@@ -63,7 +63,8 @@ pub(super) fn is_date_time(text: &str) -> bool {
     date_time(text).is_some()
 }
 
-fn date_time(text: &str) -> Option<Moment> {
+/// A date, `T` and a time with a zone, as a point in time.
+pub(in crate::structural) fn date_time(text: &str) -> Option<Moment> {
     let text = text.to_lowercase();
     let mut parts = text.split('t');
     let day = date(parts.next()?)?;
@@ -143,7 +144,8 @@ pub(in crate::structural) fn duration(text: &str) -> Option<i64> {
     go_duration(text).or_else(|| worded_duration(text))
 }
 
-fn go_duration(text: &str) -> Option<i64> {
+/// Nanoseconds of a duration as Go writes it.
+pub(in crate::structural) fn go_duration(text: &str) -> Option<i64> {
     let (negative, mut rest) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),

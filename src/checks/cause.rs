@@ -1,0 +1,117 @@
+//! Which failures are consequences of another one: a converter that drops a field breaks a dozen guarantees, and people
+//! need to hear of the field once.
+
+use std::collections::BTreeSet;
+
+use super::Severity;
+
+/// Checks whose findings are causes, the strongest first. What others find about the same field, or with the same complaint
+/// of the converter, is a consequence.
+const CAUSES: [&str; 7] = [
+    "manifest/none-strategy-lossless",
+    "converter/valid-always-converts",
+    "converter/pairs-complete",
+    "converter/round-trip-lossless",
+    "converter/numbers-exact",
+    "converter/nothing-invented",
+    "converter/absent-null-empty-distinct",
+];
+
+/// Families whose findings can be consequences: those that look at objects on their way through versions.
+const CONSEQUENCES: [&str; 4] = ["apply/", "converter/", "serving/", "storage/"];
+
+/// Returns the position of a check among the causes; everything else comes after them.
+pub(crate) fn cause_rank(check: &str) -> usize {
+    CAUSES.iter().position(|cause| *cause == check).unwrap_or(CAUSES.len())
+}
+
+/// What one or several failures of a check on one CRD are about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Symptoms {
+    check: String,
+    severity: Option<Severity>,
+    paths: BTreeSet<String>,
+    complaints: BTreeSet<String>,
+}
+
+impl Symptoms {
+    /// Symptoms that a check found.
+    pub(crate) fn new(check: &str, severity: Severity) -> Self {
+        Self { check: check.to_owned(), severity: Some(severity), ..Self::default() }
+    }
+
+    /// Adds what one failure is about.
+    pub(crate) fn add(&mut self, path: Option<&str>, complaint: Option<&str>) {
+        self.paths.extend(path.filter(|path| *path != ".").map(without_indices));
+        self.complaints.extend(complaint.map(str::to_owned));
+    }
+
+    /// Returns whether these symptoms have the cause that the others name: the same complaint of the converter, or fields
+    /// that the other finding is about. A lesser finding is no cause of a worse one, unless the complaint is the same.
+    pub(crate) fn follow_from(&self, cause: &Self) -> bool {
+        let is_concerned = CONSEQUENCES.iter().any(|family| self.check.starts_with(family));
+        if !is_concerned || cause_rank(&cause.check) >= cause_rank(&self.check) {
+            return false;
+        }
+        if !self.complaints.is_empty() {
+            return self.complaints.is_subset(&cause.complaints);
+        }
+        let is_known = |path: &String| cause.paths.iter().any(|known| is_within(path, known) || is_within(known, path));
+        cause.severity >= self.severity && !self.paths.is_empty() && self.paths.iter().all(is_known)
+    }
+}
+
+/// Returns whether a path is that of a field, or of a part of it.
+fn is_within(path: &str, field: &str) -> bool {
+    path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// Returns a path with `[*]` for every item of a list.
+fn without_indices(path: &str) -> String {
+    let mut text = String::new();
+    let mut parts = path.split('[');
+    text.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let rest = part.split_once(']').map_or("", |(_, rest)| rest);
+        text.push_str("[*]");
+        text.push_str(rest);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symptoms(check: &str, severity: Severity, paths: &[&str], complaint: Option<&str>) -> Symptoms {
+        let mut symptoms = Symptoms::new(check, severity);
+        paths.iter().for_each(|path| symptoms.add(Some(path), None));
+        symptoms.add(None, complaint);
+        symptoms
+    }
+
+    #[test]
+    fn a_lost_field_explains_what_else_it_breaks() {
+        let lost = symptoms("converter/round-trip-lossless", Severity::Error, &[".spec.a", ".spec.b[*].c"], None);
+        let edit = |paths: &[&str]| symptoms("converter/edit-survives", Severity::Error, paths, None);
+        assert!(edit(&[".spec.a"]).follow_from(&lost));
+        assert!(edit(&[".spec.a.deeper", ".spec.b[3].c"]).follow_from(&lost));
+        assert!(!edit(&[".spec.a", ".spec.other"]).follow_from(&lost));
+        assert!(!edit(&[".spec.ab"]).follow_from(&lost));
+        assert!(!edit(&[]).follow_from(&lost));
+        assert!(!lost.follow_from(&edit(&[".spec.a", ".spec.b[*].c"])), "causes do not follow from consequences");
+        let manifest = symptoms("manifest/printer-columns-valid", Severity::Error, &[".spec.a"], None);
+        assert!(!manifest.follow_from(&lost));
+    }
+
+    #[test]
+    fn a_warning_explains_no_error_unless_the_complaint_is_the_same() {
+        let zero = symptoms("converter/absent-null-empty-distinct", Severity::Warning, &[".spec.a"], None);
+        let edit = symptoms("converter/edit-survives", Severity::Error, &[".spec.a"], None);
+        assert!(!edit.follow_from(&zero));
+        let refused = symptoms("converter/valid-always-converts", Severity::Warning, &[], Some("invalid duration …"));
+        let partial = |why| symptoms("converter/partial-objects-survive", Severity::Error, &[], Some(why));
+        assert!(partial("invalid duration …").follow_from(&refused));
+        assert!(!partial("spec is missing").follow_from(&refused));
+    }
+}

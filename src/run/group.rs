@@ -1,0 +1,157 @@
+//! One cause, one finding: merges what happens to several fields alike, and moves consequences under their cause.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use super::fold::fingerprint;
+use crate::checks::{Symptoms, cause_rank};
+use crate::report::{Consequence, Field, Finding};
+
+/// How many fields are named in a message, and in the evidence.
+const NAMED: usize = 3;
+const LISTED: usize = 40;
+
+/// What a failure says about its cause, beside the finding that it became.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Cause {
+    /// See [`crate::checks::Failure::together`].
+    pub(super) together: Option<String>,
+    /// See [`crate::checks::Failure::complaint`].
+    pub(super) complaint: Option<String>,
+}
+
+/// Findings of one cause.
+#[derive(Debug)]
+struct Group {
+    finding: Finding,
+    symptoms: Symptoms,
+}
+
+/// What failures say about their causes, by the fingerprint of the finding that each became.
+#[derive(Debug, Default)]
+pub(super) struct Causes(BTreeMap<String, Cause>);
+
+impl Causes {
+    /// Keeps what a failure said about the cause of a finding.
+    pub(super) fn add(&mut self, finding: &Finding, cause: Cause) {
+        self.0.insert(finding.fingerprint.clone(), cause);
+    }
+
+    fn of(&self, finding: &Finding) -> Cause {
+        self.0.get(&finding.fingerprint).cloned().unwrap_or_default()
+    }
+
+    /// Returns the fingerprint under which a finding is reported: that of its group, where it belongs to one.
+    pub(super) fn reported_as(&self, finding: &Finding) -> String {
+        let Some(clause) = self.of(finding).together else { return finding.fingerprint.clone() };
+        fingerprint(&[&finding.check, &finding.crd, &clause])
+    }
+}
+
+/// Groups the findings of a report. Returns also under which fingerprint each is found now.
+pub(super) fn group(mut findings: Vec<Finding>, causes: &Causes) -> (Vec<Finding>, BTreeMap<String, String>) {
+    // The strongest causes come first, so that each consequence finds its own.
+    findings.sort_by_key(|finding| cause_rank(&finding.check));
+    let (mut renamed, mut groups): (_, Vec<Group>) = (BTreeMap::new(), Vec::new());
+    for findings in findings.chunk_by(|left, right| cause_rank(&left.check) == cause_rank(&right.check)) {
+        renamed.extend(findings.iter().map(|finding| (finding.fingerprint.clone(), causes.reported_as(finding))));
+        let unexplained: Vec<&Finding> =
+            findings.iter().filter(|finding| !explain(&mut groups, finding, causes)).collect();
+        groups.extend(of_one_rank(&unexplained, causes, &mut renamed));
+    }
+    (groups.into_iter().map(|group| group.finding).collect(), renamed)
+}
+
+/// Adds a finding to the consequences of the first group that explains it.
+fn explain(groups: &mut [Group], finding: &Finding, causes: &Causes) -> bool {
+    let mut symptoms = Symptoms::new(&finding.check, finding.severity);
+    symptoms.add(finding.path.as_deref(), causes.of(finding).complaint.as_deref());
+    let is_cause = |group: &&mut Group| {
+        group.finding.crd == finding.crd
+            && group.finding.waiver == finding.waiver
+            && symptoms.follow_from(&group.symptoms)
+    };
+    let Some(cause) = groups.iter_mut().find(is_cause) else { return false };
+    cause.finding.consequences.push(Consequence {
+        check: finding.check.clone(),
+        message: finding.message.clone(),
+        fingerprint: causes.reported_as(finding),
+    });
+    true
+}
+
+/// Groups findings of checks that do not explain each other.
+fn of_one_rank(findings: &[&Finding], causes: &Causes, renamed: &mut BTreeMap<String, String>) -> Vec<Group> {
+    // What a waiver accepts is not mixed with what counts.
+    let mut groups: IndexMap<(String, Option<usize>), Vec<&Finding>> = IndexMap::new();
+    for finding in findings {
+        groups.entry((causes.reported_as(finding), finding.waiver)).or_default().push(finding);
+    }
+    let counting: Vec<String> =
+        groups.keys().filter(|(_, waiver)| waiver.is_none()).map(|(name, _)| name.clone()).collect();
+    let named = groups.into_iter().map(|((name, waiver), findings)| {
+        // Two findings never share a name.
+        let name = match waiver {
+            Some(waiver) if counting.contains(&name) => fingerprint(&[&name, &waiver.to_string()]),
+            _ => name,
+        };
+        renamed.extend(findings.iter().map(|finding| (finding.fingerprint.clone(), name.clone())));
+        merged(name, &findings, causes)
+    });
+    named.collect()
+}
+
+/// Makes one finding of several; the one with a counterexample speaks for all.
+fn merged(name: String, findings: &[&Finding], causes: &Causes) -> Group {
+    let speaker = findings.iter().position(|finding| finding.evidence.is_some()).unwrap_or_default();
+    let mut finding = findings[speaker].clone();
+    finding.severity = findings.iter().map(|one| one.severity).max().unwrap_or(finding.severity);
+    let mut symptoms = Symptoms::new(&finding.check, finding.severity);
+    for one in findings {
+        symptoms.add(one.path.as_deref(), causes.of(one).complaint.as_deref());
+    }
+    if let Some(clause) = causes.of(&finding).together {
+        finding.fields = findings
+            .iter()
+            .map(|one| Field {
+                path: one.path.clone(),
+                message: one.message.clone(),
+                fingerprint: one.fingerprint.clone(),
+            })
+            .collect();
+        if findings.len() > 1 {
+            finding.message = summary(&finding, &clause);
+            finding.evidence = Some(listed(&finding));
+        }
+    }
+    finding.fingerprint = name;
+    Group { finding, symptoms }
+}
+
+/// Returns what happens to several fields, in one sentence.
+fn summary(finding: &Finding, clause: &str) -> String {
+    let mut names: Vec<&str> = finding.fields.iter().filter_map(|field| field.path.as_deref()).collect();
+    names.dedup();
+    let count = names.len();
+    if count == 0 {
+        return format!("{} (and {} more like this)", finding.message, finding.fields.len() - 1);
+    }
+    if count == 1 {
+        return finding.message.clone();
+    }
+    let more = count.saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{count} fields {clause}: {}{more}", names[..count.min(NAMED)].join(", "))
+}
+
+/// Returns the evidence of the speaker below a list of all fields.
+fn listed(finding: &Finding) -> String {
+    let mut lines: Vec<String> = finding.fields.iter().take(LISTED).map(|field| field.message.clone()).collect();
+    let more = finding.fields.len().saturating_sub(LISTED);
+    if more > 0 {
+        lines.push(format!("… and {more} more; the JSON report lists all"));
+    }
+    lines.extend(finding.evidence.clone());
+    lines.join("\n")
+}
