@@ -1,0 +1,91 @@
+//! One test for each conversion webhook of another project, on the code of its Go module: `scripts/vendors NAME`.
+//!
+//! Every finding must be listed and judged in the vendor's `expected.yaml`, and every listed finding must be found.
+
+mod expected;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output};
+
+use expected::{Expected, Finding};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use serde::Deserialize;
+
+/// The exit code of `scripts/vendors --prepare` if Go or a module is not available.
+const UNAVAILABLE: i32 = 69;
+
+fn main() -> ExitCode {
+    let chosen = std::env::var("CRDPROOF_VENDORS").unwrap_or_default();
+    let update = std::env::var_os("CRDPROOF_VENDORS_UPDATE").is_some();
+    let tests = vendors().into_iter().map(|vendor| {
+        let name = vendor.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let is_chosen = chosen.split_whitespace().any(|other| other == name);
+        Trial::ignorable_test(name.clone(), move || {
+            if is_chosen { test(&name, &vendor, update) } else { Ok(Completion::ignored_with("run scripts/vendors")) }
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), tests.collect()).exit_code()
+}
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The folders of all vendors.
+fn vendors() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(repository().join("tests/vendors")).into_iter().flatten().flatten();
+    let mut vendors: Vec<_> =
+        entries.map(|entry| entry.path()).filter(|path| path.join("crdproof.yaml").is_file()).collect();
+    vendors.sort();
+    vendors
+}
+
+fn test(name: &str, vendor: &Path, update: bool) -> Result<Completion, Failed> {
+    let prepared = output(Command::new(repository().join("scripts/vendors")).args(["--prepare", name]))?;
+    if prepared.status.code() == Some(UNAVAILABLE) {
+        return Ok(Completion::ignored_with(last_line(&prepared.stderr)));
+    }
+    if !prepared.status.success() {
+        return Err(format!("cannot prepare {name}\n{}", String::from_utf8_lossy(&prepared.stderr)).into());
+    }
+    let found = run(Path::new(&last_line(&prepared.stdout)))?;
+    let file = vendor.join("expected.yaml");
+    let expected = Expected::read(&file)?;
+    if update {
+        std::fs::write(&file, expected.updated(&found).to_yaml())
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        return Ok(Completion::Completed);
+    }
+    match expected.differences(&found) {
+        differences if differences.is_empty() => Ok(Completion::Completed),
+        differences => Err(format!("{}\n{}", file.display(), differences.join("\n")).into()),
+    }
+}
+
+/// Runs the suites of a prepared subject.
+fn run(folder: &Path) -> Result<Vec<Finding>, Failed> {
+    #[derive(Deserialize)]
+    struct Report {
+        findings: Vec<Finding>,
+    }
+    let reports = tempfile::tempdir()?;
+    let file = reports.path().join("report.json");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+    command.current_dir(folder).args(["run", "--no-counterexamples", "--seed", "1"]);
+    // How long answers take is the machine's business.
+    command.args(["--except", "webhook/within-budget"]).arg("--report").arg(format!("json={}", file.display()));
+    let run = output(&mut command)?;
+    if !matches!(run.status.code(), Some(0 | 1)) {
+        return Err(format!("crdproof ended with {}\n{}", run.status, String::from_utf8_lossy(&run.stderr)).into());
+    }
+    let report: Report = serde_json::from_str(&std::fs::read_to_string(file)?)?;
+    Ok(report.findings)
+}
+
+fn output(command: &mut Command) -> Result<Output, Failed> {
+    command.output().map_err(|error| format!("{}: {error}", command.get_program().display()).into())
+}
+
+fn last_line(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).lines().last().unwrap_or_default().to_owned()
+}
