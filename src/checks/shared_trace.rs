@@ -50,7 +50,11 @@ impl Found {
             let message = format!("{path} of {name} is different at {version} {when}");
             let failure = Failure::new(message).version(version).key(when);
             let failure = failure.evidence(format!("before: {}\nafter:  {}", shown(&before), shown(&after)));
-            let failure = if kind == Kind::Representation { failure.severity(Severity::Warning) } else { failure };
+            let failure = if kind == Kind::Representation {
+                failure.severity(Severity::Warning).together(format!("change in form, not in meaning, {when}"))
+            } else {
+                failure.together(format!("are different {when}"))
+            };
             self.failures.push(Failure { path: Some(path), ..failure });
         }
     }
