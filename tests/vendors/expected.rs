@@ -224,7 +224,7 @@ fn lacks(verdict: Verdict, at: Option<&String>, reason: Option<&String>) -> Vec<
     let lacks = [
         (verdict == Verdict::Unjudged, "is not judged: read the vendor's code, and write verdict, at and reason"),
         (place, "is a defect without `at`: name file:line in the vendor's module"),
-        (reason.is_none(), "has no reason"),
+        (verdict != Verdict::Unjudged && reason.is_none(), "has no reason"),
     ];
     lacks.into_iter().filter(|(lacks, _)| *lacks).map(|(_, lack)| lack.to_owned()).collect()
 }
