@@ -51,8 +51,11 @@ fn status(before: &Version, after: &Version) -> Option<Failure> {
     Some(failure.version(name).key(format!("status {}", after.status.is_some())))
 }
 
-/// The fields that a scale reads and writes: their names, and their paths.
-fn paths(scale: &Scale) -> [(&'static str, Option<&str>); 3] {
+/// A field of a scale: its name, and its path.
+type ScalePath<'a> = (&'static str, Option<&'a str>);
+
+/// The fields that a scale reads and writes.
+fn paths(scale: &Scale) -> [ScalePath<'_>; 3] {
     [
         ("specReplicasPath", scale.spec_replicas.as_ref().map(|(path, _)| path.as_str())),
         ("statusReplicasPath", scale.status_replicas.as_ref().map(|(path, _)| path.as_str())),
@@ -72,7 +75,7 @@ fn scale(before: &Version, after: &Version) -> Vec<Failure> {
         (None, _) => return Vec::new(),
     };
     let changed = paths(old).into_iter().zip(paths(new)).filter(|(old, new)| old.1 != new.1 && old.1.is_some());
-    let failure = |((what, before), (_, after)): ((&str, Option<&str>), (&str, Option<&str>))| {
+    let failure = |((what, before), (_, after)): (ScalePath<'_>, ScalePath<'_>)| {
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or("nothing"));
         Failure::new(format!("{name}: {what} of the scale subresource changed from {before} to {after}"))
             .at(new.span)

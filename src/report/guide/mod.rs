@@ -144,8 +144,8 @@ fn reference(source: &str) -> &str {
 
 /// What the CRDs belong to: the subject by its name, unless that is just the source.
 fn project(report: &Report, between: Between<'_>) -> String {
-    let is_source =
-        report.subject.is_empty() || report.subject == between.new || between.new.ends_with(&report.subject);
+    // Sources that name no subject are called after what they hold.
+    let is_source = matches!(report.subject.as_str(), "" | "crds") || between.new.ends_with(&report.subject);
     let mut groups: Vec<_> =
         report.crds.iter().filter_map(|crd| crd.name.split_once('.')).map(|(_, group)| group).collect();
     groups.sort_unstable_by_key(|group| (group.len(), *group));

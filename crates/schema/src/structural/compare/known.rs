@@ -187,9 +187,8 @@ pub(super) fn is_text(schema: &Schema, texts: Option<Texts>) -> bool {
     let words = words.as_ref().map(|values| values.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
     let all = match words {
         Some(Some(words)) => Texts::one_of(words),
-        Some(None) => return false,
         None if schema.ty == Some(Type::String) && !schema.int_or_string => Texts::of(schema),
-        None => return false,
+        Some(None) | None => return false,
     };
     all.are_among(&texts) == Some(true)
 }

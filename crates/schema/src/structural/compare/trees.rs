@@ -129,7 +129,9 @@ pub(super) fn visit_paths(node: &IdedExpr, visit: &mut dyn FnMut(Vec<String>)) {
     if let Some(path) = tested_path(node).or_else(|| optional_path(node)).or_else(|| path_of(node)) {
         return visit(path);
     }
-    children(node).into_iter().for_each(|part| visit_paths(part, visit));
+    for part in children(node) {
+        visit_paths(part, visit);
+    }
 }
 
 /// The path of `has(self.a.b)`.
