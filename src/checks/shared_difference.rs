@@ -79,19 +79,32 @@ fn is_rounded(was: &serde_json::Number, now: &serde_json::Number) -> bool {
 
 /// The topmost places where the contents of two objects differ.
 pub(crate) fn differences<'v>(was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {
+    differences_in(None, was, now)
+}
+
+/// The topmost places where the contents of two objects of a schema differ. The order of items that have keys means nothing.
+pub(crate) fn differences_in<'v>(schema: Option<&Schema>, was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {
     let mut found = Vec::new();
-    compare(was, now, &mut String::new(), &mut found);
+    compare(schema, was, now, &mut String::new(), &mut found);
     found
 }
 
-fn compare<'v>(was: &'v Value, now: &'v Value, at: &mut String, found: &mut Vec<Difference<'v>>) {
+fn compare<'v>(
+    schema: Option<&Schema>,
+    was: &'v Value,
+    now: &'v Value,
+    at: &mut String,
+    found: &mut Vec<Difference<'v>>,
+) {
     match (was, now) {
         (Value::Object(left), Value::Object(right)) => {
             for (name, value) in left {
                 let length = pointer::descend(at, name);
                 match right.get(name) {
                     Some(other) if other == value => {}
-                    Some(other) => compare(value, other, at, found),
+                    Some(other) => {
+                        compare(schema.and_then(|schema| schema.child(name)), value, other, at, found);
+                    }
                     None => found.push(Difference { pointer: at.clone(), was: Some(value), now: None }),
                 }
                 at.truncate(length);
@@ -103,10 +116,12 @@ fn compare<'v>(was: &'v Value, now: &'v Value, at: &mut String, found: &mut Vec<
             }
         }
         (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
-            for (index, (left, right)) in left.iter().zip(right).enumerate() {
+            let items = schema.and_then(|schema| schema.items.as_deref());
+            for (index, item) in left.iter().enumerate() {
                 let length = pointer::descend(at, &index.to_string());
-                if left != right {
-                    compare(left, right, at, found);
+                let other = by_key(schema, item, right).unwrap_or(&right[index]);
+                if item != other {
+                    compare(items, item, other, at, found);
                 }
                 at.truncate(length);
             }
@@ -114,6 +129,12 @@ fn compare<'v>(was: &'v Value, now: &'v Value, at: &mut String, found: &mut Vec<
         (left, right) if left == right => {}
         (left, right) => found.push(Difference { pointer: at.clone(), was: Some(left), now: Some(right) }),
     }
+}
+
+/// Returns the item of a keyed list that bears the key of another item.
+fn by_key<'v>(schema: Option<&Schema>, item: &Value, items: &'v [Value]) -> Option<&'v Value> {
+    let schema = schema.filter(|schema| schema.list_type.as_deref() == Some("map"))?;
+    items.iter().find(|other| schema.list_map_keys.iter().all(|key| other.get(key) == item.get(key)))
 }
 
 /// The fields of an object without its type and metadata, which have rules of their own.

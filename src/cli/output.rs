@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::report::{Conduct, Format, FormatError, Outcome, Report, Style, conformance, not_tested, render, terminal};
+use crate::report::{
+    self, Conduct, Format, FormatError, Outcome, Report, Style, conformance, not_tested, render, terminal,
+};
 use crate::subject::load::{InputError, Trouble};
 use crate::subject::{Implementation, Subject};
 use anyhow::Result;
 
-use super::args::ReportArgs;
+use super::args::{FailOn, ReportArgs};
 use super::console::Console;
 use super::exit::Exit;
 use super::files::{self, For};
@@ -117,5 +119,16 @@ pub(crate) fn verdict(report: &Report, args: &ReportArgs) -> Exit {
         Exit::Nothing
     } else {
         Exit::Success
+    }
+}
+
+impl From<FailOn> for report::FailOn {
+    fn from(fail_on: FailOn) -> Self {
+        match fail_on {
+            FailOn::Note => Self::Note,
+            FailOn::Warning => Self::Warning,
+            FailOn::Error => Self::Error,
+            FailOn::Never => Self::Never,
+        }
     }
 }

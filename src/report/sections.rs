@@ -102,8 +102,8 @@ pub fn not_tested(report: &Report) -> Vec<String> {
         let skipped =
             report.skipped.iter().filter(|skipped| own(&skipped.check)).map(|skipped| skipped.reason.as_str());
         let inconclusive = report.results.iter().filter(|result| own(&result.check));
-        let reasons = skipped.chain(inconclusive.filter_map(|result| result.reason.as_deref()));
-        if let Some(reason) = reasons.filter(|reason| !NOTHING_TO_TEST.contains(reason)).next() {
+        let mut reasons = skipped.chain(inconclusive.filter_map(|result| result.reason.as_deref()));
+        if let Some(reason) = reasons.find(|reason| !NOTHING_TO_TEST.contains(reason)) {
             by_reason.entry(reason).or_default().push(what);
         }
     }

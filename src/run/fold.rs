@@ -65,9 +65,8 @@ fn fold<'a>(
     let mut results: Vec<(usize, Result)> = Vec::new();
     let mut findings = Vec::new();
     let mut causes = Causes::default();
-    let mut cases: Vec<Counterexample> = Vec::new();
-    let mut problems = Vec::new();
-    let mut conversions = Vec::new();
+    let mut counterexamples: Vec<Counterexample> = Vec::new();
+    let (mut problems, mut conversions) = (Vec::new(), Vec::new());
     let (mut conversion_runs, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
     let hidden = Redactor::new(plan);
     let skipped = plan.skipped.iter().cloned().chain(skipped).collect();
@@ -114,7 +113,7 @@ fn fold<'a>(
                 Verdict::Failed(failures) => {
                     let count = failures.len();
                     for failure in failures {
-                        let cause = Cause { together: failure.together.clone(), complaint: failure.complaint.clone() };
+                        let why = Cause { together: failure.together.clone(), complaint: failure.complaint.clone() };
                         // What was recorded is about samples, which are available.
                         let kept = !case.check.needs.contains(&Need::Recorded);
                         let conversion_run =
@@ -123,8 +122,8 @@ fn fold<'a>(
                         let saved = |conversion_run| {
                             Counterexample::new(&found.fingerprint, &found.check, &found.message, conversion_run)
                         };
-                        cases.extend(conversion_run.filter(|_| kept).map(saved));
-                        causes.add(&found, cause);
+                        counterexamples.extend(conversion_run.filter(|_| kept).map(saved));
+                        causes.add(&found, why);
                         findings.push(found);
                     }
                     result(Outcome::Failed, 0, count, None)
@@ -156,30 +155,41 @@ fn fold<'a>(
         fail_on: FailOn::default(),
         summary: Summary::default(),
     };
-    let mut stopped = complete::findings(&observations.traces);
-    for finding in &mut stopped {
-        redact_finding(finding, &hidden.of(&finding.crd, None));
-    }
-    if !stopped.is_empty() {
-        report.checks.push(scenarios_check());
-    }
-    report.findings.extend(stopped);
+    add_stopped_scenarios(&mut report, &observations.traces, &hidden);
     waive::apply(subject, &mut report, &causes, today);
-    let (grouped, renamed) = group(std::mem::take(&mut report.findings), &causes);
-    report.findings = grouped;
-    for case in &mut cases {
-        case.fingerprint = renamed.get(&case.fingerprint).unwrap_or(&case.fingerprint).clone();
-    }
-    // One for each finding; where a manifest shows the cause, an object shows what follows from it.
-    let shown: Vec<String> = cases.iter().map(|case| case.fingerprint.clone()).collect();
-    let chosen: BTreeSet<&str> = report.findings.iter().filter_map(|finding| finding.shown_by(&shown)).collect();
-    cases.retain(|case| chosen.contains(case.fingerprint.as_str()));
-    cases.sort_by(|left, right| left.fingerprint.cmp(&right.fingerprint));
-    cases.dedup_by(|left, right| left.fingerprint == right.fingerprint);
+    let counterexamples = group_by_cause(&mut report, &causes, counterexamples);
     reproduce::add(plan, &mut report);
     report.findings.sort_by_cached_key(Finding::order);
     report.summarise();
-    Ran { report, cases, conversion_runs, exchanges }
+    Ran { report, cases: counterexamples, conversion_runs, exchanges }
+}
+
+/// Adds a finding for every scenario that ended early.
+fn add_stopped_scenarios(report: &mut Report, traces: &[Trace], hidden: &Redactor<'_>) {
+    let mut stopped = complete::findings(traces);
+    if !stopped.is_empty() {
+        report.checks.push(scenarios_check());
+    }
+    for finding in &mut stopped {
+        redact_finding(finding, &hidden.of(&finding.crd, None));
+    }
+    report.findings.extend(stopped);
+}
+
+/// Groups the findings of a report, and returns the counterexamples that show them: one for each finding. Where a manifest
+/// shows the cause, an object shows what follows from it.
+fn group_by_cause(report: &mut Report, causes: &Causes, mut shown: Vec<Counterexample>) -> Vec<Counterexample> {
+    let (grouped, renamed) = group(std::mem::take(&mut report.findings), causes);
+    report.findings = grouped;
+    for one in &mut shown {
+        one.fingerprint = renamed.get(&one.fingerprint).unwrap_or(&one.fingerprint).clone();
+    }
+    let all: Vec<String> = shown.iter().map(|one| one.fingerprint.clone()).collect();
+    let chosen: BTreeSet<&str> = report.findings.iter().filter_map(|finding| finding.shown_by(&all)).collect();
+    shown.retain(|one| chosen.contains(one.fingerprint.as_str()));
+    shown.sort_by(|left, right| left.fingerprint.cmp(&right.fingerprint));
+    shown.dedup_by(|left, right| left.fingerprint == right.fingerprint);
+    shown
 }
 
 fn finding(subject: &Subject, case: Case<'_>, failure: Failure, hide: &Redaction) -> Finding {

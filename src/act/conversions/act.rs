@@ -246,7 +246,7 @@ fn another(value: &mut Value) {
 /// gets a letter.
 fn another_text(text: &str) -> String {
     let is_measure = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
-    let digit = text.char_indices().filter(|(_, c)| c.is_ascii_digit()).next_back().filter(|_| is_measure);
+    let digit = text.char_indices().rfind(|(_, c)| c.is_ascii_digit()).filter(|_| is_measure);
     match digit {
         Some((at, digit)) => {
             let other = if digit == '1' { '2' } else { '1' };

@@ -1,7 +1,7 @@
 //! Absent, null and empty are different things.
 
 use super::shared::{declared, differs, each, schema_of};
-use crate::checks::shared_difference::{Kind, content, differences};
+use crate::checks::shared_difference::{Kind, content, differences_in};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use serde_json::Value;
 
@@ -34,8 +34,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 tell.examined();
             }
             let schema = schema_of(evidence, &conversion_run.version);
-            for difference in
-                differences(&conversion_run.input, served).iter().filter(|difference| difference.is_content())
+            for difference in differences_in(schema, &conversion_run.input, served)
+                .iter()
+                .filter(|difference| difference.is_content())
             {
                 if difference.kind(schema) == Kind::Representation
                     && !difference.is_default(schema)

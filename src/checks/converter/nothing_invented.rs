@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 use super::shared::{differs, each, schema_of};
 use super::shared_invented::invented;
 use crate::checks::Failure;
-use crate::checks::shared_difference::{Difference, Kind, content, differences};
+use crate::checks::shared_difference::{Difference, Kind, content, differences_in};
 use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
 use crate::evidence::{ConversionRun, Step};
 use crate::subject::field_map::expected;
@@ -38,7 +38,7 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
             let Some(served) = back.hop.served() else { continue };
             tell.examined();
             let schema = schema_of(evidence, &conversion_run.version);
-            for difference in differences(&conversion_run.input, served) {
+            for difference in differences_in(schema, &conversion_run.input, served) {
                 let label = difference.pointer.starts_with("/metadata/labels");
                 let concerned = (difference.is_content() || label) && !difference.is_default(schema);
                 if difference.kind(schema) == Kind::Invented && concerned {

@@ -1,7 +1,7 @@
 //! Converters see objects that no API server would admit.
 
 use super::shared::{complains, declared, differs, each, schema_of};
-use crate::checks::shared_difference::differences;
+use crate::checks::shared_difference::differences_in;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Fit, normalised};
 use crdproof_schema::structural::means_absent;
@@ -46,8 +46,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 continue;
             };
             let schema = schema_of(evidence, &conversion_run.version);
-            for difference in
-                differences(&conversion_run.input, served).iter().filter(|difference| difference.is_content())
+            for difference in differences_in(schema, &conversion_run.input, served)
+                .iter()
+                .filter(|difference| difference.is_content())
             {
                 // What a whole object requires, a part of it need not have.
                 let own = schema.and_then(|schema| schema.at_pointer(&difference.pointer));

@@ -3,7 +3,7 @@
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 use super::shared::{complains, declared, differs, each, schema_of};
-use crate::checks::shared_difference::differences;
+use crate::checks::shared_difference::differences_in;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/round-trip-lossless",
@@ -37,7 +37,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 continue;
             };
             let schema = schema_of(evidence, &conversion_run.version);
-            for difference in differences(&conversion_run.input, served) {
+            for difference in differences_in(schema, &conversion_run.input, served) {
                 if difference.kind(schema).is_loss()
                     && difference.is_content()
                     && !declared(evidence, conversion_run, back.number, &difference.pointer)

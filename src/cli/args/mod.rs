@@ -390,14 +390,3 @@ pub(crate) enum FailOn {
     /// Nothing.
     Never,
 }
-
-impl From<FailOn> for crate::report::FailOn {
-    fn from(fail_on: FailOn) -> Self {
-        match fail_on {
-            FailOn::Note => Self::Note,
-            FailOn::Warning => Self::Warning,
-            FailOn::Error => Self::Error,
-            FailOn::Never => Self::Never,
-        }
-    }
-}
