@@ -114,9 +114,12 @@ pub(super) fn has_size(schema: &Schema, least: Option<i64>, most: Option<i64>) -
         let within = |new: Option<i64>, old: Option<i64>, order: Ordering| {
             new.is_none_or(|new| old.is_some_and(|old| old == new || old.cmp(&new) == order))
         };
+        // Without a form there is nothing but the lengths.
+        let has_form = schema.pattern.is_some() || schema.format.is_some();
         return within(least.filter(|least| *least > 0), schema.min_length, Ordering::Greater)
             && within(most, schema.max_length, Ordering::Less)
-            || Texts::of_length(least, most).and_then(|texts| Texts::of(schema).are_among(&texts)) == Some(true);
+            || has_form
+                && Texts::of_length(least, most).and_then(|texts| Texts::of(schema).are_among(&texts)) == Some(true);
     }
     sizes(schema).is_some_and(|(low, high)| {
         least.is_none_or(|least| low >= least) && most.is_none_or(|most| high.is_some_and(|high| high <= most))
