@@ -1,5 +1,6 @@
 //! The commands. The only place that prints, and the only user of clap and anyhow.
 
+mod accept;
 mod args;
 mod audit;
 mod counterexamples;
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
     let console = Console::new(cli.color);
     let result = match cli.command {
         Command::Run(args) => run::run(&args, console),
+        Command::Accept(args) => accept::accept(&args, console),
         Command::Judge(args) => record::judge(&args, console),
         Command::Replay(args) => replay::replay(&args, console),
         Command::Convert(args) => convert::convert(&args, console),

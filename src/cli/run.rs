@@ -19,6 +19,15 @@ use crate::subject::load::InputError;
 
 /// Judges a subject and reports.
 pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
+    run_then(args, console, &|_, _| Ok(()))
+}
+
+/// Judges a subject, reports, and does something with the report.
+pub(crate) fn run_then(
+    args: &RunArgs,
+    console: Console,
+    then: &dyn Fn(&Subject, &Report) -> Result<()>,
+) -> Result<Exit> {
     output::requests(&args.report)?;
     args.keep.record.as_deref().map_or(Ok(()), record::check)?;
     let subject = load(&args.subject)?;
@@ -73,6 +82,7 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
         console
             .say(&format!("○ saved counterexamples that pass now: {passing}; `crdproof replay --prune` deletes them"));
     }
+    then(&subject, &report)?;
     Ok(exit)
 }
 

@@ -1,6 +1,7 @@
 //! The report for people: a section for each CRD that has something to tell, then what was not
 //! judged, then the counts.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use indexmap::{IndexMap, IndexSet};
@@ -12,6 +13,8 @@ use super::paint::{Paint, clean, wrap};
 use super::releases::Releases;
 use super::sections::{self, Section, aim, plural};
 use super::{Finding, Outcome, Report};
+use crate::checks::cause_rank;
+use crdproof_schema::text::truncate;
 
 /// How terminal output looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +31,9 @@ impl Style {
     /// For files and pipes.
     pub const PLAIN: Self = Self { colour: false, verbose: false, width: 120 };
 }
+
+/// How many findings the summary names.
+const CAUSES: usize = 10;
 
 /// How many findings of a check are shown on one CRD unless all are asked for.
 const SHOWN: usize = 8;
@@ -286,6 +292,22 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// The worst causes, a line each.
+    fn causes(&mut self) {
+        let mut findings: Vec<&Finding> = self.report.counting().collect();
+        findings.sort_by_cached_key(|finding| (Reverse(finding.severity), cause_rank(&finding.check), finding.order()));
+        let is_one = self.report.crds.len() < 2;
+        for finding in findings.iter().take(CAUSES) {
+            let crd = if is_one || finding.crd.is_empty() { String::new() } else { format!("{}: ", finding.crd) };
+            let line = format!("{}[{}]: {crd}{}", finding.severity.as_str(), finding.check, finding.message);
+            self.line(&format!("  {}", truncate(&one_line(&line), self.style.width.saturating_sub(4))));
+        }
+        let more = findings.len().saturating_sub(CAUSES);
+        if more > 0 {
+            self.line(&format!("  … and {} (all are above, and in --report json=FILE)", plural(more, "more finding")));
+        }
+    }
+
     fn summary(&mut self) {
         let report = self.report;
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
@@ -295,16 +317,7 @@ impl<'a> Writer<'a> {
         let subject = self.paint.bold(&clean(&report.subject));
         let crds = plural(report.crds.len(), "CRD");
         self.line(&format!("{mark} {subject}: {crds}, seed {}", report.seed));
-        let by_check = &report.summary.findings_by_check;
-        let width = by_check.keys().map(|check| check.chars().count()).max();
-        let digits = by_check.values().map(|counts| counts.findings.to_string().len()).max().unwrap_or(1);
-        for (check, counts) in by_check {
-            let check = clean(check);
-            let width = width.unwrap_or(0);
-            let findings = counts.findings;
-            let crds = plural(counts.crds, "CRD");
-            self.line(&format!("  {check:width$}  {findings:>digits$} on {crds}"));
-        }
+        self.causes();
         let headline = sections::headline(report);
         let glyph = match headline.word {
             "passed" => self.paint.passed("✔"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Observations, Options, Plan, ServerMatrix, Settings, judge};
 use crate::checks::{self, Need};
 use crate::report::{Outcome, Report, Skipped, WaiverState};
-use crate::subject::Subject;
+use crate::subject::{Accepted, Subject};
 
 /// The verdict on a change.
 #[derive(Debug, Clone)]
@@ -66,6 +66,7 @@ fn old_alone(subject: &Subject, names: &BTreeSet<String>) -> Subject {
         baseline: None,
         samples: subject.samples.clone(),
         recorded: Vec::new(),
+        accepted: Accepted::default(),
         passed_over: BTreeMap::new(),
         file: subject.file.clone(),
         document: subject.document.clone(),

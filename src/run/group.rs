@@ -145,13 +145,14 @@ fn summary(finding: &Finding, clause: &str) -> String {
     format!("{count} fields {clause}: {}{more}", names.into_iter().take(NAMED).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the evidence of the speaker below a list of all fields.
+/// Returns the evidence of the speaker above a list of all fields.
 fn listed(finding: &Finding) -> String {
-    let mut lines: Vec<String> = finding.fields.iter().take(LISTED).map(|field| field.message.clone()).collect();
+    let mut lines: Vec<String> = finding.evidence.iter().cloned().collect();
+    lines.push(format!("all {}:", finding.fields.len()));
+    lines.extend(finding.fields.iter().take(LISTED).map(|field| field.message.clone()));
     let more = finding.fields.len().saturating_sub(LISTED);
     if more > 0 {
         lines.push(format!("… and {more} more; the JSON report lists all"));
     }
-    lines.extend(finding.evidence.clone());
     lines.join("\n")
 }

@@ -1,13 +1,15 @@
 //! Waivers: accepted findings are marked, and a waiver that is over or idle is a finding itself.
 
+use std::collections::BTreeSet;
+
 use jiff::civil::Date;
 
 use super::fold::fingerprint;
 use super::group::Causes;
 use super::suite::matches;
 use crate::checks::Severity;
-use crate::report::{CheckInfo, Finding, Location, Redaction, Report, WaiverInfo, WaiverState};
-use crate::subject::{Subject, Waiver};
+use crate::report::{self, CheckInfo, Finding, Location, Outcome, Redaction, Report, WaiverInfo, WaiverState};
+use crate::subject::{ACCEPTED_FILE, AcceptedFinding, Subject, Waiver};
 
 /// The id under which idle and expired waivers are reported.
 const CHECK: &str = "subject/waivers-current";
@@ -56,6 +58,58 @@ pub(super) fn apply(subject: &Subject, report: &mut Report, causes: &Causes, tod
         });
         report.findings.extend(complaint);
     }
+    accept(subject, report, causes);
+}
+
+/// Marks what the file of accepted findings accepts, and reports entries that nothing matches any more.
+fn accept(subject: &Subject, report: &mut Report, causes: &Causes) {
+    let accepted = &subject.accepted.findings;
+    if accepted.is_empty() {
+        return;
+    }
+    let index = report.waivers.len();
+    let mut used = BTreeSet::new();
+    for finding in report.findings.iter_mut().filter(|finding| finding.waiver.is_none()) {
+        let together = causes.reported_as(finding);
+        if let Some(entry) = accepted.iter().position(|entry| entry.accepts(&finding.fingerprint, &together)) {
+            finding.waiver = Some(index);
+            used.insert(entry);
+        }
+    }
+    let is_judged = |entry: &AcceptedFinding| {
+        let decided = |result: &&report::Result| matches!(result.outcome, Outcome::Passed | Outcome::Failed);
+        report.results.iter().filter(decided).any(|result| result.check == entry.check && result.crd == entry.crd)
+    };
+    let gone = accepted.iter().enumerate().filter(|(entry, known)| !used.contains(entry) && is_judged(known)).count();
+    let complaint = (gone > 0).then(|| Finding {
+        check: CHECK.into(),
+        severity: Severity::Note,
+        crd: String::new(),
+        version: None,
+        path: None,
+        message: format!("{gone} accepted findings are gone"),
+        evidence: None,
+        help: "run `crdproof accept` to take them off the list".into(),
+        location: None,
+        related: Vec::new(),
+        fingerprint: fingerprint(&[CHECK, ACCEPTED_FILE]),
+        fields: Vec::new(),
+        consequences: Vec::new(),
+        reproduce: None,
+        waiver: None,
+    });
+    if complaint.is_some() && subject.file.waivers.is_empty() {
+        report.checks.push(waiver_check());
+    }
+    report.waivers.push(WaiverInfo {
+        names: ACCEPTED_FILE.into(),
+        reason: "accepted".into(),
+        owner: None,
+        expires: "further notice".into(),
+        state: if used.is_empty() { WaiverState::Unused } else { WaiverState::Used },
+        complaint: complaint.as_ref().map(|finding| finding.fingerprint.clone()),
+    });
+    report.findings.extend(complaint);
 }
 
 fn accepts(waiver: &Waiver, finding: &Finding, causes: &Causes) -> bool {

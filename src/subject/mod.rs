@@ -1,5 +1,6 @@
 //! What is under test: CRDs, their converter, samples, declared field maps, waivers.
 
+mod accepted;
 mod bundle;
 mod converter;
 mod crd;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use crate::subject::field_map::{FieldMap, Relation};
 use crdproof_schema::document::{Node, Sources, Span};
 
+pub use accepted::{ACCEPTED_FILE, Accepted, AcceptedFinding};
 pub use bundle::Bundle;
 pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig};
 pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
@@ -60,6 +62,8 @@ pub struct Subject {
     pub recorded: Vec<Sample>,
     /// Documents that are no CRDs, counted by kind.
     pub passed_over: BTreeMap<String, usize>,
+    /// Findings that were accepted as they are.
+    pub accepted: Accepted,
     /// The subject file, or its defaults.
     pub file: SubjectFile,
     /// The subject file's document, for places; absent where bare paths were given.

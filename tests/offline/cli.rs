@@ -1,6 +1,7 @@
 //! The command line as its users meet it: the built binary, its exit codes, its words, its files.
 
 mod audit;
+mod accept;
 mod commands;
 mod conformance;
 mod help;

@@ -44,7 +44,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if let Some(why) = step.hop.reply.crash() {
                 let message =
                     format!("the converter crashes on a valid object of {from} that is converted to {to}: {why}");
-                tell.failure(complains(evidence, conversion_run, step.number, message, why));
+                let failure = complains(evidence, conversion_run, step.number, message, why);
+                let help = "treat every optional field as absent or present; the converter's log has the stack trace";
+                tell.failure(failure.help(help));
             } else if let Some(why) = step.hop.reply.explained_refusal() {
                 tell.failure(refused(evidence, conversion_run, &step, why));
             }

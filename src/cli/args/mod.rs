@@ -41,6 +41,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif\n  crdproof run --suite serving --suite storage --kubernetes 1.28..1.37"
     )]
     Run(Box<RunArgs>),
+    /// Run, and accept what is found: from then on only new findings fail.
+    ///
+    /// The list is crdproof-accepted.yaml beside the subject file. Keep it under version control.
+    #[command(after_help = "Example:\n  crdproof accept --suite quick")]
+    Accept(Box<RunArgs>),
     /// Try saved counterexamples again: objects that made a check fail in an earlier run.
     ///
     /// `run` saves them in .crdproof/counterexamples beside the subject file. Exit code 1 says that one still fails.

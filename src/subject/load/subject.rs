@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{InputError, Manifests, Text, Texts, Trouble, read_manifests};
 use super::{field_maps, manifests};
-use crate::subject::{Baseline, Crd, CrdInputs, Sample, Subject, SubjectFile};
+use crate::subject::{ACCEPTED_FILE, API_VERSION, Accepted, Baseline, Crd, CrdInputs, Sample, Subject, SubjectFile};
 use crdproof_schema::document::{Node, Sources, Span, decode, parse};
 
 /// Loads the subject that a subject file describes. Paths in it are relative to it.
@@ -18,6 +18,7 @@ pub fn from_file(path: &Path) -> Result<Subject, InputError> {
     let (file, document) = read_file(&mut sources, name, text)?;
     let mut subject = load(sources, file, Some(document), &Texts::relative_to(folder))?;
     subject.arguments = Some(vec!["-f".into(), path.display().to_string()]);
+    subject.accepted = read_accepted(&mut subject.sources, &path.with_file_name(ACCEPTED_FILE))?;
     Ok(subject)
 }
 
@@ -71,6 +72,27 @@ fn read_file(sources: &mut Sources, name: String, text: String) -> Result<(Subje
     Ok((file, document))
 }
 
+/// Reads the accepted findings beside a subject file; none where there is no such file.
+fn read_accepted(sources: &mut Sources, path: &Path) -> Result<Accepted, InputError> {
+    if !path.is_file() {
+        return Ok(Accepted::default());
+    }
+    let help = "`crdproof accept` writes the file anew";
+    let text = Texts::relative_to("").read(&path.display().to_string())?.into_iter().next();
+    let Some(Text { name, text }) = text else { return Ok(Accepted::default()) };
+    let id = sources.add(name, text);
+    let documents = parse(sources, id).map_err(|error| InputError::parse(sources, &error))?;
+    let Some(document) = documents.first() else {
+        return Err(InputError::at(sources, Span::start_of(id), "the file is empty").help(help));
+    };
+    let accepted: Accepted = decode(document).map_err(|error| InputError::decode(sources, document.span, error))?;
+    if accepted.kind != "Accepted" || accepted.api_version != API_VERSION {
+        let message = format!("this is not a list of accepted findings of {API_VERSION}");
+        return Err(InputError::at(sources, document.span, message).help(help));
+    }
+    Ok(accepted)
+}
+
 fn load(mut sources: Sources, file: SubjectFile, document: Option<Node>, texts: &Texts) -> Result<Subject, InputError> {
     let manifests = read_manifests(&mut sources, texts, &file.crds)?;
     let minimum = file.crds.minimum_count.unwrap_or(1);
@@ -119,6 +141,7 @@ fn assemble(
         baseline: baseline.map(|baseline| baseline.crds),
         samples,
         recorded,
+        accepted: Accepted::default(),
         passed_over,
         file,
         document,

@@ -1,0 +1,60 @@
+//! `accept`: writes today's findings to a file, so that only new ones fail.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::args::RunArgs;
+use super::console::Console;
+use super::exit::Exit;
+use super::files::{self, For};
+use super::run::run_then;
+use crate::checks::Severity;
+use crate::report::{Finding, Report};
+use crate::subject::load::{InputError, Trouble};
+use crate::subject::{ACCEPTED_FILE, API_VERSION, Accepted, AcceptedFinding, Subject};
+
+/// Runs as `run` does, and accepts what it finds.
+pub(crate) fn accept(args: &RunArgs, console: Console) -> Result<Exit> {
+    if !args.subject.sources.is_empty() {
+        let error =
+            InputError::new(Trouble::Wrong, "accepted findings are kept beside a subject file, and there is none");
+        return Err(error.help("`crdproof init` writes one").into());
+    }
+    let file = args.subject.file.as_deref().unwrap_or(Path::new("crdproof.yaml")).with_file_name(ACCEPTED_FILE);
+    let exit = run_then(args, console, &|subject, report| {
+        let accepted = accepted(subject, report);
+        files::write(&file, &accepted.write(), For::All)?;
+        console.say(&format!("✔ accepted findings: {} ({})", accepted.findings.len(), file.display()));
+        Ok(())
+    })?;
+    Ok(if exit == Exit::Findings { Exit::Success } else { exit })
+}
+
+/// Returns what counts today and what was accepted before, without what is gone. What this run did not judge stays.
+fn accepted(subject: &Subject, report: &Report) -> Accepted {
+    let by_file = report.waivers.iter().position(|waiver| waiver.names == ACCEPTED_FILE);
+    let is_judged = |known: &&AcceptedFinding| {
+        report.results.iter().any(|result| result.check == known.check && result.crd == known.crd)
+    };
+    let kept = subject.accepted.findings.iter().filter(|known| !is_judged(known)).cloned();
+    let found = report.findings.iter().filter(|finding| finding.waiver.is_none() || finding.waiver == by_file);
+    let found = found.filter(|finding| !finding.check.starts_with("subject/")).map(entry);
+    let mut findings: Vec<AcceptedFinding> = kept.chain(found).collect();
+    findings.sort_by(|left, right| {
+        (&left.crd, &left.check, &left.fingerprint).cmp(&(&right.crd, &right.check, &right.fingerprint))
+    });
+    Accepted { api_version: API_VERSION.into(), kind: "Accepted".into(), findings }
+}
+
+/// Of errors every field is accepted by itself; a warning of one cause is accepted as a whole.
+fn entry(finding: &Finding) -> AcceptedFinding {
+    let fields = finding.fields.iter().filter(|_| finding.severity == Severity::Error);
+    AcceptedFinding {
+        fingerprint: finding.fingerprint.clone(),
+        check: finding.check.clone(),
+        crd: finding.crd.clone(),
+        message: finding.message.clone(),
+        fields: fields.map(|field| (field.fingerprint.clone(), field.path.clone().unwrap_or_default())).collect(),
+    }
+}

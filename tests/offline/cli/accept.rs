@@ -1,0 +1,49 @@
+//! Accepted findings: what is on the list does not fail, what is new does, and what is gone is said.
+
+use super::{crdproof, subject};
+
+#[test]
+fn only_new_findings_fail_once_the_others_are_accepted() {
+    let folder = subject("databases-none");
+    let run = |status: i32, words: &[&str]| crdproof(folder.path(), &["run"]).says(status, words);
+    run(1, &["error[manifest/none-strategy-lossless]"]);
+    crdproof(folder.path(), &["accept", "-q"]).says(0, &["accepted findings: 1 (crdproof-accepted.yaml)"]);
+    let list = std::fs::read_to_string(folder.path().join("crdproof-accepted.yaml")).unwrap();
+    assert!(list.contains("check: manifest/none-strategy-lossless") && list.contains("kind: Accepted"), "{list}");
+    run(0, &["accepted (until further notice)", "✔ passed"]);
+    // Another seed and moved lines change nothing.
+    let crd = folder.path().join("crds/databases.yaml");
+    let text = std::fs::read_to_string(&crd).unwrap();
+    std::fs::write(&crd, format!("# a line more\n{text}")).unwrap();
+    crdproof(folder.path(), &["run", "--seed", "7"]).says(0, &["✔ passed"]);
+
+    // A second field that v1 lacks is new.
+    let password = "              password:\n                type: string\n                format: password\n";
+    let more = format!("{password}              comment:\n                type: string\n");
+    std::fs::write(&crd, text.replace(password, &more)).unwrap();
+    run(1, &["error[manifest/none-strategy-lossless]: .spec.comment", "✗ failed: 1 error"]);
+
+    // What is mended is taken off the list by the next `accept`.
+    std::fs::write(&crd, text.replace(password, "")).unwrap();
+    run(0, &["accepted findings are gone", "crdproof accept"]);
+    crdproof(folder.path(), &["accept", "-q"]).says(0, &["accepted findings: 0"]);
+    run(0, &["✔ passed: no findings"]);
+}
+
+#[test]
+fn a_list_that_cannot_be_read_is_an_error_with_its_place() {
+    let folder = subject("databases-none");
+    let file = folder.path().join("crdproof-accepted.yaml");
+    for (text, words) in [
+        ("kind: Accepted\n", ["crdproof-accepted.yaml:1:1", "apiVersion"]),
+        ("apiVersion: crdproof/v1alpha1\nkind: Subject\nfindings: []\n", ["crdproof-accepted.yaml:1:1", "not a list"]),
+        (
+            "apiVersion: crdproof/v1alpha1\nkind: Accepted\nfindings: [{chek: x}]\n",
+            ["crdproof-accepted.yaml:3", "chek"],
+        ),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        crdproof(folder.path(), &["run"]).says(2, &words);
+    }
+    crdproof(folder.path(), &["accept", "crds"]).says(2, &["beside a subject file", "crdproof init"]);
+}
