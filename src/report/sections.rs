@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::{CheckInfo, CrdInfo, Excerpt, Finding, Location, Outcome, Report, Result, Skipped};
-use crate::checks::Severity;
+use crate::checks::{self, Need, Severity};
 
 /// Everything a report says about one CRD.
 pub(super) struct Section<'a> {
@@ -95,7 +95,10 @@ pub fn not_tested(report: &Report) -> Vec<String> {
     let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for (name, what) in TESTED {
         let own = |check: &str| family(check) == name;
-        let is_examined = |result: &Result| own(&result.check) && result.outcome != Outcome::Inconclusive;
+        // What a manifest alone shows is no test of conversion.
+        let acts = |check: &str| checks::find(check).is_none_or(|check| check.needs != [Need::Manifest]);
+        let is_examined =
+            |result: &Result| own(&result.check) && acts(&result.check) && result.outcome != Outcome::Inconclusive;
         if !report.checks.iter().any(|check| own(&check.id)) || report.results.iter().any(is_examined) {
             continue;
         }
@@ -107,7 +110,11 @@ pub fn not_tested(report: &Report) -> Vec<String> {
             by_reason.entry(reason).or_default().push(what);
         }
     }
-    by_reason.into_iter().map(|(reason, what)| format!("not tested: {}: {reason}", what.join(", "))).collect()
+    let line = |(reason, what): (&str, Vec<&str>)| {
+        let verb = if what.len() == 1 { "was" } else { "were" };
+        format!("{} {verb} not tested: {reason}", what.join(" and "))
+    };
+    by_reason.into_iter().map(line).collect()
 }
 
 /// Findings that count, such as `2 errors, 1 warning, 1 waived`.

@@ -304,7 +304,7 @@ impl<'a> Writer<'a> {
         }
         let more = findings.len().saturating_sub(CAUSES);
         if more > 0 {
-            self.line(&format!("  … and {} (all are above, and in --report json=FILE)", plural(more, "more finding")));
+            self.line(&format!("  … and {} (--verbose shows all)", plural(more, "more finding")));
         }
     }
 

@@ -87,7 +87,7 @@ fn accept(subject: &Subject, report: &mut Report, causes: &Causes) {
         crd: String::new(),
         version: None,
         path: None,
-        message: format!("{gone} accepted findings are gone"),
+        message: format!("accepted findings that are gone: {gone}"),
         evidence: None,
         help: "run `crdproof accept` to take them off the list".into(),
         location: None,

@@ -25,9 +25,11 @@ fn only_new_findings_fail_once_the_others_are_accepted() {
 
     // What is mended is taken off the list by the next `accept`.
     std::fs::write(&crd, text.replace(password, "")).unwrap();
-    run(0, &["accepted findings are gone", "crdproof accept"]);
-    crdproof(folder.path(), &["accept", "-q"]).says(0, &["accepted findings: 0"]);
-    run(0, &["✔ passed: no findings"]);
+    // The sample still has the field, which is another matter.
+    let mended = |command: &str| crdproof(folder.path(), &[command, "--except", "manifest/samples-valid"]);
+    mended("run").says(0, &["accepted findings that are gone: 1", "crdproof accept"]);
+    mended("accept").says(0, &["accepted findings: 0"]);
+    mended("run").says(0, &["✔ passed: no findings"]);
 }
 
 #[test]
