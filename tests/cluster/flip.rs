@@ -11,7 +11,7 @@ use crdproof::operate::retire::{Wish, retire};
 use crdproof::operate::settle::{Flight, Store, Watched, settle};
 use crdproof_envtest::api::{Api, PatchKind, Resource, definitions};
 use crdproof_envtest::local::{Binaries, Local};
-use crdproof_envtest::{ClusterError, Server};
+use crdproof_envtest::{ClusterError, Server, retry};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
@@ -171,7 +171,9 @@ async fn retired_alike(local: &Local, apis: &[Api], kind: &Resource) -> Result<(
     let mut lists = Vec::new();
     for api in apis {
         check(api.get(&kind.at("v1").path()).await?.status == 404, "v1 is still served")?;
-        lists.push(api.get(&kind.path()).await?.ok()?.json()["items"].clone());
+        let path = kind.path();
+        let list = retry::while_unready(|| api.get(&path)).await?;
+        lists.push(list.ok()?.json()["items"].clone());
     }
     check(lists[0].as_array().map(Vec::len) == Some(2) && lists[0] == lists[1], format!("{lists:?}"))?;
     check(at(local, "slow-0").await? == "v2" && at(local, "slow-1").await? == "v2", "not everything is stored at v2")

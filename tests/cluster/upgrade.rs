@@ -1,5 +1,7 @@
 //! What a change of a CRD does to objects and clients that are there: the claims of the upgrade checks, on a server.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use std::time::Duration;
 
 use crdproof_envtest::api::{Answer, Api, PatchKind, Query, Resource, definitions};
@@ -127,12 +129,16 @@ pub(crate) fn an_invalid_value_may_stay_and_may_not_change(binaries: &Binaries) 
         properties(&mut new, "spec")["size"]["maximum"] = json!(5);
         upgrade(&api, &new).await?;
         // A scalar that stays is excused; one that changes is not.
-        until("the maximum", || write(json!({"size": 8})), |answer| answer.status == 422).await?;
+        // Each try changes the value: one that came too early would be excused from then on.
+        let tries = AtomicUsize::new(0);
+        let another = || tries.fetch_add(1, Ordering::Relaxed);
+        until("the maximum", || write(json!({"size": 10 + another()})), |answer| answer.status == 422).await?;
         write(json!({"names": ["LOUD", "b"]})).await?.ok()?;
         // Items of an atomic list have no identity, so nothing excuses them when their list changes.
         properties(&mut new, "spec")["names"]["items"]["pattern"] = json!("^[a-z]*$");
         upgrade(&api, &new).await?;
-        until("the pattern", || write(json!({"names": ["LOUD", "c"]})), |answer| answer.status == 422).await?;
+        let names = || json!({"names": ["LOUD", "c".repeat(another())]});
+        until("the pattern", || write(names()), |answer| answer.status == 422).await?;
         Ok(())
     })
 }
