@@ -137,6 +137,10 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("a_default_that_is_added_changes_what_is_read", upgrade::a_default_that_is_added_changes_what_is_read),
         ("a_field_that_is_no_longer_selectable_is_refused", upgrade::a_field_that_is_no_longer_selectable_is_refused),
         ("a_looser_rule_takes_what_the_old_one_took", upgrade::a_looser_rule_takes_what_the_old_one_took),
+        (
+            "of_an_object_with_another_type_elsewhere_nothing_is_left",
+            upgrade::of_an_object_with_another_type_elsewhere_nothing_is_left,
+        ),
         ("a_subresource_that_goes_answers_404", upgrade::a_subresource_that_goes_answers_404),
         ("an_invalid_value_may_stay_and_may_not_change", upgrade::an_invalid_value_may_stay_and_may_not_change),
         ("an_audit_finds_and_changes_nothing", audit::an_audit_finds_and_changes_nothing),

@@ -1,7 +1,6 @@
 //! What a change of a CRD does to objects and clients that are there: the claims of the upgrade checks, on a server.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-
 use std::time::Duration;
 
 use crdproof_envtest::api::{Answer, Api, PatchKind, Query, Resource, definitions};
@@ -91,6 +90,30 @@ pub(crate) fn a_subresource_that_goes_answers_404(binaries: &Binaries) -> Result
         until("scale", || api.get(&scale), |answer| answer.status == 404).await?;
         let written = api.patch(&path, PatchKind::Merge, &json!({"status": {"size": 8}})).await?.ok()?.json();
         check(written["status"]["size"] == 8, format!("{written}"))
+    })
+}
+
+/// What `manifest/none-strategy-lossless` says of fields that have another type in another version.
+pub(crate) fn of_an_object_with_another_type_elsewhere_nothing_is_left(binaries: &Binaries) -> Result<(), Failed> {
+    block(async {
+        let mut two = crd();
+        let types = [
+            json!({"type": "array", "items": {"type": "string"}}),
+            json!({"type": "object", "properties": {"a": {"type": "string"}}}),
+        ];
+        for (index, kind) in types.into_iter().enumerate() {
+            let spec =
+                &mut two["spec"]["versions"][index]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"];
+            spec["field"] = kind;
+        }
+        check(two["spec"]["versions"][0]["storage"] == true, "the first version is not stored")?;
+        let server = start(binaries, two, &widget("v1", "w", 1)).await?;
+        let (api, kind) = (server.api(), widgets().at("v2"));
+        let mut object = widget("v2", "o", 1);
+        object["spec"]["field"] = json!({"a": "kept?"});
+        api.post(&kind.path(), &object).await?.ok()?;
+        let read = api.get(&kind.path_of("o")).await?.ok()?.json();
+        check(read["spec"]["field"] == json!({}), format!("{read}"))
     })
 }
 

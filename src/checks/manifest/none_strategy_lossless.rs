@@ -3,7 +3,7 @@
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{Kustomized, Version};
-use crdproof_schema::structural::Path;
+use crdproof_schema::structural::{Path, Schema, Type};
 
 use super::shared_loss::{Loss, losses};
 
@@ -75,6 +75,11 @@ fn uncertain(failure: Failure, kustomized: Kustomized) -> Failure {
     }
 }
 
+/// Returns whether an object loses its fields where another version has something else in its place.
+fn is_emptied_by(object: &Schema, other: &Schema) -> bool {
+    object.ty == Some(Type::Object) && other.ty.is_some_and(|ty| ty != Type::Object) && !other.preserves_unknown()
+}
+
 fn position(live: &[&Version], version: &Version) -> Option<usize> {
     live.iter().position(|other| other.name == version.name)
 }
@@ -109,15 +114,16 @@ fn failure(has: &Version, path: &Path, loss: &Loss<'_>, versions: &[&Version]) -
                 .key("closed")
         }
         Loss::Retyped { rich, poor, from, to } => {
-            let message = format!(
-                "{path} is {from} in {} and {to} in {names}; strategy None copies the value as it is",
-                has.name
-            );
-            let failure = Failure::new(message)
-                .at(rich.span)
-                .related(poor.span, format!("{to} here"))
-                .severity(Severity::Warning);
-            failure.key("retyped").help("give the field the same type in all versions, or convert by webhook")
+            let is_emptied = is_emptied_by(rich, poor) || is_emptied_by(poor, rich);
+            let (what, severity) = if is_emptied {
+                ("API servers prune the fields of the object, and `{}` is left of it", Severity::Error)
+            } else {
+                ("strategy None copies the value, so clients read one of another type", Severity::Warning)
+            };
+            let message = format!("{path} is {from} in {} and {to} in {names}; {what}", has.name);
+            let failure = Failure::new(message).at(rich.span).related(poor.span, format!("{to} here"));
+            let help = "give the field the same type in all versions, or convert by webhook";
+            failure.severity(severity).key("retyped").help(help)
         }
     };
     failure.version(&has.name).path(path)
