@@ -129,6 +129,29 @@ mod tests {
         assert_eq!(Expression::compile(text).unwrap().evaluate(&object), Ok(expected));
     }
 
+    /// Texts and verdicts of Go's `time.ParseDuration`, by which API servers read them.
+    #[rstest]
+    #[case("0", Some(0))]
+    #[case("30s", Some(30_000))]
+    #[case("1h30m", Some(5_400_000))]
+    #[case("-1.5h", Some(-5_400_000))]
+    #[case(".5s", Some(500))]
+    #[case("3000µs", Some(3))]
+    #[case("3000μs", Some(3))]
+    #[case("1msi", None)]
+    #[case("1h xx", None)]
+    #[case("1m1", None)]
+    #[case("1e3s", None)]
+    #[case("1h-30m", None)]
+    #[case("1d", None)]
+    #[case("", None)]
+    #[case("9223372036854775808ns", None)]
+    #[case("2562048h", None)]
+    fn durations_are_read_as_servers_read_them(#[case] text: &str, #[case] millis: Option<i64>) {
+        let rule = Expression::compile("duration(self.text).getMilliseconds()").unwrap();
+        assert_eq!(rule.evaluate(&json!({"text": text})).ok(), millis.map(Value::from));
+    }
+
     #[test]
     fn what_cannot_be_computed_is_told() {
         assert!(Expression::compile("self.spec.(").is_err());

@@ -7,6 +7,7 @@ use kube_cel::cel::common::ast::{CallExpr, Expr, IdedExpr};
 use kube_cel::cel::{Context, ExecutionError, FunctionContext, Value};
 
 use super::super::Pattern;
+use super::super::format::go_duration;
 
 pub(super) type Result<T> = std::result::Result<T, ExecutionError>;
 
@@ -16,6 +17,7 @@ static ORIGINAL: LazyLock<Context<'static>> = LazyLock::new(|| Context::default(
 pub(super) fn register(context: &mut Context<'_>) {
     context.add_function("bool", to_bool);
     context.add_function("double", to_double);
+    context.add_function("duration", to_duration);
     context.add_function("dyn", |ftx: &FunctionContext| one(ftx));
     context.add_function("find", find);
     context.add_function("findAll", find_all);
@@ -65,6 +67,16 @@ pub(super) fn original(name: &str, arguments: Vec<Value>) -> Result<Value> {
     let call = CallExpr { func_name: name.to_owned(), target: None, args };
     let call = IdedExpr { id: 0, expr: Expr::Call(call) };
     scope.resolve(&call)
+}
+
+/// Reads texts as Go does: the engine takes some that servers refuse, and refuses `µs`.
+fn to_duration(ftx: &FunctionContext<'_, '_>) -> Result<Value> {
+    match one(ftx)? {
+        Value::String(text) => go_duration(&text)
+            .map(|nanos| Value::Duration(chrono::Duration::nanoseconds(nanos)))
+            .ok_or_else(|| ftx.error("not a duration")),
+        value => original("duration", vec![value]),
+    }
 }
 
 /// A number that is too great is none, rather than infinite.
