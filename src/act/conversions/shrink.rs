@@ -26,7 +26,11 @@ pub(super) fn smaller(kept: &mut Kept, actor: &Actor<'_>, evidence: &Evidence<'_
     let all = Instant::now() + SHRINK_TIMEOUT;
     // What follows from something else is not shown for itself.
     let causes = kept.symptoms();
-    for shown in kept.shown().filter(|shown| !causes.iter().any(|cause| shown.symptoms().follow_from(cause))) {
+    let is_explained = |shown: &Shown| {
+        let symptoms = shown.symptoms();
+        causes.iter().any(|cause| symptoms.follow_from(cause))
+    };
+    for shown in kept.shown().filter(|shown| !is_explained(shown)) {
         let end = (Instant::now() + TIMEOUT).min(all.max(Instant::now() + TIMEOUT / 10));
         // Even where the time is up, each finding gets a little, since a large object tells nobody anything.
         let end = deadline.map_or(end, |deadline| end.min(deadline.max(Instant::now() + TIMEOUT / 10)));

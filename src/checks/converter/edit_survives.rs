@@ -40,7 +40,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 }
                 tell.examined();
                 let on = || format!("after an object read at {} was written {}", there.hop.to, edited(edit));
-                let told =
+                let together =
                     |failure: Failure| failure.together(format!("are not what a client of {} wrote", there.hop.to));
                 let Some(stored) = written.hop.served() else {
                     // A value that the converter does not take is the matter of another check; a crash is not.
@@ -56,13 +56,19 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 {
                     for difference in differences(&meant, stored) {
                         if difference.kind(own) != Kind::Representation {
-                            tell.failure(told(differs(evidence, conversion_run, written.number, &difference, &on())));
+                            tell.failure(together(differs(
+                                evidence,
+                                conversion_run,
+                                written.number,
+                                &difference,
+                                &on(),
+                            )));
                         }
                     }
                 }
                 if let Edit::Reverse(pointer) | Edit::Remove(pointer) = edit {
                     for difference in moved_between_items(own, &conversion_run.input, stored, is_nested(pointer)) {
-                        tell.failure(told(differs(evidence, conversion_run, written.number, &difference, &on())));
+                        tell.failure(together(differs(evidence, conversion_run, written.number, &difference, &on())));
                     }
                 }
                 let reread = conversion_run.after(written.number).find(|step| step.hop.to == there.hop.to);
@@ -73,7 +79,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                         && !declared(evidence, conversion_run, reread.number, &difference.pointer)
                     {
                         let on = format!("on the way {} {}", conversion_run.route(reread.number), on());
-                        tell.failure(told(differs(evidence, conversion_run, reread.number, difference, &on)));
+                        tell.failure(together(differs(evidence, conversion_run, reread.number, difference, &on)));
                     }
                 }
             }

@@ -48,7 +48,7 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
                 continue;
             };
             tell.examined();
-            let mut told = |pointer: &str, what: &str, clause: &str, severity: Severity| {
+            let mut tell_at = |pointer: &str, what: &str, clause: &str, severity: Severity| {
                 let name = generic(Some(schema), pointer);
                 let failure =
                     about(evidence, conversion_run, step.number, format!("{name} of the converted {to} object {what}"));
@@ -61,7 +61,7 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
                 for dropped in prune(schema, &mut Value::clone(&answer.raw)) {
                     let what = "is not in the schema, so API servers drop it";
                     let clause = "of converted objects are not in the schema, so that API servers drop them";
-                    told(&pointer::of_path(&dropped), what, clause, Severity::Error);
+                    tell_at(&pointer::of_path(&dropped), what, clause, Severity::Error);
                 }
             }
             for violation in validator.validate(&validator.filled(answer.served())).violations {
@@ -78,9 +78,9 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
                 if is_narrower && !is_own {
                     let clause =
                         format!("of {to} admit less than other versions do, so that converted objects are not valid");
-                    told(&violation.pointer, &what, &clause, Severity::Warning);
+                    tell_at(&violation.pointer, &what, &clause, Severity::Warning);
                 } else {
-                    told(&violation.pointer, &what, "of converted objects are not valid", Severity::Error);
+                    tell_at(&violation.pointer, &what, "of converted objects are not valid", Severity::Error);
                 }
             }
         }

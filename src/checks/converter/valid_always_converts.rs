@@ -37,7 +37,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
         for step in conversion_run.first_conversions() {
             tell.examined();
-            if matches!(of_pair(step.from, &step.hop.to), (2.., 0)) {
+            let is_refused = step.hop.answer().is_none();
+            if !is_refused || matches!(of_pair(step.from, &step.hop.to), (2.., 0)) {
                 continue;
             }
             let (from, to) = (step.from, &*step.hop.to);
