@@ -78,8 +78,8 @@ pub(crate) fn a_manager_gets_an_api_server(binaries: &Binaries) -> Result<(), Fa
             check(url.starts_with("https://127.0.0.1:"), format!("another converter: {url}"))?;
             let settings = cluster.api().get("/api/v1/namespaces/operators/configmaps/settings").await?.ok()?.json();
             check(settings["data"]["mode"] == "fast", settings.to_string())?;
-            cluster.api().get("/apis/other.example.org/v1/issuers/own").await?.ok()?;
-            Ok(())
+            let issuer = cluster.api().get("/apis/other.example.org/v1/issuers/own").await?;
+            check(issuer.is_success(), issuer.message())
         })
     });
     // Whatever was seen, the tool is let go and ends by itself.
