@@ -25,6 +25,7 @@ mod registry;
 mod hostile;
 mod releases;
 mod reports;
+mod reproduce;
 mod robust;
 mod secrets;
 mod service;
