@@ -339,11 +339,6 @@ impl ClientConfig {
 }
 
 impl Version {
-    /// Returns the schema that objects are generated from: the version's own, restricted by hints of the subject file.
-    pub fn generated_from(&self) -> Option<&Schema> {
-        self.hinted.as_ref().or(self.schema.as_ref())
-    }
-
     fn read(node: &Node) -> Self {
         let subresources = node.get("subresources");
         let enabled = |key: &str| {

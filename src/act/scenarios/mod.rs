@@ -49,7 +49,10 @@ pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> R
             Scenario::Apply => apply::run(&mut session).await,
             Scenario::Retirement => retirement::run(&mut session).await,
         };
-        let cleaned = session.clear().await;
+        let (cleaned, stuck) = match session.clear().await {
+            Ok(stuck) => (Ok(()), stuck),
+            Err(error) => (Err(error), None),
+        };
         // What a server refuses is something that was seen, and no trouble of ours.
         let made = match made {
             Err(_) if session.refused => Ok(()),
@@ -60,7 +63,12 @@ pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> R
             made => made,
         };
         result = result.and(made).and(cleaned);
-        if result.is_err() {
+        let is_stuck = stuck.is_some();
+        if let Some(why) = stuck {
+            session.see(Seen::Stopped(why));
+        }
+        // With what is left of one scenario, the next one would see objects that it did not make.
+        if result.is_err() || is_stuck {
             break;
         }
     }

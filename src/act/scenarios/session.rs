@@ -307,8 +307,9 @@ impl<'a> Session<'a> {
         retry::get_until(&self.api, path, wanted).await
     }
 
-    /// Removes the CRD with everything of its kind.
-    pub(super) async fn clear(&mut self) -> Result<(), ClusterError> {
+    /// Removes the CRD with everything of its kind. Where the server does not get that done, because it cannot delete the
+    /// objects, returns why: that is for the subject to mend.
+    pub(super) async fn clear(&mut self) -> Result<Option<String>, ClusterError> {
         if let Some(proxy) = &self.proxy {
             proxy.fail(None);
         }
@@ -318,7 +319,7 @@ impl<'a> Session<'a> {
             && !guest.is_ours(&there.json())
         {
             // Of a cluster that was there before us nothing is removed that we did not make.
-            return Ok(());
+            return Ok(None);
         }
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1",
                              "preconditions": {"uid": there.json()["metadata"]["uid"]}});
@@ -326,9 +327,21 @@ impl<'a> Session<'a> {
         if answer.status != 404 {
             answer.ok()?;
         }
-        let (gone, _) = self.until(&path, |answer| answer.status == 404).await?;
-        let late = ClusterError::Deadline { call: format!("DELETE {path}"), seconds: retry::TIMEOUT.as_secs() };
-        if gone { Ok(()) } else { Err(late) }
+        let (gone, last) = self.until(&path, |answer| answer.status == 404).await?;
+        if gone {
+            return Ok(None);
+        }
+        let seconds = retry::TIMEOUT.as_secs();
+        // A cluster that lives on would keep it.
+        if !matches!(self.server, Server::Local(_)) {
+            return Err(ClusterError::Deadline { call: format!("DELETE {path}"), seconds });
+        }
+        let last = last.json();
+        let conditions = last["status"]["conditions"].as_array().into_iter().flatten();
+        let mut terminating = conditions.filter(|condition| condition["type"] == "Terminating");
+        let why =
+            terminating.find_map(|condition| condition["message"].as_str()).unwrap_or("the server does not say why");
+        Ok(Some(format!("{} was deleted and is still there after {seconds} s: {why}", self.crd.name)))
     }
 }
 
