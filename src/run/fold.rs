@@ -47,10 +47,19 @@ pub(super) fn judge_observed<'a>(
     let (cases, skipped) = cases(plan, observations);
     run(plan, observations, &cases, options, &|event| {
         observer(&event);
+        // There are as many of these as batches, and nothing in the report comes from them.
+        if matches!(event, Event::Tried { .. }) {
+            return;
+        }
         events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
     });
     let events = events.into_inner().unwrap_or_else(PoisonError::into_inner);
-    fold(plan, observations, skipped, events, options.today)
+    let mut ran = fold(plan, observations, skipped, events, options.today);
+    if options.stop.is_requested() {
+        let message = "the run was interrupted: this is what was known until then".to_owned();
+        ran.report.problems.push(Problem { message, help: Some("run it again, for a verdict".into()) });
+    }
+    ran
 }
 
 /// Folds the events of a run into its report. The order of the events does not matter.
@@ -77,6 +86,8 @@ fn fold<'a>(
             | Event::Servers { .. }
             | Event::ServerSkipped { .. }
             | Event::ServerStarted { .. }
+            | Event::Step { .. }
+            | Event::Tried { .. }
             | Event::ScenariosFinished { .. }
             | Event::Started { .. } => continue,
             Event::Searched { conversions: done, stopped, recorded } => {

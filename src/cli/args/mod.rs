@@ -41,6 +41,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif\n  crdproof run --suite serving --suite storage --kubernetes 1.28..1.37"
     )]
     Run(Box<RunArgs>),
+    /// Run an example operator through everything, on an API server that is installed for it, and write an HTML report.
+    ///
+    /// Where no API server can be installed, the rest is shown and the exit code is 5.
+    #[command(after_help = "Examples:\n  crdproof demo\n  crdproof demo --defect")]
+    Demo(Box<DemoArgs>),
     /// Run, and accept what is found: from then on only new findings fail.
     ///
     /// The list is crdproof-accepted.yaml beside the subject file. Keep it under version control.
@@ -212,6 +217,21 @@ pub(crate) struct RunArgs {
     pub(crate) secrets: replay::SecretArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Where the example is written; files that exist there are kept [default: crdproof-demo].
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Take a converter that forgets a field, to see how that is found.
+    #[arg(long)]
+    pub(crate) defect: bool,
+    /// The Kubernetes release to run scenarios on.
+    #[arg(long, value_name = "SELECTOR", default_value = env::DEFAULT_RELEASE)]
+    pub(crate) kubernetes: String,
+    #[command(flatten)]
+    pub(crate) sources: env::EnvSourceArgs,
 }
 
 /// Which API servers.

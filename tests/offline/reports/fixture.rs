@@ -58,6 +58,7 @@ fn conversions() -> Vec<Conversions> {
             pairs: vec![pair("v1", "v1alpha1", 0), pair("v1alpha1", "v1", 3)],
             reach: vec![Reach { version: "v1".into(), leaves: 9, seen: 7, never }],
             timings: vec![timing(1, 40), timing(12, 2), timing(64, 4)],
+            ..Default::default()
         },
     ]
 }
