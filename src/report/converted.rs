@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::coverage::Covered;
 use super::sections::plural;
 use super::{Conversions, PairInfo, Reach, Timing};
 
@@ -20,6 +21,8 @@ pub(super) struct Converted {
     pub(super) never: Vec<String>,
     /// How long answers took.
     pub(super) timings: Vec<Took>,
+    /// What converted objects reached, by version.
+    pub(super) coverage: Vec<Covered>,
     /// Whether there is something to look at.
     pub(super) odd: bool,
 }
@@ -37,6 +40,8 @@ pub(super) struct Took {
     pub(super) p50: String,
     pub(super) p90: String,
     pub(super) p99: String,
+    /// The lengths of their bars, in percent of the longest.
+    pub(super) bars: [u64; 3],
 }
 
 impl Converted {
@@ -56,16 +61,26 @@ impl Converted {
             crd: conversions.crd.clone(),
             rows: versions.iter().map(row).collect(),
             never: cut(conversions).chain(conversions.reach.iter().filter_map(never)).collect(),
-            timings: conversions.timings.iter().map(Took::of).collect(),
+            timings: took(&conversions.timings),
+            coverage: conversions.reach.iter().map(Covered::of).collect(),
             odd: is_odd(conversions),
             versions,
         }
     }
 }
 
+fn took(timings: &[Timing]) -> Vec<Took> {
+    let longest = timings.iter().map(|timing| timing.p99).max().unwrap_or_default();
+    timings.iter().map(|timing| Took::of(timing, longest)).collect()
+}
+
 impl Took {
-    fn of(timing: &Timing) -> Self {
+    fn of(timing: &Timing, longest: u64) -> Self {
+        // By powers of two: a slow answer must not hide how the others differ.
+        let bits = |micros: u64| u64::from((micros + 1).ilog2()) + 1;
+        let bar = |micros: u64| bits(micros) * 100 / bits(longest);
         Self {
+            bars: [bar(timing.p50), bar(timing.p90), bar(timing.p99)],
             objects: plural(timing.objects, "object"),
             reviews: timing.reviews,
             p50: time(timing.p50),
@@ -131,7 +146,9 @@ fn cut(conversions: &Conversions) -> impl Iterator<Item = String> {
     });
     let larger = (conversions.larger > 0).then(|| {
         let findings = plural(conversions.larger, "finding");
-        format!("{findings} may have a smaller counterexample: the time to look for it was over (10 s each, 60 s for a CRD)")
+        format!(
+            "{findings} may have a smaller counterexample: the time to look for it was over (10 s each, 60 s for a CRD)"
+        )
     });
     untried.into_iter().chain(larger)
 }

@@ -12,7 +12,8 @@ use super::converted::Converted;
 use super::matrix::Matrix;
 use super::releases::Releases;
 use super::sections::{self, Section, aim, marked, place, plural};
-use super::{Excerpt, Finding, Location, Outcome, Problem, Report, Summary, WaiverInfo};
+use super::side_by_side::SideBySide;
+use super::{Excerpt, Finding, Location, Outcome, Problem, Report, ScenarioInfo, StepInfo, Summary, WaiverInfo};
 
 const TEMPLATE: &str = include_str!("report.html.jinja");
 
@@ -31,6 +32,8 @@ struct Page<'a> {
     clause: String,
     cases: String,
     summary: &'a Summary,
+    not_tested: Vec<String>,
+    scenarios: Vec<Told<'a>>,
     crd_count: usize,
     matrix: Matrix,
     releases: Option<Releases>,
@@ -59,6 +62,8 @@ impl<'a> Page<'a> {
             clause: headline.clause,
             cases: sections::cases(report),
             summary: &report.summary,
+            not_tested: sections::not_tested(report),
+            scenarios: report.scenarios.iter().filter(|one| !one.steps.is_empty()).map(Told::of).collect(),
             crd_count: report.crds.len(),
             matrix: Matrix::of(report, &all),
             releases: Releases::of(report),
@@ -118,6 +123,12 @@ struct Card {
     why: String,
     sources: Vec<String>,
     evidence: Option<String>,
+    /// The object before and after.
+    objects: Option<SideBySide>,
+    /// The fields that it concerns, where there are several.
+    fields: Vec<String>,
+    /// What else fails for the same reason.
+    consequences: Vec<(String, String)>,
     reproduce: Option<String>,
     figures: Vec<Figure>,
     waived: Option<String>,
@@ -142,11 +153,39 @@ impl Card {
             why: check.map_or(String::new(), |check| check.why.clone()),
             sources: check.map_or(Vec::new(), |check| check.source.clone()),
             evidence: finding.evidence.clone(),
+            objects: finding.evidence.as_deref().and_then(SideBySide::of),
+            fields: finding.fields.iter().map(|field| field.message.clone()).collect(),
+            consequences: finding.consequences.iter().map(|one| (one.check.clone(), one.message.clone())).collect(),
             reproduce: finding.reproduce.clone(),
             figures: own.chain(related).collect(),
             waived: sections::waived(report, finding),
             waiver: waiver(finding),
         }
+    }
+}
+
+/// The scenarios of a CRD on a server.
+#[derive(Serialize)]
+struct Told<'a> {
+    id: String,
+    crd: &'a str,
+    kubernetes: &'a str,
+    requests: u64,
+    scenarios: Vec<(&'a str, Vec<&'a StepInfo>)>,
+}
+
+impl<'a> Told<'a> {
+    fn of(info: &'a ScenarioInfo) -> Self {
+        let mut scenarios: Vec<(&str, Vec<&StepInfo>)> = Vec::new();
+        for step in &info.steps {
+            let name = step.step.split('/').next().unwrap_or_default();
+            match scenarios.last_mut() {
+                Some((last, steps)) if *last == name => steps.push(step),
+                _ => scenarios.push((name, vec![step])),
+            }
+        }
+        let id = format!("s-{}-{}", info.crd, info.kubernetes);
+        Self { id, crd: &info.crd, kubernetes: &info.kubernetes, requests: info.requests, scenarios }
     }
 }
 

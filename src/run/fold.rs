@@ -14,7 +14,7 @@ use crate::checks::{Failure, Need, Verdict};
 use crate::evidence::{Counterexample, Exchange, Trace};
 use crate::report::{
     CheckInfo, CrdInfo, FailOn, Finding, Location, Outcome, Problem, Redaction, Related, Report, Result, ScenarioInfo,
-    Skipped, Summary, VersionInfo,
+    Skipped, StepInfo, Summary, VersionInfo,
 };
 use crate::subject::{API_VERSION, Crd, Subject};
 
@@ -162,7 +162,7 @@ fn fold<'a>(
         waivers: Vec::new(),
         problems,
         conversions,
-        scenarios: observations.traces.iter().map(scenario_info).collect(),
+        scenarios: observations.traces.iter().map(|trace| scenario_info(trace, &hidden)).collect(),
         fail_on: FailOn::default(),
         summary: Summary::default(),
     };
@@ -246,9 +246,14 @@ pub(super) fn fingerprint(parts: &[&str]) -> String {
     hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn scenario_info(trace: &Trace) -> ScenarioInfo {
+fn scenario_info(trace: &Trace, hidden: &Redactor<'_>) -> ScenarioInfo {
     let (crd, kubernetes) = (trace.crd.clone(), trace.kubernetes.to_string());
-    ScenarioInfo { crd, kubernetes, requests: trace.requests }
+    let hide = hidden.of(&crd, None);
+    let mut steps = StepInfo::all(trace);
+    for note in steps.iter_mut().flat_map(|step| &mut step.notes) {
+        *note = redacted(note, &hide);
+    }
+    ScenarioInfo { crd, kubernetes, requests: trace.requests, steps }
 }
 
 fn crd_info(subject: &Subject, crd: &Crd) -> CrdInfo {
