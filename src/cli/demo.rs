@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Parser as _;
 
-use super::args::{Cli, Command, DemoArgs};
+use super::args::demo::DemoArgs;
+use super::args::{Cli, Command};
 use super::console::Console;
 use super::exit::Exit;
 use super::files::{self, For};
@@ -27,7 +28,10 @@ pub(crate) fn demo(args: &DemoArgs, console: Console) -> Result<Exit> {
     let default = if args.defect { "crdproof-demo-defect" } else { "crdproof-demo" };
     let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from(default));
     write(&folder, args.defect)?;
-    console.say(&format!("► the example operator is in {}: a CRD with two versions, samples, a converter", folder.display()));
+    console.say(&format!(
+        "► the example operator is in {}: a CRD with two versions, samples, a converter",
+        folder.display()
+    ));
     let server = install(args, console)?;
     let (subject, report) = (folder.join("crdproof.yaml"), folder.join("report.html"));
     let (subject, report) = (subject.display().to_string(), report.display().to_string());
@@ -48,7 +52,8 @@ pub(crate) fn demo(args: &DemoArgs, console: Console) -> Result<Exit> {
     console.say(&format!("► the report, for a browser: {report}"));
     Ok(match server {
         Some(error) if exit == Exit::Success => {
-            console.say(&format!("○ nothing ran on an API server: {error}"));
+            let why = error.to_string();
+            console.say(&format!("○ nothing ran on an API server: {}", why.lines().next().unwrap_or_default()));
             Exit::Environment
         }
         _ => exit,
@@ -63,8 +68,7 @@ fn install(args: &DemoArgs, console: Console) -> Result<Option<InputError>> {
     let error = error.downcast::<InputError>()?;
     let help = error.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
     console.say(&format!(
-        "○ there is no API server of Kubernetes {}, so that scenarios are left out: {error}{help}\n  \
-         = help: `crdproof env use {0}` tries again; --assets DIR takes your own etcd and kube-apiserver",
+        "○ there is no API server of Kubernetes {}, so that scenarios are left out: {error}{help}",
         args.kubernetes
     ));
     Ok(Some(error))

@@ -95,7 +95,12 @@ pub(crate) fn run_error(error: RunError, subject: &Subject) -> InputError {
         RunError::Cluster(error) => cluster_error(error),
         RunError::NoRelease { .. } => InputError::new(Trouble::Environment, message)
             .help("`crdproof env list` shows what is installed and what can be built"),
-        RunError::Converter(why) => unreachable(&why, remedy(subject)),
+        RunError::Converter(why) => {
+            let webhook = subject.file.converter.as_ref().and_then(|converter| converter.webhook.as_ref());
+            let url = webhook.and_then(|webhook| webhook.url.as_ref());
+            let url = url.map(|url| format!("{url}: ")).unwrap_or_default();
+            unreachable(&format!("{url}{why}"), remedy(subject))
+        }
         RunError::ExistingCluster { help, .. } => InputError::new(Trouble::Wrong, message).help(help),
         _ => InputError::new(Trouble::Environment, message),
     }
@@ -115,9 +120,10 @@ pub(crate) fn unreachable(why: &str, help: &str) -> InputError {
 /// What to do where a subject's converter cannot be asked.
 pub(crate) fn remedy(subject: &Subject) -> &'static str {
     if subject.file.converter.as_ref().is_some_and(|converter| converter.process.is_some()) {
-        "correct `converter.process` in the subject file"
+        "correct `converter.process` in the subject file; `crdproof convert OBJECT --to VERSION` tries it with one object"
     } else {
-        "start it, or correct `converter` in the subject file"
+        "start it, or correct `converter` in the subject file; `crdproof convert OBJECT --to VERSION` tries it with one \
+         object"
     }
 }
 

@@ -150,6 +150,7 @@ impl<'a> Search<'a> {
     fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) -> usize {
         let all: usize = actor.versions.iter().map(Inputs::count).sum();
         let tried = AtomicUsize::new(actor.versions.iter().map(|inputs| inputs.count().min(BATCH)).sum());
+        (self.progress)(tried.load(Ordering::Relaxed), all);
         let batches = actor
             .versions
             .iter()

@@ -11,10 +11,10 @@ use anyhow::Result;
 use clap::Parser as _;
 use crdproof_schema::kubernetes::KubeVersion;
 
+use crate::act::Stop;
 use crate::cli::args::{Cli, Command, RunArgs};
 use crate::cli::console::Console;
 use crate::cli::env::means;
-use crate::act::Stop;
 use crate::cli::progress::Narrator;
 use crate::cli::servers::{matrix, run_error, servers};
 use crate::cli::subject::{options, settings};

@@ -120,7 +120,8 @@ impl Lines {
         let thread = std::thread::spawn(move || {
             while matches!(ended.recv_timeout(EVERY), Err(RecvTimeoutError::Timeout)) {
                 let activity = theirs.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(Activity { text, since }) = activity.as_ref().filter(|one| one.since.elapsed() >= EVERY) {
+                if let Some(Activity { text, since }) = activity.as_ref().filter(|one| one.since.elapsed() >= EVERY / 2)
+                {
                     console.say(&format!("  {text}, {}", install::clock(since.elapsed())));
                 }
             }
