@@ -2,7 +2,7 @@
 //!
 //! The template escapes everything it is given; this module only decides what to show.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
@@ -13,7 +13,9 @@ use super::matrix::Matrix;
 use super::releases::Releases;
 use super::sections::{self, Section, aim, marked, place, plural};
 use super::side_by_side::SideBySide;
-use super::{Excerpt, Finding, Location, Outcome, Problem, Report, ScenarioInfo, StepInfo, Summary, WaiverInfo};
+use super::{
+    CheckInfo, Excerpt, Finding, Location, Outcome, Problem, Report, ScenarioInfo, StepInfo, Summary, WaiverInfo,
+};
 
 const TEMPLATE: &str = include_str!("report.html.jinja");
 
@@ -38,6 +40,8 @@ struct Page<'a> {
     matrix: Matrix,
     releases: Option<Releases>,
     groups: Vec<Group>,
+    /// The checks that failed, each once: why they matter.
+    failed: Vec<&'a CheckInfo>,
     conversions: Vec<Converted>,
     reasons: Vec<Reason>,
     passed_over: &'a BTreeMap<String, usize>,
@@ -68,6 +72,7 @@ impl<'a> Page<'a> {
             matrix: Matrix::of(report, &all),
             releases: Releases::of(report),
             groups,
+            failed: failed(report),
             conversions: report.conversions.iter().map(Converted::of).filter(|one| !one.rows.is_empty()).collect(),
             reasons: reasons(report),
             passed_over: &report.passed_over,
@@ -120,8 +125,6 @@ struct Card {
     at: Option<String>,
     message: String,
     help: String,
-    why: String,
-    sources: Vec<String>,
     evidence: Option<String>,
     /// The object before and after.
     objects: Option<SideBySide>,
@@ -150,8 +153,6 @@ impl Card {
             at: aim(finding),
             message: finding.message.clone(),
             help: finding.help.clone(),
-            why: check.map_or(String::new(), |check| check.why.clone()),
-            sources: check.map_or(Vec::new(), |check| check.source.clone()),
             evidence: finding.evidence.clone(),
             objects: finding.evidence.as_deref().and_then(SideBySide::of),
             fields: finding.fields.iter().map(|field| field.message.clone()).collect(),
@@ -244,6 +245,15 @@ fn lines(excerpt: &Excerpt) -> Vec<Line> {
     lines
 }
 
+/// The checks that have findings.
+fn failed(report: &Report) -> Vec<&CheckInfo> {
+    let named: BTreeSet<&str> = report.findings.iter().map(|finding| finding.check.as_str()).collect();
+    report.checks.iter().filter(|check| named.contains(check.id.as_str())).collect()
+}
+
+/// So many CRDs are named for a reason and a check; the rest is counted.
+const NAMED: usize = 10;
+
 /// Cases without a verdict on the subject, by reason.
 #[derive(Serialize)]
 struct Reason {
@@ -254,21 +264,19 @@ struct Reason {
 }
 
 fn reasons(report: &Report) -> Vec<Reason> {
-    let mut groups = indexmap::IndexMap::<(&'static str, &str), Vec<String>>::new();
+    let mut groups = indexmap::IndexMap::<(&'static str, &str), Vec<(&String, String)>>::new();
     for result in &report.results {
         let state = match result.outcome {
             Outcome::Passed | Outcome::Failed => continue,
             open @ (Outcome::KnownServerIssue | Outcome::Inconclusive) => sections::outcome(open),
         };
         let reason = result.reason.as_deref().unwrap_or("no reason given");
-        let case = format!("{} on {}", result.check, result.crd);
-        groups.entry((state, reason)).or_default().push(case);
+        groups.entry((state, reason)).or_default().push((&result.check, result.crd.clone()));
     }
     for skipped in &report.skipped {
         let server = skipped.kubernetes.as_ref().map_or(String::new(), |server| format!(" on Kubernetes {server}"));
-        let case = format!("{} on {}{server}", skipped.check, skipped.crd);
         let key = ("skipped", skipped.reason.as_str());
-        groups.entry(key).or_default().push(case);
+        groups.entry(key).or_default().push((&skipped.check, format!("{}{server}", skipped.crd)));
     }
     groups.sort_by(|(left, _), _, (right, _), _| left.cmp(right));
     groups
@@ -277,9 +285,24 @@ fn reasons(report: &Report) -> Vec<Reason> {
             state,
             text: reason.to_owned(),
             count: plural(cases.len(), "check"),
-            cases,
+            cases: by_check(cases),
         })
         .collect()
+}
+
+/// Returns a line for each check, with the CRDs that it was to be judged on.
+fn by_check(cases: Vec<(&String, String)>) -> Vec<String> {
+    let mut checks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (check, on) in cases {
+        checks.entry(check).or_default().push(on);
+    }
+    let line = |(check, mut on): (&str, Vec<String>)| {
+        let more = on.len().saturating_sub(NAMED);
+        on.truncate(NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        format!("{check} on {}{more}", on.join(", "))
+    };
+    checks.into_iter().map(line).collect()
 }
 
 #[cfg(test)]

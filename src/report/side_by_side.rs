@@ -29,7 +29,7 @@ impl SideBySide {
     pub(super) fn of(evidence: &str) -> Option<Self> {
         let mut objects = evidence.lines().filter_map(object);
         let (before, left) = objects.next()?;
-        let (after, right) = objects.last()?;
+        let (after, right) = objects.next_back()?;
         if left.len().max(right.len()) > MOST_LINES || left == right {
             return None;
         }

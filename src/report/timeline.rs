@@ -100,12 +100,11 @@ impl StepInfo {
                 let action = call.action.to_string();
                 let same = |one: &&mut RequestInfo| one.action == action && one.version == call.version;
                 let refused = usize::from(!call.is_success());
-                match self.requests.iter_mut().find(same) {
-                    Some(one) => (one.count, one.refused) = (one.count + 1, one.refused + refused),
-                    None => {
-                        let version = call.version.clone();
-                        self.requests.push(RequestInfo { action, version, count: 1, refused });
-                    }
+                if let Some(one) = self.requests.iter_mut().find(same) {
+                    (one.count, one.refused) = (one.count + 1, one.refused + refused);
+                } else {
+                    let version = call.version.clone();
+                    self.requests.push(RequestInfo { action, version, count: 1, refused });
                 }
                 self.own(&call.answered);
             }
@@ -130,14 +129,11 @@ impl StepInfo {
     fn review(&mut self, from: &str, to: &str, objects: usize, answered: bool) {
         let same = |one: &&mut ReviewInfo| one.from == from && one.to == to;
         let failed = usize::from(!answered);
-        match self.conversions.iter_mut().find(same) {
-            Some(one) => {
-                (one.reviews, one.objects, one.failed) = (one.reviews + 1, one.objects + objects, one.failed + failed);
-            }
-            None => {
-                let (from, to) = (from.to_owned(), to.to_owned());
-                self.conversions.push(ReviewInfo { from, to, reviews: 1, objects, failed });
-            }
+        if let Some(one) = self.conversions.iter_mut().find(same) {
+            (one.reviews, one.objects, one.failed) = (one.reviews + 1, one.objects + objects, one.failed + failed);
+        } else {
+            let (from, to) = (from.to_owned(), to.to_owned());
+            self.conversions.push(ReviewInfo { from, to, reviews: 1, objects, failed });
         }
     }
 

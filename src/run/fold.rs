@@ -91,11 +91,7 @@ fn fold<'a>(
             | Event::ScenariosFinished { .. }
             | Event::Started { .. } => continue,
             Event::Searched { conversions: done, stopped, recorded } => {
-                let hide = hidden.of(&done.crd, None);
-                problems.extend(stopped.map(|why| Problem {
-                    message: redacted(&format!("the converter of {} stopped answering: {why}", done.crd), &hide),
-                    help: Some("look at its log; `crdproof replay` asks again about a saved counterexample".into()),
-                }));
+                problems.extend(stopped.map(|why| stopped_answering(&done.crd, &why, &hidden)));
                 conversion_runs.extend(recorded.map(|recorded| (done.crd.clone(), *recorded)));
                 conversions.push(done);
                 continue;
@@ -173,6 +169,13 @@ fn fold<'a>(
     report.findings.sort_by_cached_key(Finding::order);
     report.summarise();
     Ran { report, cases: counterexamples, conversion_runs, exchanges }
+}
+
+fn stopped_answering(crd: &str, why: &str, hidden: &Redactor<'_>) -> Problem {
+    Problem {
+        message: redacted(&format!("the converter of {crd} stopped answering: {why}"), &hidden.of(crd, None)),
+        help: Some("look at its log; `crdproof replay` asks again about a saved counterexample".into()),
+    }
 }
 
 /// Adds a finding for every scenario that ended early.
