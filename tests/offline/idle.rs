@@ -59,9 +59,10 @@ fn answer_one(mut connection: &std::net::TcpStream, within: Duration) -> Option<
 fn ten_runs_agree_although_idle_connections_are_closed() {
     let folder = subject(&format!("http://{}/convert", impatient_server()), None);
     let run = || {
-        let arguments =
-            ["run", "--suite", "webhook", "--suite", "converter", "--objects", "200", "-q", "--report", "json"];
-        let mut report = crdproof(folder.path(), &arguments).json();
+        // How long answers take is the machine's business.
+        let except = ["--except", "webhook/within-budget"];
+        let arguments = ["run", "--suite", "webhook", "--suite", "converter", "-q", "--report", "json"];
+        let mut report = crdproof(folder.path(), &[&arguments[..], &except[..]].concat()).json();
         for conversions in report["conversions"].as_array_mut().unwrap() {
             assert!(conversions["timings"].take().is_array(), "how long answers took differs");
         }

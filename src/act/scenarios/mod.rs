@@ -19,7 +19,7 @@ use session::Session;
 use std::sync::Arc;
 
 use crate::converter::endpoint::Endpoint;
-use crate::evidence::{Scenario, Seen, Trace};
+use crate::evidence::{Scenario, ScenarioStep, Seen, Trace};
 use crate::subject::{Crd, Subject};
 use crdproof_envtest::{ClusterError, Server};
 
@@ -36,7 +36,12 @@ pub struct Setup<'a> {
     pub seed: u64,
     /// Whether the control plane is asked to migrate, too, where it offers that. It takes minutes.
     pub in_tree_migration: bool,
+    /// Is called when a step begins, with the number of requests until then.
+    pub progress: Option<&'a Progress<'a>>,
 }
+
+/// Receives the steps of scenarios as they begin.
+pub type Progress<'a> = dyn Fn(ScenarioStep, u64) + Sync + 'a;
 
 /// Runs scenarios with a CRD on a server, one after the other, and returns what was seen. Removes the CRD in the end.
 pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> Result<Trace, ClusterError> {

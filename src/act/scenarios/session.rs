@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::Setup;
+use super::{Progress, Setup};
 use crate::converter::Converter;
 use crate::converter::endpoint::Endpoint;
 use crate::converter::proxy::ConversionProxy;
@@ -39,6 +39,7 @@ pub(super) struct Session<'a> {
     pub(super) refused: bool,
     /// Whether the control plane is to migrate, too.
     pub(super) in_tree: bool,
+    progress: Option<&'a Progress<'a>>,
 }
 
 /// One request to the server.
@@ -57,7 +58,7 @@ impl<'q> Request<'q> {
 impl<'a> Session<'a> {
     /// Prepares a namespace, and a proxy where a converter is to be asked.
     pub(super) async fn open(server: &'a Server, setup: Setup<'a>) -> Result<Self, ClusterError> {
-        let Setup { subject, crd, converter, seed, in_tree_migration: in_tree } = setup;
+        let Setup { subject, crd, converter, seed, in_tree_migration: in_tree, progress } = setup;
         let api = server.api().counting();
         let namespace = server.create_namespace().await?;
         let objects = planned(subject, crd, server.version(), &namespace, seed);
@@ -79,8 +80,22 @@ impl<'a> Session<'a> {
         };
         let (step, bodies) = (ScenarioStep::Serving(ServingStep::Install), Bodies::default());
         let refused = false;
-        let mut session =
-            Self { server, api, crd, proxy, kind, namespace, subject, objects, trace, bodies, step, refused, in_tree };
+        let mut session = Self {
+            server,
+            api,
+            crd,
+            proxy,
+            kind,
+            namespace,
+            subject,
+            objects,
+            trace,
+            bodies,
+            step,
+            refused,
+            in_tree,
+            progress,
+        };
         session.see_all(left_out.into_iter().map(Seen::LeftOut).collect());
         Ok(session)
     }
@@ -97,6 +112,9 @@ impl<'a> Session<'a> {
     /// Begins a step: what is seen from now on belongs to it.
     pub(super) fn step(&mut self, step: impl Into<ScenarioStep>) {
         self.step = step.into();
+        if let Some(progress) = self.progress {
+            progress(self.step, self.api.requests());
+        }
     }
 
     pub(super) fn see(&mut self, seen: Seen) {

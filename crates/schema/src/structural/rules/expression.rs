@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn what_cannot_be_computed_is_told() {
         assert!(Expression::compile("self.spec.(").is_err());
-        assert!(Expression::compile(" ").unwrap_err().contains("empty"));
-        assert!(Expression::compile("object.spec.a").unwrap_err().contains("object is not known"));
+        assert!(Expression::compile(" ").unwrap_err().to_string().contains("empty"));
+        assert!(Expression::compile("object.spec.a").unwrap_err().to_string().contains("object is not known"));
         let object = json!({"spec": {"a": 2}});
         assert!(Expression::compile("self.spec.b").unwrap().evaluate(&object).is_err());
         assert!(Expression::compile("self.spec.a / 0").unwrap().evaluate(&object).is_err());
