@@ -69,7 +69,7 @@ fn by_path(evidence: &Evidence<'_>) -> (Vec<Failure>, usize, usize) {
             let message = format!("{} is declared lost, but {} objects kept it", loss.path.as_str(), seen.len());
             let span = evidence.subject.file_span(&format!("/losses/{index}/path"));
             let path = Some(loss.path.as_str().to_owned());
-            failures.push(Failure { path, span, ..Failure::new(message).key("kept") });
+            failures.push(Failure { span, path, ..Failure::new(message).key("kept") });
         }
     }
     (failures, examined, declared)
