@@ -15,6 +15,8 @@ pub(super) struct Section<'a> {
     pub(super) results: Vec<&'a Result>,
     /// Findings, waived ones included.
     pub(super) findings: Vec<&'a Finding>,
+    /// Findings that concern this CRD, too, and stand in the section of another one.
+    pub(super) elsewhere: Vec<&'a Finding>,
     /// Cases that were not run.
     pub(super) skipped: Vec<&'a Skipped>,
 }
@@ -33,7 +35,14 @@ impl Section<'_> {
 
 /// The report by CRD: those under test in their order, then any others that something is said about.
 pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
-    let empty = |name, crd| Section { name, crd, results: Vec::new(), findings: Vec::new(), skipped: Vec::new() };
+    let empty = |name, crd| Section {
+        name,
+        crd,
+        results: Vec::new(),
+        findings: Vec::new(),
+        elsewhere: Vec::new(),
+        skipped: Vec::new(),
+    };
     let mut by_name: IndexMap<&str, Section<'_>> =
         report.crds.iter().map(|crd| (crd.name.as_str(), empty(&crd.name, Some(crd)))).collect();
     for result in &report.results {
@@ -45,6 +54,9 @@ pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
         let section = by_name.entry(&finding.crd);
         let section = section.or_insert_with(|| empty(&finding.crd, None));
         section.findings.push(finding);
+        for crd in finding.crds().into_iter().filter(|crd| *crd != finding.crd) {
+            by_name.entry(crd).or_insert_with(|| empty(crd, None)).elsewhere.push(finding);
+        }
     }
     for skipped in &report.skipped {
         let section = by_name.entry(&skipped.crd);

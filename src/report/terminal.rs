@@ -40,16 +40,25 @@ const SHOWN: usize = 8;
 
 /// Writes the report for a terminal.
 pub fn terminal(report: &Report, style: Style) -> String {
-    let mut writer =
-        Writer { report, style, paint: Paint::new(style.colour), explained: BTreeSet::new(), out: String::new() };
-    let mut quiet = Vec::new();
+    let mut writer = Writer {
+        report,
+        style,
+        paint: Paint::new(style.colour),
+        worst: worst(report).into_iter().take(CAUSES).map(|finding| finding.fingerprint.as_str()).collect(),
+        explained: BTreeSet::new(),
+        out: String::new(),
+    };
+    let (mut elsewhere, mut quiet) = (Vec::new(), Vec::new());
     for section in sections::sections(report) {
         if style.verbose || !section.findings.is_empty() {
             writer.section(&section);
+        } else if !section.elsewhere.is_empty() {
+            elsewhere.push(section);
         } else {
             quiet.push(section);
         }
     }
+    writer.elsewhere(&elsewhere);
     writer.quiet(&quiet);
     writer.conversions();
     writer.releases();
@@ -62,6 +71,8 @@ struct Writer<'a> {
     report: &'a Report,
     style: Style,
     paint: Paint,
+    /// The fingerprints of the worst findings.
+    worst: BTreeSet<&'a str>,
     /// Checks whose reason has been told; it is the same for all their findings.
     explained: BTreeSet<&'a str>,
     out: String,
@@ -89,24 +100,25 @@ impl<'a> Writer<'a> {
     }
 
     fn findings(&mut self, section: &Section<'a>) {
-        let mut by_check: IndexMap<&str, usize> = IndexMap::new();
+        let mut by_check: IndexMap<&str, (usize, usize)> = IndexMap::new();
         for finding in section.findings.iter().copied() {
             if finding.waiver.is_some() {
                 continue;
             }
-            let count = by_check.entry(&finding.check).or_default();
+            let (count, shown) = by_check.entry(&finding.check).or_default();
             *count += 1;
-            if self.style.verbose || *count <= SHOWN {
+            // A change is one finding for all CRDs, so that the worst of a whole project can be shown.
+            let is_bad = finding.change.is_none() || self.worst.contains(finding.fingerprint.as_str());
+            if self.style.verbose || (*shown < SHOWN && is_bad) {
+                *shown += 1;
                 self.finding(finding);
             }
         }
-        for (check, count) in by_check {
+        for (check, (count, shown)) in by_check {
             let cross = self.paint.failed("✗");
-            let more = match count.saturating_sub(SHOWN) {
-                more if more > 0 && !self.style.verbose => {
-                    format!(", {more} more not shown (--verbose shows all)")
-                }
-                _ => String::new(),
+            let more = match count - shown {
+                0 => String::new(),
+                more => format!(", {more} not shown (--verbose shows all)"),
             };
             let count = plural(count, "finding");
             self.line(&format!("{cross} {}: {count}{more}", clean(check)));
@@ -148,6 +160,16 @@ impl<'a> Writer<'a> {
                 let line = format!("{}{aim} waived: {message}; {why}", finding.check);
                 self.line(&format!("{circle} {}", one_line(&line)));
             }
+        }
+    }
+
+    /// CRDs whose findings stand in the section of another one, in one line.
+    fn elsewhere(&mut self, crds: &[Section<'a>]) {
+        let names: Vec<&str> = crds.iter().map(Section::title).collect();
+        if !names.is_empty() {
+            let cross = self.paint.failed("✗");
+            let line = format!("{} with findings above: {}", plural(names.len(), "more CRD"), names.join(", "));
+            self.line(&format!("{cross} {}", one_line(&line)));
         }
     }
 
@@ -294,11 +316,11 @@ impl<'a> Writer<'a> {
 
     /// The worst causes, a line each.
     fn causes(&mut self) {
-        let mut findings: Vec<&Finding> = self.report.counting().collect();
-        findings.sort_by_cached_key(|finding| (Reverse(finding.severity), cause_rank(&finding.check), finding.order()));
+        let findings = worst(self.report);
         let is_one = self.report.crds.len() < 2;
         for finding in findings.iter().take(CAUSES) {
-            let crd = if is_one || finding.crd.is_empty() { String::new() } else { format!("{}: ", finding.crd) };
+            let is_general = is_one || finding.crd.is_empty() || finding.crds().len() > 1;
+            let crd = if is_general { String::new() } else { format!("{}: ", finding.crd) };
             let line = format!("{}[{}]: {crd}{}", finding.severity.as_str(), finding.check, finding.message);
             self.line(&format!("  {}", truncate(&one_line(&line), self.style.width.saturating_sub(4))));
         }
@@ -338,6 +360,17 @@ impl<'a> Writer<'a> {
             self.line(&format!("{circle} {}", one_line(&line)));
         }
     }
+}
+
+/// Returns the findings that count, the worst first.
+fn worst(report: &Report) -> Vec<&Finding> {
+    let mut findings: Vec<&Finding> = report.counting().collect();
+    findings.sort_by_cached_key(|finding| {
+        // Of changes the one that concerns most fields comes first.
+        let fields = finding.change.as_ref().map(|_| finding.fields.len());
+        (Reverse(finding.severity), cause_rank(&finding.check), Reverse(fields), finding.order())
+    });
+    findings
 }
 
 fn passed<'s>(section: &'s Section<'_>) -> impl Iterator<Item = &'s super::Result> {

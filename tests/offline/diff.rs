@@ -5,18 +5,18 @@ use std::process::{Command, Output};
 
 use crate::fixture::root;
 
-fn crdproof(folder: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn crdproof(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_crdproof")).args(arguments).current_dir(folder).output().unwrap()
 }
 
 /// Runs `diff` in a folder; the answer is the exit code, stdout and stderr.
-fn diff(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn diff(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = crdproof(folder, &[&["diff"], arguments].concat());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-fn crd(plural: &str, spec: &str) -> String {
+pub(crate) fn crd(plural: &str, spec: &str) -> String {
     let kind = plural[..1].to_uppercase() + &plural[1..plural.len() - 1];
     let singular = kind.to_lowercase();
     format!(
@@ -43,25 +43,25 @@ spec:
     )
 }
 
-struct Folder(tempfile::TempDir);
+pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
         path
     }
 
-    fn git(&self, arguments: &[&str]) {
+    pub(crate) fn git(&self, arguments: &[&str]) {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
         let output = Command::new("git").args(identity).args(arguments).current_dir(self.path()).output().unwrap();
         assert!(output.status.success(), "{output:?}");

@@ -7,6 +7,7 @@ mod ci_example;
 mod cli;
 mod definitions;
 mod diff;
+mod diff_findings;
 mod docs;
 mod environment;
 mod facade;

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use self::changes::named;
 use super::Report;
 use crate::subject::{Crd, Subject};
 use crdproof_schema::document::Node;
@@ -56,14 +57,15 @@ pub fn guide(subject: &Subject, report: &Report, between: Between<'_>) -> String
     let names: BTreeSet<&str> = subject.crds.iter().chain(baseline).map(|crd| crd.name.as_str()).collect();
     let changes: Vec<_> = names.into_iter().map(|name| change(subject.baseline_of(name), subject.crd(name))).collect();
     let mut text = heading(&changes, report, between);
-    section(&mut text, "Before you upgrade", &steps::before(&changes).lines(), BYTES * 2 / 5);
-    let blocks = changes::changed(&changes);
-    let blocks: Vec<_> = blocks.iter().map(|block| format!("{}\n", told(&block.kinds, &block.lines))).collect();
+    section(&mut text, "Before you upgrade", &steps::before(&changes, report).lines(&changes), BYTES * 2 / 5);
+    let blocks = changes::changed(&changes, report);
+    let blocks: Vec<_> =
+        blocks.iter().map(|block| format!("{}\n", told(&named(&block.kinds, &changes), &block.lines))).collect();
     section(&mut text, "What changed", &blocks, BYTES * 4 / 5);
     let bullets = |lines: Vec<String>| lines.into_iter().map(|line| format!("- {line}")).collect::<Vec<_>>();
     section(&mut text, "New", &bullets(changes::new(&changes)), BYTES * 9 / 10);
     section(&mut text, "Deprecated", &bullets(changes::deprecated(&changes)), BYTES * 19 / 20);
-    section(&mut text, "After you upgrade", &steps::after(&changes).lines(), BYTES);
+    section(&mut text, "After you upgrade", &steps::after(&changes).lines(&changes), BYTES);
     text
 }
 
@@ -82,9 +84,9 @@ fn change<'a>(old: Option<&'a Crd>, new: Option<&'a Crd>) -> Change<'a> {
     Change { old, new, versions: versions.unwrap_or_default() }
 }
 
-fn told(kinds: &[String], lines: &[String]) -> String {
+fn told(kinds: &str, lines: &[String]) -> String {
     let lines: Vec<_> = lines.iter().map(|line| format!("- {line}")).collect();
-    format!("**{}**\n\n{}", kinds.join(", "), lines.join("\n"))
+    format!("**{kinds}**\n\n{}", lines.join("\n"))
 }
 
 /// Adds a section, as far as it fits into so many bytes of the guide. One that is empty is left out.
