@@ -68,11 +68,11 @@ fn console_output(args: &DiffArgs, subject: &Subject, report: &Report, console: 
 /// The suites of a comparison: the documents alone, and the change.
 fn selection(args: &DiffArgs, subject: &Subject) -> SelectionArgs {
     // Without a declared release the check decides nothing, and its table takes longer to read than most CRDs.
-    let undecided = subject.file.kubernetes.lowest().is_none().then(|| "manifest/minimum-kubernetes".to_owned());
+    let useless = subject.file.kubernetes.lowest().is_none().then(|| "manifest/minimum-kubernetes".to_owned());
     SelectionArgs {
         suites: vec!["manifest".to_owned(), "upgrade".to_owned()],
         only: args.only.clone(),
-        except: args.except.iter().cloned().chain(undecided).collect(),
+        except: args.except.iter().cloned().chain(useless).collect(),
         seed: 1,
         ..SelectionArgs::default()
     }

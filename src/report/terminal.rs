@@ -1,7 +1,6 @@
 //! The report for people: a section for each CRD that has something to tell, then what was not
 //! judged, then the counts.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use indexmap::{IndexMap, IndexSet};
@@ -11,9 +10,8 @@ use super::excerpt::Excerpts;
 use super::matrix::Kind;
 use super::paint::{Paint, clean, wrap};
 use super::releases::Releases;
-use super::sections::{self, Section, aim, plural};
+use super::sections::{self, Section, Unjudged, aim, plural, unjudged, worst};
 use super::{Finding, Outcome, Report};
-use crate::checks::cause_rank;
 use crdproof_schema::text::truncate;
 
 /// How terminal output looks.
@@ -93,7 +91,7 @@ impl<'a> Writer<'a> {
         self.passed(section);
         self.waived(section);
         if self.style.verbose {
-            let cases = cases(section);
+            let cases = unjudged(section);
             self.reasons(&cases);
         }
         self.line("");
@@ -261,7 +259,7 @@ impl<'a> Writer<'a> {
     fn not_judged(&mut self) {
         if !self.style.verbose {
             let all = sections::sections(self.report);
-            let cases: Vec<_> = all.iter().flat_map(cases).collect();
+            let cases: Vec<_> = all.iter().flat_map(unjudged).collect();
             self.reasons(&cases);
         }
         if !self.report.passed_over.is_empty() {
@@ -362,51 +360,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Returns the findings that count, the worst first.
-fn worst(report: &Report) -> Vec<&Finding> {
-    let mut findings: Vec<&Finding> = report.counting().collect();
-    findings.sort_by_cached_key(|finding| {
-        // Of changes the one that concerns most fields comes first.
-        let fields = finding.change.as_ref().map(|_| finding.fields.len());
-        (Reverse(finding.severity), cause_rank(&finding.check), Reverse(fields), finding.order())
-    });
-    findings
-}
-
 fn passed<'s>(section: &'s Section<'_>) -> impl Iterator<Item = &'s super::Result> {
     let results = section.results.iter().copied();
     results.filter(|result| result.outcome == Outcome::Passed)
-}
-
-/// A case that says nothing about the subject.
-struct Unjudged<'s> {
-    state: &'static str,
-    reason: &'s str,
-    check: &'s str,
-    crd: &'s str,
-    server: Option<&'s str>,
-}
-
-/// Every case that says nothing about the subject.
-fn cases<'s>(section: &'s Section<'_>) -> Vec<Unjudged<'s>> {
-    let results = section
-        .results
-        .iter()
-        .filter(|result| matches!(result.outcome, Outcome::KnownServerIssue | Outcome::Inconclusive));
-    let results = results.map(|result| {
-        let reason = result.reason.as_deref().unwrap_or("no reason given");
-        let state = match result.outcome {
-            Outcome::KnownServerIssue => "met a known server issue",
-            _ => "inconclusive",
-        };
-        Unjudged { state, reason, check: &result.check, crd: &result.crd, server: result.kubernetes.as_deref() }
-    });
-    // A release that could not be installed or started is told once, below the table of releases.
-    let skipped = section.skipped.iter().filter(|skipped| skipped.kubernetes.is_none()).map(|skipped| {
-        let (check, crd) = (skipped.check.as_str(), skipped.crd.as_str());
-        Unjudged { state: "skipped", reason: &skipped.reason, check, crd, server: None }
-    });
-    results.chain(skipped).collect()
 }
 
 fn versions(crd: &super::CrdInfo) -> String {

@@ -84,6 +84,13 @@ fn two_git_revisions_of_a_folder_are_compared() {
     assert!(said.contains("git:HEAD:config/crd/widgets.yaml:"), "{said}");
     let (code, _, said) = diff(folder.path(), &["git:v1:config/crd", "git:v1:config/crd"]);
     assert_eq!(code, Some(0), "{said}");
+    let guide = |folder: &Folder| {
+        diff(folder.path(), &["git:v1:config/crd", "git:HEAD:config/crd", "--format", "markdown", "--quiet"]).1
+    };
+    assert!(guide(&folder).starts_with("# Upgrading widgets.example.com from v1 to HEAD\n"));
+    let named = "apiVersion: crdproof/v1alpha1\nkind: Subject\nmetadata: {name: widget-operator}\n";
+    folder.write("crdproof.yaml", named);
+    assert!(guide(&folder).starts_with("# Upgrading widget-operator from v1 to HEAD\n"));
     let (code, _, said) = diff(folder.path(), &["git:v9:config/crd", "config/crd"]);
     assert_eq!(code, Some(2), "{said}");
 }
@@ -137,7 +144,7 @@ fn kinds_that_changed_alike_are_told_once() {
     folder.write("old.yaml", &state("a: {type: integer}"));
     folder.write("new.yaml", &state("a: {type: integer, maximum: 5}"));
     let (_, guide, _) = diff(folder.path(), &["old.yaml", "new.yaml", "--format", "markdown", "--quiet"]);
-    assert!(guide.contains("**Gadget, Widget**\n\n- `.spec.a`: maximum 5 added\n"), "{guide}");
+    assert!(guide.contains("\n- **Gadget, Widget**: `.spec.a`: maximum 5 added\n"), "{guide}");
     assert_eq!(guide.matches("maximum 5 added").count(), 1, "{guide}");
     assert!(guide.contains("- [ ] Gadget, Widget: Correct objects"), "{guide}");
     assert!(!guide.contains("keep the old limit"), "no advice for maintainers: {guide}");

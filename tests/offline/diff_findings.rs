@@ -76,10 +76,8 @@ fn versions_that_changed_alike_are_one_field() {
 #[test]
 fn the_worst_ten_changes_are_shown_and_the_rest_is_counted() {
     let state = |limited: bool| {
-        let field = |at: usize| match limited {
-            true => format!("f{at}: {{type: integer, maximum: {at}}}"),
-            false => format!("f{at}: {{type: integer}}"),
-        };
+        let limit = |at: usize| if limited { format!(", maximum: {at}") } else { String::new() };
+        let field = |at: usize| format!("f{at}: {{type: integer{}}}", limit(at));
         [crd("widgets", &(1..=12).map(field).collect::<Vec<_>>().join(", "))]
     };
     let (_, findings, said) = compared(&state(false), &state(true), &[]);

@@ -52,10 +52,8 @@ fn lines(change: &Change<'_>, old: &Crd, new: &Crd, report: &Report) -> Vec<Stri
         let versions: IndexSet<&str> = fields.iter().filter_map(|field| field.version.as_deref()).collect();
         let only = versions.iter().copied().collect::<Vec<_>>().join("`, `");
         let only = if versions.len() == in_place.len() { String::new() } else { format!(" (only `{only}`)") };
-        match paths.is_empty() {
-            true => lines.push(text.to_owned()),
-            false => lines.push(format!("{}: {text}{only}", listed(paths, FIELDS))),
-        }
+        let is_general = paths.is_empty();
+        lines.push(if is_general { text.to_owned() } else { format!("{}: {text}{only}", listed(paths, FIELDS)) });
     }
     let deltas = in_place.iter().flat_map(|version| &version.deltas);
     let looser: IndexSet<String> =
@@ -191,10 +189,8 @@ pub(super) fn deprecated(changes: &[Change<'_>]) -> Vec<String> {
 
 /// Names kinds; all of a project by one word.
 pub(super) fn named(kinds: &[String], changes: &[Change<'_>]) -> String {
-    match kinds.len() == changes.len() && kinds.len() > 3 {
-        true => "Every kind".to_owned(),
-        false => kinds.join(", "),
-    }
+    let is_all = kinds.len() == changes.len() && kinds.len() > 3;
+    if is_all { "Every kind".to_owned() } else { kinds.join(", ") }
 }
 
 /// Leaves so many lines and says how many more there are.
