@@ -110,6 +110,8 @@ pub struct Version {
     pub deprecation_warning: Option<(String, Span)>,
     /// `schema.openAPIV3Schema`.
     pub schema: Option<Schema>,
+    /// The schema that objects are generated from, where hints of the subject file restrict it.
+    pub hinted: Option<Schema>,
     /// `subresources.status`.
     pub status: Option<Span>,
     /// `subresources.scale`.
@@ -337,6 +339,11 @@ impl ClientConfig {
 }
 
 impl Version {
+    /// Returns the schema that objects are generated from: the version's own, restricted by hints of the subject file.
+    pub fn generated_from(&self) -> Option<&Schema> {
+        self.hinted.as_ref().or(self.schema.as_ref())
+    }
+
     fn read(node: &Node) -> Self {
         let subresources = node.get("subresources");
         let enabled = |key: &str| {
@@ -351,6 +358,7 @@ impl Version {
             deprecated: flag(node, "deprecated"),
             deprecation_warning: spanned(node, "deprecationWarning"),
             schema: node.at(&["schema", "openAPIV3Schema"]).filter(|schema| !schema.is_null()).map(Schema::read),
+            hinted: None,
             status: enabled("status").map(|entry| entry.key_span.to(entry.value.span)),
             scale: enabled("scale").map(|entry| Scale {
                 span: entry.key_span.to(entry.value.span),
