@@ -23,6 +23,13 @@ pub(crate) fn load(args: &SubjectArgs) -> Result<Subject> {
     }
     let default = Path::new("crdproof.yaml");
     match &args.file {
+        Some(file) if !file.exists() => {
+            let error =
+                InputError::new(Trouble::Wrong, format!("cannot read {}: no such file or directory", file.display()));
+            Err(error
+                .help("correct -f, or write a subject file for the CRDs below this folder: `crdproof init`")
+                .into())
+        }
         Some(file) => Ok(load::from_file(file)?),
         None if default.exists() => {
             let subject = load::from_file(default)?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Conversions, Finding};
+use super::{Conversions, Finding, StepInfo};
 use crate::checks::{Check, Severity};
 
 /// What a run found.
@@ -95,6 +95,9 @@ pub struct ScenarioInfo {
     pub kubernetes: String,
     /// How many requests it took.
     pub requests: u64,
+    /// What was done, step by step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepInfo>,
 }
 
 /// A CRD under test.

@@ -55,6 +55,25 @@ fn the_readme_shows_a_real_run() {
     is_real(&blocks(&readme, "console")[0]);
 }
 
+/// The picture is a recording; what it shows of the finding is what the same subject gives today.
+#[test]
+fn the_picture_of_the_readme_shows_a_real_run() {
+    assert!(read("README.md").contains("](docs/demo.svg)"));
+    let picture = read("docs/demo.svg");
+    let (_, words) = picture.split_once("<desc id=\"words\">").unwrap();
+    let words = words.split("</desc>").next().unwrap().replace("&gt;", ">").replace("&lt;", "<");
+    assert!(words.contains("\n✔ scenarios on 1.36 after ") && words.contains("\n✗ failed: "), "{words}");
+    let mut finding =
+        words.lines().skip_while(|line| !line.starts_with("error[")).take_while(|line| !line.contains("= also"));
+    let folder = tempfile::tempdir().unwrap();
+    // Without a server the same is found in the converter.
+    let demo = ["demo", "--defect", "--offline", "--kubernetes", "1.99"];
+    let said = crdproof(folder.path(), &demo).says(1, &[]).stderr;
+    assert!(finding.clone().count() > 10, "{words}");
+    assert!(finding.all(|line| said.contains(line)), "{words}\n{said}");
+    assert!(!picture.contains("<script") && !picture.contains("href"), "a picture loads nothing");
+}
+
 #[test]
 fn the_page_about_converters_shows_a_real_run_and_stays_short() {
     let page = read("docs/converters.md");

@@ -17,6 +17,7 @@ mod field_maps;
 #[expect(dead_code, reason = "shared with the tests of fixtures, which use all of it")]
 mod fixture;
 mod house;
+mod idle;
 mod kustomize;
 mod loaders;
 mod mutants;

@@ -82,7 +82,14 @@ fn read_file(sources: &mut Sources, name: String, text: String) -> Result<(Subje
         );
     }
     let document = documents.remove(0);
-    let file: SubjectFile = decode(&document).map_err(|error| InputError::decode(sources, document.span, error))?;
+    let file: SubjectFile = decode(&document).map_err(|error| {
+        let error = InputError::decode(sources, document.span, error);
+        if !error.message.starts_with("unknown key") {
+            return error;
+        }
+        let help = error.help.iter().map(|help| format!("{help} ")).collect::<String>();
+        error.help(format!("{help}`crdproof schema subject` shows all keys; `crdproof plan` checks the file again"))
+    })?;
     if let Some(problem) = file.problem() {
         let span = document.nearest(&problem.pointer).span;
         return Err(InputError::at(sources, span, problem.message).help(problem.help));
@@ -194,5 +201,7 @@ fn nothing(manifests: &Manifests, minimum: usize) -> InputError {
     let others: Vec<String> = manifests.passed_over().iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     let passed_over = if others.is_empty() { String::new() } else { format!("; passed over: {}", others.join(", ")) };
     let message = format!("found {} CRDs, need at least {minimum}{passed_over}", manifests.crds.len());
-    InputError::new(Trouble::Nothing, message).help("check the paths; a render that comes out empty must not pass")
+    InputError::new(Trouble::Nothing, message).help(
+        "check the paths, or let `crdproof init` look for CRDs below this folder; a render that comes out empty must not pass",
+    )
 }

@@ -38,7 +38,7 @@ pub(crate) use oversized::is_oversized;
 pub use path::{Path, Step};
 pub use pattern::Pattern;
 pub use prune::{prune, prune_value};
-pub use rules::{Expression, selects_reserved_word, syntax_error};
+pub use rules::{Expression, ExpressionError, selects_reserved_word, syntax_error};
 pub(crate) use rules::{evaluate_constant, parse_rule, unescape_field};
 pub use scale::ScalePaths;
 pub use secret::{REDACTED, Secrets, is_secret, may_name_secret, redact_text};

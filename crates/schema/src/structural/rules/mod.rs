@@ -44,7 +44,7 @@ use super::verdict::Findings;
 use super::{Path, Rule, Schema, Step};
 use crate::kubernetes::KubeVersion;
 use engine::Engine;
-pub use expression::Expression;
+pub use expression::{Expression, ExpressionError};
 use program::{Program, Subject, guarded};
 
 /// The rules of a schema, compiled.
