@@ -12,7 +12,7 @@ use crate::subject::load::{self, InputError, Trouble};
 
 /// How to judge: by this many threads, today.
 pub(crate) fn options(jobs: Option<NonZeroUsize>) -> Options {
-    let options = Options::on(jiff::Zoned::now().date());
+    let options = Options::today();
     Options { jobs: jobs.unwrap_or(options.jobs), ..options }
 }
 

@@ -315,7 +315,7 @@ impl Report {
         for finding in self.counting() {
             let entry = by_check.entry(finding.check.clone()).or_default();
             entry.0 += 1;
-            entry.1.insert(&finding.crd);
+            entry.1.extend(finding.crds());
         }
         self.summary = Summary {
             passed: results(Outcome::Passed),

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crdproof_schema::structural::{REDACTED, is_secret};
+use crdproof_schema::structural::{REDACTED, is_secret, may_name_secret};
 
 /// What excerpts do not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +62,10 @@ fn hidden(line: &str, hide: &Redaction) -> Vec<Range<usize>> {
     let Redaction::Secrets(values) = hide else { return Vec::new() };
     let known = values.iter().flat_map(|value| line.match_indices(value.as_str()));
     let mut hidden: Vec<_> = known.map(|(start, value)| start..start + value.len()).collect();
+    // Few lines name a secret, and the expression is costly.
+    if !may_name_secret(line) {
+        return hidden;
+    }
     let mut from = 0;
     while let Some(field) = FIELD.captures_at(line, from)
         && let Some(value) = field.name("value")

@@ -61,6 +61,12 @@ impl Options {
         Self { jobs: Self::jobs(), today, endpoint: Opened::default(), stop: Stop::default() }
     }
 
+    /// Judges as of today in UTC, with as many threads as serve most. To read the system's time zones would take longer
+    /// than most comparisons.
+    pub fn today() -> Self {
+        Self::on(jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date())
+    }
+
     /// Returns two threads for each core: a thread that waits for the converter uses no core, and another can judge
     /// meanwhile.
     pub fn jobs() -> NonZeroUsize {
@@ -155,18 +161,20 @@ pub(super) fn run<'a>(
     let searches = Gate::new(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
     let engine = Engine { plan, observations, options, cases, once: Once::default(), searches, emit };
     let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..options.jobs.get().min(cases.len().max(1)) {
-            scope.spawn(|| {
-                while let Some((index, case)) = {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    cases.get(index).map(|case| (index, *case))
-                } {
-                    let (verdict, shown) = engine.judge(case);
-                    emit(Event::Judged { index, case, verdict, shown });
-                }
-            });
+    let work = || {
+        while let Some((index, case)) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            cases.get(index).map(|case| (index, *case))
+        } {
+            let (verdict, shown) = engine.judge(case);
+            emit(Event::Judged { index, case, verdict, shown });
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..options.jobs.get().min(cases.len()) {
+            scope.spawn(work);
+        }
+        work();
     });
 }
 

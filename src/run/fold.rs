@@ -120,7 +120,7 @@ fn fold<'a>(
                 Verdict::Failed(failures) => {
                     let count = failures.len();
                     for failure in failures {
-                        let why = Cause { together: failure.together.clone(), complaint: failure.complaint.clone() };
+                        let why = Cause::of(&failure);
                         // What was recorded is about samples, which are available.
                         let kept = !case.check.needs.contains(&Need::Recorded);
                         let conversion_run =
@@ -231,6 +231,7 @@ fn finding(subject: &Subject, case: Case<'_>, failure: Failure, hide: &Redaction
             .map(|(span, message)| Related { message, location: Location::of(&subject.sources, span, hide) })
             .collect(),
         fields: Vec::new(),
+        change: failure.change,
         consequences: Vec::new(),
         reproduce: None,
         waiver: None,

@@ -79,8 +79,20 @@ fn the_page_about_converters_shows_a_real_run_and_stays_short() {
     let page = read("docs/converters.md");
     assert!(page.lines().count() <= 150, "the page is to be read in one go");
     is_real(&blocks(&page, "console")[0]);
-    // Every command that it names has the flags that it shows.
-    for line in blocks(&page, "sh").concat().lines() {
+    has_real_flags(&page);
+}
+
+#[test]
+fn the_page_about_diff_shows_a_real_run() {
+    let page = read("docs/diff.md");
+    is_real(&blocks(&page, "console")[0]);
+    has_real_flags(&page);
+}
+
+/// Asserts that every command that a page names has the flags that it shows.
+#[track_caller]
+fn has_real_flags(page: &str) {
+    for line in blocks(page, "sh").concat().lines() {
         let words: Vec<&str> = line.split('#').next().unwrap().split_whitespace().skip(1).collect();
         let help = crdproof(repository(), &[words[0], "--help"]).says(0, &[]).stdout;
         for flag in words.iter().filter(|word| word.starts_with("--")) {

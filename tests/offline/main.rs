@@ -8,6 +8,7 @@ mod cli;
 mod declared;
 mod definitions;
 mod diff;
+mod diff_findings;
 mod docs;
 mod environment;
 mod facade;

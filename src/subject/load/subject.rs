@@ -56,6 +56,22 @@ pub fn compare(old: &str, new: &str) -> Result<Subject, InputError> {
     assemble(sources, file, None, manifests, [Vec::new(), Vec::new()], Some(old))
 }
 
+/// Takes what a subject file decides about a comparison: its name, waivers, accepted findings, and the Kubernetes versions
+/// that count. Its CRDs are not read.
+pub fn decide(subject: &mut Subject, path: &Path) -> Result<(), InputError> {
+    let text = Texts::relative_to("").read(&path.display().to_string())?.into_iter().next();
+    let Some(Text { name, text }) = text else { return Ok(()) };
+    let (file, document) = read_file(&mut subject.sources, name, text)?;
+    subject.accepted = read_accepted(&mut subject.sources, &path.with_file_name(ACCEPTED_FILE))?;
+    if !file.metadata.name.is_empty() {
+        subject.name.clone_from(&file.metadata.name);
+    }
+    subject.file.waivers = file.waivers;
+    subject.file.kubernetes = file.kubernetes;
+    subject.document = Some(document);
+    Ok(())
+}
+
 fn read_file(sources: &mut Sources, name: String, text: String) -> Result<(SubjectFile, Node), InputError> {
     let id = sources.add(name, text);
     let mut documents = parse(sources, id).map_err(|error| InputError::parse(sources, &error))?;

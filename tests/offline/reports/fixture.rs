@@ -233,6 +233,7 @@ pub(crate) fn finding(check: &str, crd: &str, severity: Severity, message: &str)
         related: Vec::new(),
         fingerprint: format!("{:012x}", hash & 0xffff_ffff_ffff),
         fields: Vec::new(),
+        change: None,
         consequences: Vec::new(),
         reproduce: None,
         waiver: None,
