@@ -2,7 +2,7 @@
 
 use crate::checks::Severity;
 use crdproof_schema::document::Span;
-use crdproof_schema::structural::{Additional, Path, Schema, Type};
+use crdproof_schema::structural::{Additional, Path, Pattern, Schema, Type};
 
 use super::shared_keywords::{FORBIDDEN, KNOWN, OUTER_ONLY, ROOT_WITH_STATUS, says_nothing};
 
@@ -98,7 +98,7 @@ impl Finder {
             let help = Some("use `x-kubernetes-list-type: set`");
             self.fault(path, schema.keyword_span("uniqueItems"), "uniqueItems must not be true".into(), help);
         }
-        if let Some(Err(why)) = schema.pattern.as_ref().map(|pattern| pattern.regex()) {
+        if let Some(why) = schema.pattern.as_ref().and_then(Pattern::fault) {
             self.fault(
                 path,
                 schema.keyword_span("pattern"),
