@@ -6,7 +6,7 @@ use crdproof_schema::document::{Kind, Node, Span};
 use crdproof_schema::generate::Context;
 use crdproof_schema::structural::{ScalePaths, Schema, Secrets};
 
-/// A CRD. Reading it is tolerant: what is missing or odd is for the checks to say.
+/// A CRD, read tolerantly: what is missing or odd is for the checks to say.
 #[derive(Debug, Clone)]
 pub struct Crd {
     /// `metadata.name`.
@@ -144,6 +144,8 @@ pub struct Column {
     pub name: String,
     /// `type`.
     pub ty: String,
+    /// `format`.
+    pub format: Option<(String, Span)>,
     /// `jsonPath`.
     pub path: Option<(String, Span)>,
 }
@@ -363,6 +365,7 @@ impl Version {
                     span: column.span,
                     name: owned(column, "name"),
                     ty: owned(column, "type"),
+                    format: spanned(column, "format"),
                     path: spanned(column, "jsonPath"),
                 })
                 .collect(),
