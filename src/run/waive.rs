@@ -8,7 +8,7 @@ use super::fold::fingerprint;
 use super::group::Causes;
 use super::suite::matches;
 use crate::checks::Severity;
-use crate::report::{self, CheckInfo, Finding, Location, Outcome, Redaction, Report, WaiverInfo, WaiverState};
+use crate::report::{self, CheckInfo, Finding, Locator, Outcome, Redaction, Report, WaiverInfo, WaiverState};
 use crate::subject::{ACCEPTED_FILE, AcceptedFinding, Subject, Waiver};
 
 /// The id under which idle and expired waivers are reported.
@@ -156,7 +156,7 @@ fn complaint(subject: &Subject, index: usize, waiver: &Waiver, state: WaiverStat
         help: help.into(),
         location: subject
             .file_span(&format!("/waivers/{index}"))
-            .map(|span| Location::of(&subject.sources, span, &Redaction::default())),
+            .map(|span| Locator::new(&subject.sources).locate(span, &Redaction::default())),
         related: Vec::new(),
         fingerprint: fingerprint(&[CHECK, &names(waiver), &waiver.expires.to_string()]),
         fields: Vec::new(),

@@ -5,6 +5,7 @@ mod binaries;
 mod certificates;
 mod ci_example;
 mod cli;
+mod defects;
 mod definitions;
 mod diff;
 mod docs;

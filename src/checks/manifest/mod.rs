@@ -22,6 +22,7 @@ mod shared_columns;
 mod shared_jsonpath;
 mod shared_keywords;
 mod shared_loss;
+mod shared_lost;
 mod shared_names;
 mod shared_rules;
 mod shared_shape;
