@@ -8,7 +8,7 @@ use crdproof::run::{Observations, Options, Selection, Settings, judge, load_suit
 use crdproof::subject::load::{Text, from_texts};
 use serde_json::Value;
 
-use crate::plant::Defect;
+use super::plant::Defect;
 
 /// What we say about a CRD.
 pub(crate) struct Verdict {

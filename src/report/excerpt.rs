@@ -92,11 +92,12 @@ fn also(finding: &Finding) -> Option<String> {
 /// Adds the excerpt of a place. The renderer counts columns in the excerpt, which is not the whole of a long line.
 fn show<'a>(group: Group<'a>, location: &'a Location, kind: AnnotationKind, label: Option<String>) -> Group<'a> {
     let excerpt = &location.excerpt;
-    let (line, column) = (location.line.max(1) as usize, location.column as usize);
+    let (line, column) = (location.line as usize, location.column as usize);
     let marked = marked(excerpt);
     let is_whole = excerpt.text[..marked.start].chars().count() + 1 == column;
-    let snippet: Snippet<'a, Annotation<'a>> =
-        Snippet::source(same_length(&excerpt.text)).line_start(line).annotation(kind.span(marked).label(label));
+    let snippet: Snippet<'a, Annotation<'a>> = Snippet::source(same_length(&excerpt.text))
+        .line_start(excerpt.line.max(1) as usize)
+        .annotation(kind.span(marked).label(label));
     if is_whole {
         return group.element(snippet.path(clean(&location.file)));
     }

@@ -290,14 +290,8 @@ impl Names {
 impl Conversion {
     fn read(spec: &Node) -> Self {
         let Some(node) = spec.get("conversion").filter(|node| !node.is_null()) else {
-            return Self {
-                span: spec.span,
-                stated: false,
-                strategy: "None".into(),
-                client: None,
-                webhook: None,
-                review_versions: Vec::new(),
-            };
+            let (strategy, review_versions) = ("None".into(), Vec::new());
+            return Self { span: spec.span, stated: false, strategy, client: None, webhook: None, review_versions };
         };
         let entry_span = |node: &Node, key: &str| node.entry(key).map(|entry| entry.key_span.to(entry.value.span));
         let webhook = node.get("webhook").filter(|webhook| !webhook.is_null());
@@ -360,19 +354,23 @@ impl Version {
                 status_replicas: spanned(&entry.value, "statusReplicasPath"),
                 label_selector: spanned(&entry.value, "labelSelectorPath"),
             }),
-            columns: items(node, "additionalPrinterColumns")
-                .map(|column| Column {
-                    span: column.span,
-                    name: owned(column, "name"),
-                    ty: owned(column, "type"),
-                    format: spanned(column, "format"),
-                    path: spanned(column, "jsonPath"),
-                })
-                .collect(),
+            columns: items(node, "additionalPrinterColumns").map(Column::read).collect(),
             selectable_fields: items(node, "selectableFields")
                 .map(|field| spanned(field, "jsonPath").unwrap_or((String::new(), field.span)))
                 .collect(),
             node: without_schema(node),
+        }
+    }
+}
+
+impl Column {
+    fn read(node: &Node) -> Self {
+        Self {
+            span: node.span,
+            name: owned(node, "name"),
+            ty: owned(node, "type"),
+            format: spanned(node, "format"),
+            path: spanned(node, "jsonPath"),
         }
     }
 }

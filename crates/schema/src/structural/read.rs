@@ -72,7 +72,7 @@ impl Schema {
                 self.text(entry);
             }
             "externalDocs" if !matches!(node.kind, Kind::Map(_)) => {
-                self.reject("externalDocs", node, "must be an object")
+                self.reject("externalDocs", node, "must be an object");
             }
             _ => {}
         }

@@ -19,12 +19,15 @@ use machine::Machine;
 pub struct Pattern {
     /// The pattern as written.
     pub text: String,
-    compiled: Arc<Result<Compiled, String>>,
+    compiled: Outcome,
 }
+
+/// A compiled pattern, or why there is none.
+type Outcome = Arc<Result<Compiled, String>>;
 
 /// The same few patterns stand in thousands of places (every quantity has one), so each is
 /// compiled once for the process.
-static COMPILED: LazyLock<Mutex<HashMap<String, Arc<Result<Compiled, String>>>>> = LazyLock::new(Mutex::default);
+static COMPILED: LazyLock<Mutex<HashMap<String, Outcome>>> = LazyLock::new(Mutex::default);
 
 /// A pattern that Go accepts.
 #[derive(Debug)]

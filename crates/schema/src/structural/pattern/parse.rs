@@ -35,6 +35,7 @@ pub(super) fn parse(text: &str) -> Result<Hir, String> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "the syntax has these four flags")]
 struct Flags {
     fold: bool,
     lines: bool,
