@@ -87,13 +87,12 @@ impl Verdict {
         let is_error = new(&self.errors, |verdict| &verdict.errors);
         let is_warning = new(&self.warnings, |verdict| &verdict.warnings);
         match (answer.refused, is_error) {
-            (true, true) => Outcomes::Agree,
             (true, false) if defect.cel && self.open => Outcomes::LeftToTheServer,
             (true, false) => Outcomes::SilentMiss,
             (false, true) if defect.harm => Outcomes::Harm,
             (false, true) => Outcomes::FalseAlarm,
             (false, false) if answer.warned && !is_warning => Outcomes::MissedWarning,
-            (false, false) => Outcomes::Agree,
+            (true, true) | (false, false) => Outcomes::Agree,
         }
     }
 

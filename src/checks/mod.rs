@@ -32,7 +32,7 @@ mod webhook;
 pub(crate) use cause::{Symptoms, cause_rank};
 pub use registry::ALL;
 
-pub(crate) use shared_difference::{Difference, differences};
+pub(crate) use shared_difference::{Difference, differences, field};
 pub use tools::Tools;
 
 /// One guarantee.

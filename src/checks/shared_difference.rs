@@ -144,7 +144,7 @@ pub(in crate::checks) fn content(object: &Value) -> impl Iterator<Item = &Value>
 }
 
 /// A JSON pointer as a field path with its indices, such as `.spec.ports[0].name`.
-pub(in crate::checks) fn field(pointer: &str) -> String {
+pub(crate) fn field(pointer: &str) -> String {
     let part =
         |part: Cow<'_, str>| if part.parse::<usize>().is_ok() { format!("[{part}]") } else { format!(".{part}") };
     parts(pointer).map(part).collect()

@@ -44,6 +44,10 @@ impl Found {
         for difference in differences(&before, &after) {
             let kind = difference.kind(schema);
             let path = field(&difference.pointer);
+            let is_omitted_zero = kind == Kind::Representation && difference.now.is_none();
+            if is_omitted_zero && evidence.subject.file.omitted_zeros.is_some() {
+                continue;
+            }
             if (kind.is_loss() || kind == Kind::Representation) && is_declared(evidence, version, &path) {
                 continue;
             }
@@ -60,8 +64,11 @@ impl Found {
     }
 }
 
-/// Whether a field map declares that a field of this version is lost on the way through another and back.
+/// Whether it is declared that a field of this version is lost on the way through another and back.
 pub(super) fn is_declared(evidence: &Evidence<'_>, version: &str, field: &str) -> bool {
+    if evidence.subject.declares_loss(evidence.crd, field) {
+        return true;
+    }
     let maps: Vec<_> = evidence.subject.field_maps_of(evidence.crd).map(|(_, map)| map).collect();
     let mut others = evidence.crd.versions.iter().map(|other| other.name.as_str());
     !maps.is_empty() && others.any(|other| other != version && declares_lost(&maps, &[version, other, version], field))

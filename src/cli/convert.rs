@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::act::wire;
+use crate::checks::{Difference, differences, field};
 use crate::converter::{self, Converter, Declared};
+use crate::evidence::Answer;
 use crate::report::{Outcome, Report};
 use crate::run::{self as engine, Observations, SUITES, Selection, Settings, load_suite};
 use crate::subject::load::{InputError, Texts, Trouble};
@@ -37,7 +39,10 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
     let converter = Converter::of(&subject, crd, endpoint.as_deref()).map_err(wrong)?;
     let exit = match converter.convert(&object, &from, &args.to) {
         Ok(answer) => {
-            console.print(&format!("{answer:#}\n"))?;
+            console.print(&format!("{:#}\n", *answer.raw))?;
+            for note in served_differently(&answer) {
+                console.say(&note);
+            }
             Exit::Success
         }
         Err(why) => {
@@ -62,6 +67,20 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
     let plan = engine::plan_recorded(&subject, &settings, &observations);
     let report = engine::judge(&plan, &observations, &options(None)).report;
     Ok(if tell(&report, &crd.name, console) { exit } else { Exit::Findings })
+}
+
+/// Says what an API server changes of an answer before it goes on with it.
+fn served_differently(answer: &Answer) -> Vec<String> {
+    let said = |difference: &Difference<'_>| {
+        let place = field(&difference.pointer);
+        match (difference.was, difference.now) {
+            (Some(Value::Null), None) => format!("○ the API server drops {place}: its schema does not allow null"),
+            (_, None) => format!("○ the API server drops {place}"),
+            (None, Some(now)) => format!("○ the API server adds {place}: {now}"),
+            (Some(_), Some(now)) => format!("○ the API server makes {place} {now}"),
+        }
+    };
+    differences(&answer.raw, answer.served()).iter().map(said).collect()
 }
 
 /// A refusal in the converter's words, without the secrets that were sent.

@@ -93,7 +93,8 @@ impl<'a> Answerer<'a> {
         if from == to {
             return Ok(object.clone());
         }
-        let mut answer = converter.convert(object, from, to)?;
+        let answer = converter.convert(object, from, to)?;
+        let mut answer = Value::clone(answer.served());
         review::add_metadata(&mut answer);
         Ok(answer)
     }

@@ -14,6 +14,9 @@ use crate::subject::field_map::Relation;
 use crate::subject::{Crd, Subject};
 use crdproof_schema::structural;
 
+/// How many objects are sent together after a larger review failed.
+const PART: usize = 8;
+
 /// So many requests in a row without any answer mean that nobody is there any more.
 const MAX_CONSECUTIVE_FAILURES: usize = 8;
 
@@ -61,17 +64,16 @@ impl<'a> Converter<'a> {
     }
 
     /// Converts one object. `Err` is the refusal, or what an API server dislikes about the answer.
-    pub fn convert(&self, object: &Value, from: &str, to: &str) -> Result<Value, String> {
+    pub fn convert(&self, object: &Value, from: &str, to: &str) -> Result<Answer, String> {
         if let Way::Endpoint(endpoint) = self.way {
             let object = Object::from(object.clone());
             return match self.ask(endpoint, &[&object], to).pop() {
-                Some(Reply::Object(answer)) => Ok(Value::clone(answer.served())),
+                Some(Reply::Object(answer)) => Ok(answer),
                 Some(Reply::Unusable(_, why) | Reply::Refused(why) | Reply::Failed(why)) => Err(why),
                 None => Err("nothing was converted".into()),
             };
         }
-        let raw = self.convert_here(object, from, to)?;
-        Ok(self.held(to, &raw, None).unwrap_or(raw))
+        self.answer_here(object, from, to)
     }
 
     /// Converts objects of one version to another; one reply for each, in order.
@@ -79,14 +81,22 @@ impl<'a> Converter<'a> {
         if let Way::Endpoint(endpoint) = self.way {
             return self.ask(endpoint, objects, to);
         }
-        let convert = |object: &&Object| match self.convert_here(object, from, to) {
-            Ok(raw) => {
-                let served = self.held(to, &raw, None).map(Object::from);
-                Reply::Object(Answer { raw: raw.into(), served })
-            }
+        let convert = |object: &&Object| match self.answer_here(object, from, to) {
+            Ok(answer) => Reply::Object(answer),
             Err(why) => Reply::Refused(why),
         };
         objects.iter().map(convert).collect()
+    }
+
+    fn answer_here(&self, object: &Value, from: &str, to: &str) -> Result<Answer, String> {
+        let raw = self.convert_here(object, from, to)?;
+        let served = self.held(to, &raw, None).map(Object::from);
+        Ok(Answer { raw: raw.into(), served })
+    }
+
+    /// Converts objects like [`Self::convert_all`], with a review for each.
+    pub fn convert_each(&self, objects: &[&Object], from: &str, to: &str) -> Vec<Reply> {
+        objects.iter().flat_map(|object| self.convert_all(&[object], from, to)).collect()
     }
 
     /// What comes of an object where nobody is asked: the server copies it or the maps convert it, and the server writes
@@ -117,7 +127,8 @@ impl<'a> Converter<'a> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Asks in one review. A review that fails as a whole is split, so that one object does not speak for all.
+    /// Asks in one review. A review that fails as a whole is split, so that one object does not speak for all: into a few
+    /// parts, and those that fail again into single objects. Halves of halves would send most objects many times.
     fn ask(&self, endpoint: &dyn Endpoint, objects: &[&Object], to: &str) -> Vec<Reply> {
         if objects.is_empty() {
             return Vec::new();
@@ -130,16 +141,14 @@ impl<'a> Converter<'a> {
             Ok(replies) => return replies,
             Err(failure) => failure,
         };
-        let (first, second) = objects.split_at(objects.len() / 2);
-        if first.is_empty() || self.stopped().is_some() {
+        if objects.len() == 1 || self.stopped().is_some() {
             return all(match failure {
                 NotConverted::Refused(why) => Reply::Refused(why),
                 NotConverted::Failed(why) => Reply::Failed(why),
             });
         }
-        let mut replies = self.ask(endpoint, first, to);
-        replies.extend(self.ask(endpoint, second, to));
-        replies
+        let part = if objects.len() > PART { PART } else { 1 };
+        objects.chunks(part).flat_map(|part| self.ask(endpoint, part, to)).collect()
     }
 
     fn ask_together(&self, endpoint: &dyn Endpoint, objects: &[&Object], to: &str) -> Result<Vec<Reply>, NotConverted> {

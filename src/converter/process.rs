@@ -124,9 +124,21 @@ impl Process {
             webhook = webhook.timeout(timeout.0);
         }
         let program = config.run.first().cloned().unwrap_or_default();
-        let process = Self { webhook, program, log, guarded: Mutex::new(guarded), server, guard };
+        let mut process = Self { webhook, program, log, guarded: Mutex::new(guarded), server, guard };
         process.until_ready(config, port, &hello(subject))?;
+        if let Some(file) = &config.ca_file {
+            process.trust(&subject.folder().join(surroundings.fill(file)))?;
+        }
         Ok(process)
+    }
+
+    /// Trusts the authority in a file that the process wrote while it started, and no other.
+    fn trust(&mut self, file: &Path) -> Result<(), String> {
+        let pem = std::fs::read(file).map_err(|error| {
+            let what = format!("is ready, but caFile {} cannot be read: {error}", file.display());
+            self.told(&what)
+        })?;
+        self.webhook.trust(&pem)
     }
 
     /// Waits until it answers, whatever it says: how it answers is for others to judge.
@@ -310,6 +322,7 @@ fn start_server(subject: &Subject, assets: &Assets, client: Option<&Value>) -> R
     let started = runtime::block_on(async {
         let server = Local::builder(Binaries::from(assets.clone())).start().await?;
         server.install_crds(&crds).await?;
+        server.api().apply_objects(&subject.prerequisites, "crdproof").await?;
         Ok(server)
     });
     started.and_then(|started| started).map_err(|error| format!("the API server that it needs: {}", told(&error)))

@@ -53,6 +53,12 @@ impl Webhook {
         self
     }
 
+    /// Compares its certificate with other authorities, in PEM.
+    pub(super) fn trust(&mut self, authorities: &[u8]) -> Result<(), String> {
+        self.authorities = Some(Authorities::read("the CA of `caFile`", authorities)?);
+        Ok(())
+    }
+
     /// Says whose the authorities are.
     pub(super) fn trusting(mut self, whose: &str) -> Self {
         if let Some(authorities) = &mut self.authorities {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::redaction::{self, Redaction, Shown};
+use super::redaction::{self, Redaction, Shown, floor};
 use crdproof_schema::document::{SourceId, Sources, Span};
 
 /// A place with an excerpt.
@@ -65,8 +65,11 @@ const LEAD: usize = 40;
 #[derive(Debug)]
 pub struct Locator<'a> {
     sources: &'a Sources,
-    named: RefCell<HashMap<(SourceId, u32), Rc<[Range<usize>]>>>,
+    named: RefCell<HashMap<(SourceId, u32), Named>>,
 }
+
+/// The values in a line that look secret by the names of their fields.
+type Named = Rc<[Range<usize>]>;
 
 impl<'a> Locator<'a> {
     /// Finds places in these sources.
@@ -93,8 +96,8 @@ impl<'a> Locator<'a> {
         } else {
             lines[0].text.len()
         };
-        let from = text.floor_char_boundary(from);
-        let to = text.floor_char_boundary(to).max(from);
+        let from = floor(&text, from);
+        let to = floor(&text, to).max(from);
         Location {
             file: start.file,
             line: start.line,
@@ -109,15 +112,15 @@ impl<'a> Locator<'a> {
     fn line(&self, id: SourceId, number: u32, byte: usize, hide: &Redaction) -> Line {
         let line = self.sources.get(id).line(number);
         let start = if line.len() <= LINE_LIMIT || byte < LINE_LIMIT { 0 } else { byte.min(line.len()) - LEAD };
-        let start = line.floor_char_boundary(start);
-        let end = line.floor_char_boundary(start + LINE_LIMIT);
+        let start = floor(line, start);
+        let end = floor(line, start + LINE_LIMIT);
         let shown = redaction::show(line, start..end, &self.named(id, number, line), hide);
         let lead = if start > 0 { "…" } else { "" };
         let text = format!("{lead}{}{}", shown.text, if end < line.len() { "…" } else { "" });
         Line { text, lead: lead.len(), shown }
     }
 
-    fn named(&self, id: SourceId, number: u32, line: &str) -> Rc<[Range<usize>]> {
+    fn named(&self, id: SourceId, number: u32, line: &str) -> Named {
         let mut known = self.named.borrow_mut();
         let found = known.entry((id, number)).or_insert_with(|| redaction::named_secrets(line).into());
         Rc::clone(found)

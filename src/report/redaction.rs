@@ -72,11 +72,18 @@ pub(super) fn show(line: &str, part: Range<usize>, named: &[Range<usize>], hide:
 /// The places of known values that reach into a part of a line.
 fn known_secrets(line: &str, part: &Range<usize>, values: &BTreeSet<String>) -> Vec<Range<usize>> {
     let longest = values.iter().map(String::len).max().unwrap_or_default();
-    let from = line.floor_char_boundary(part.start.saturating_sub(longest));
-    let near = &line[from..line.ceil_char_boundary(part.end.saturating_add(longest).min(line.len()))];
+    // At most three bytes lie between two boundaries.
+    let from = floor(line, part.start.saturating_sub(longest));
+    let near = &line[from..floor(line, part.end.saturating_add(longest + 3))];
     let found = values.iter().flat_map(|value| near.match_indices(value.as_str()));
     let found = found.map(|(start, value)| from + start..from + start + value.len());
     found.filter(|range| range.start < part.end && range.end > part.start).collect()
+}
+
+/// The nearest character boundary at or before a byte.
+pub(super) fn floor(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// The values of fields that look secret, in the order of the line.

@@ -66,6 +66,7 @@ fn old_alone(subject: &Subject, names: &BTreeSet<String>) -> Subject {
         baseline: None,
         samples: subject.samples.clone(),
         recorded: Vec::new(),
+        prerequisites: Vec::new(),
         accepted: Accepted::default(),
         passed_over: BTreeMap::new(),
         file: subject.file.clone(),

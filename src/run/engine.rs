@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use jiff::civil::Date;
@@ -56,11 +56,11 @@ impl Options {
         Self { jobs: Self::jobs(), today, endpoint: Opened::default() }
     }
 
-    /// Returns four threads for each core: a thread that waits for the converter uses no core, and others can judge
+    /// Returns two threads for each core: a thread that waits for the converter uses no core, and another can judge
     /// meanwhile.
     pub fn jobs() -> NonZeroUsize {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        cores.saturating_mul(NonZeroUsize::MIN.saturating_add(3))
+        cores.saturating_mul(NonZeroUsize::MIN.saturating_add(1))
     }
 }
 
@@ -128,6 +128,7 @@ struct Engine<'r, 'a> {
     options: &'r Options,
     cases: &'r [Case<'a>],
     once: Once,
+    searches: Gate,
     emit: Emit<'r, 'a>,
 }
 
@@ -141,7 +142,9 @@ pub(super) fn run<'a>(
     emit: Emit<'_, 'a>,
 ) {
     emit(Event::Started { checks: cases.len() });
-    let engine = Engine { plan, observations, options, cases, once: Once::default(), emit };
+    // Each search uses all threads, so more of them at once than cores only hold more objects in memory.
+    let searches = Gate::new(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
+    let engine = Engine { plan, observations, options, cases, once: Once::default(), searches, emit };
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..options.jobs.get().min(cases.len().max(1)) {
@@ -218,6 +221,7 @@ impl<'a> Engine<'_, 'a> {
 
     /// Tries objects of a CRD on its converter, for all checks that read conversions.
     fn search(&self, crd: &'a Crd, evidence: &Evidence<'_>) -> Result<Searched, String> {
+        let _turn = self.searches.enter();
         let (subject, settings) = (self.plan.subject, self.plan.settings);
         let converter = match &settings.endpoint {
             Some(stand) => Converter::asking(crd, &*stand.0),
@@ -321,6 +325,35 @@ impl<T> ByCrd<T> {
         };
         // Made outside the lock, so that other CRDs need not wait.
         Arc::clone(cell.get_or_init(|| Arc::new(make())))
+    }
+}
+
+/// Lets a number of threads in at a time.
+struct Gate {
+    free: Mutex<usize>,
+    left: Condvar,
+}
+
+/// Being in; ends when it is dropped.
+struct Turn<'g>(&'g Gate);
+
+impl Gate {
+    fn new(places: NonZeroUsize) -> Self {
+        Self { free: Mutex::new(places.get()), left: Condvar::new() }
+    }
+
+    fn enter(&self) -> Turn<'_> {
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.left.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
+        *free -= 1;
+        Turn(self)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.left.notify_one();
     }
 }
 

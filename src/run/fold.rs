@@ -68,8 +68,7 @@ fn fold<'a>(
     let mut counterexamples: Vec<Counterexample> = Vec::new();
     let (mut problems, mut conversions) = (Vec::new(), Vec::new());
     let (mut conversion_runs, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
-    let hidden = Redactor::new(plan);
-    let locator = Locator::new(&subject.sources);
+    let (hidden, locator) = (Redactor::new(plan), Locator::new(&subject.sources));
     let skipped = plan.skipped.iter().cloned().chain(skipped).collect();
     for event in events {
         let (index, case, verdict, shown) = match event {

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::Suite;
 use super::load_suite;
 use super::suite::SUITES;
-use super::suite::matches;
 use crate::checks::{self, Check, Severity};
 use crate::subject::Subject;
 use crate::subject::load::{InputError, Texts, Trouble};
 use crdproof_schema::names;
+use crdproof_schema::text::glob;
 
 /// Suites, further restricted by globs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -54,17 +54,12 @@ impl Selection {
         let mut selected: BTreeMap<&'static str, (&'static Check, Severity)> = BTreeMap::new();
         for suite in &self.suites {
             for check in checks::ALL.iter().copied() {
-                let picks =
-                    |globs: &[String]| globs.iter().any(|glob| matches(glob, check.id) || glob == check.family());
+                let picks = |globs: &[String]| globs.iter().any(|ids| glob(ids, check.id) || ids == check.family());
                 if !picks(&suite.file.checks) || (!self.only.is_empty() && !picks(&self.only)) || picks(&self.except) {
                     continue;
                 }
-                let mut overridden = suite
-                    .file
-                    .severity
-                    .iter()
-                    .filter(|(glob, _)| matches(glob, check.id))
-                    .map(|(_, severity)| *severity);
+                let mut overridden =
+                    suite.file.severity.iter().filter(|(ids, _)| glob(ids, check.id)).map(|(_, severity)| *severity);
                 selected.insert(check.id, (check, overridden.next_back().unwrap_or(check.severity)));
             }
         }
@@ -73,14 +68,13 @@ impl Selection {
 
     /// Whether `only` names this check.
     pub fn picks(&self, check: &Check) -> bool {
-        self.only.iter().any(|glob| matches(glob, check.id) || glob == check.family())
+        self.only.iter().any(|ids| glob(ids, check.id) || ids == check.family())
     }
 
     /// Globs of `only` and `except` that name nothing.
     pub fn unknown(&self) -> Vec<&str> {
-        let names_nothing = |glob: &&String| {
-            !checks::ALL.iter().any(|check| matches(glob, check.id) || check.family() == glob.as_str())
-        };
+        let names_nothing =
+            |ids: &&String| !checks::ALL.iter().any(|check| glob(ids, check.id) || check.family() == ids.as_str());
         self.only.iter().chain(&self.except).filter(names_nothing).map(String::as_str).collect()
     }
 }

@@ -6,10 +6,10 @@ use jiff::civil::Date;
 
 use super::fold::fingerprint;
 use super::group::Causes;
-use super::suite::matches;
 use crate::checks::Severity;
 use crate::report::{self, CheckInfo, Finding, Locator, Outcome, Redaction, Report, WaiverInfo, WaiverState};
-use crate::subject::{ACCEPTED_FILE, AcceptedFinding, Subject, Waiver};
+use crate::subject::{ACCEPTED_FILE, AcceptedFinding, PathGlob, Subject, Waiver};
+use crdproof_schema::text::glob;
 
 /// The id under which idle and expired waivers are reported.
 const CHECK: &str = "subject/waivers-current";
@@ -113,12 +113,8 @@ fn accept(subject: &Subject, report: &mut Report, causes: &Causes) {
 }
 
 fn accepts(waiver: &Waiver, finding: &Finding, causes: &Causes) -> bool {
-    let below = |path: &String| {
-        finding.path.as_ref().is_some_and(|at| {
-            at.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-        })
-    };
-    waiver.check.as_ref().is_none_or(|check| matches(check, &finding.check))
+    let below = |path: &PathGlob| finding.path.as_ref().is_some_and(|at| path.covers(at));
+    waiver.check.as_ref().is_none_or(|check| glob(check, &finding.check))
         && waiver.fingerprint.as_ref().is_none_or(|fingerprint| {
             *fingerprint == finding.fingerprint || *fingerprint == causes.reported_as(finding)
         })
@@ -127,8 +123,9 @@ fn accepts(waiver: &Waiver, finding: &Finding, causes: &Causes) -> bool {
 }
 
 fn names(waiver: &Waiver) -> String {
-    let parts = [&waiver.check, &waiver.fingerprint, &waiver.crd, &waiver.path];
-    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
+    let path = waiver.path.as_ref().map(PathGlob::as_str);
+    let parts = [waiver.check.as_deref(), waiver.fingerprint.as_deref(), waiver.crd.as_deref(), path];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn complaint(subject: &Subject, index: usize, waiver: &Waiver, state: WaiverState) -> Option<Finding> {
@@ -150,7 +147,7 @@ fn complaint(subject: &Subject, index: usize, waiver: &Waiver, state: WaiverStat
         severity,
         crd: waiver.crd.clone().unwrap_or_default(),
         version: None,
-        path: waiver.path.clone(),
+        path: waiver.path.as_ref().map(|path| path.as_str().to_owned()),
         message,
         evidence: Some(format!("reason given: {}", waiver.reason)),
         help: help.into(),

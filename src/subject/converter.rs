@@ -100,6 +100,12 @@ pub struct ProcessConfig {
     /// Whether it needs an API server to start; one is started for it, with the CRDs installed.
     #[serde(default)]
     pub needs_cluster: bool,
+    /// Files and directories with objects that the API server gets before the process starts; with `needsCluster`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub manifests: Vec<String>,
+    /// The CA of its certificate, where it makes one of its own; `$CERT_DIR` is filled in. Read once the process listens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<String>,
 }
 
 /// When a started webhook counts as ready.
@@ -162,6 +168,14 @@ impl ConverterConfig {
             }
             if let Some(path) = process.path.as_ref().filter(|path| !path.starts_with('/')) {
                 return error("/process/path", format!("{path:?} is no path"), "begin it with a slash");
+            }
+            if !process.manifests.is_empty() && !process.needs_cluster {
+                let message = "manifests are for the API server that the process needs".to_owned();
+                return error("/process/manifests", message, "add `needsCluster: true`, or leave `manifests` out");
+            }
+            if process.ca_file.is_some() && !process.tls {
+                let message = "without TLS there is no certificate".to_owned();
+                return error("/process/caFile", message, "leave `caFile` or `tls: false` out");
             }
         }
         None

@@ -1,10 +1,10 @@
 //! A `CustomResourceDefinition` as written.
 
-use super::Kustomized;
+use super::{Column, Kustomized, Scale};
 use crdproof_envtest::api::Resource;
 use crdproof_schema::document::{Kind, Node, Span};
 use crdproof_schema::generate::Context;
-use crdproof_schema::structural::{ScalePaths, Schema, Secrets};
+use crdproof_schema::structural::{Schema, Secrets};
 
 /// A CRD, read tolerantly: what is missing or odd is for the checks to say.
 #[derive(Debug, Clone)]
@@ -110,6 +110,8 @@ pub struct Version {
     pub deprecation_warning: Option<(String, Span)>,
     /// `schema.openAPIV3Schema`.
     pub schema: Option<Schema>,
+    /// The schema that objects are generated from, where hints of the subject file restrict it.
+    pub hinted: Option<Schema>,
     /// `subresources.status`.
     pub status: Option<Span>,
     /// `subresources.scale`.
@@ -120,34 +122,6 @@ pub struct Version {
     pub selectable_fields: Vec<(String, Span)>,
     /// The node without its schema, for places.
     pub node: Node,
-}
-
-/// `subresources.scale`.
-#[derive(Debug, Clone)]
-pub struct Scale {
-    /// Where it stands.
-    pub span: Span,
-    /// `specReplicasPath`.
-    pub spec_replicas: Option<(String, Span)>,
-    /// `statusReplicasPath`.
-    pub status_replicas: Option<(String, Span)>,
-    /// `labelSelectorPath`.
-    pub label_selector: Option<(String, Span)>,
-}
-
-/// One of `additionalPrinterColumns`.
-#[derive(Debug, Clone)]
-pub struct Column {
-    /// Where it stands.
-    pub span: Span,
-    /// `name`.
-    pub name: String,
-    /// `type`.
-    pub ty: String,
-    /// `format`.
-    pub format: Option<(String, Span)>,
-    /// `jsonPath`.
-    pub path: Option<(String, Span)>,
 }
 
 /// A document that says it is a CRD and cannot be one.
@@ -259,17 +233,6 @@ impl Crd {
     }
 }
 
-impl Scale {
-    /// The paths, where both that are required are there.
-    pub fn paths(&self) -> Option<ScalePaths<'_>> {
-        Some(ScalePaths {
-            spec_replicas: &self.spec_replicas.as_ref()?.0,
-            status_replicas: &self.status_replicas.as_ref()?.0,
-            label_selector: self.label_selector.as_ref().map(|(path, _)| path.as_str()),
-        })
-    }
-}
-
 impl Names {
     fn read(node: &Node) -> Self {
         let texts = |key: &str| -> Vec<String> {
@@ -333,6 +296,11 @@ impl ClientConfig {
 }
 
 impl Version {
+    /// Returns the schema that objects are generated from: the version's own, restricted by hints of the subject file.
+    pub fn generated_from(&self) -> Option<&Schema> {
+        self.hinted.as_ref().or(self.schema.as_ref())
+    }
+
     fn read(node: &Node) -> Self {
         let subresources = node.get("subresources");
         let enabled = |key: &str| {
@@ -347,30 +315,14 @@ impl Version {
             deprecated: flag(node, "deprecated"),
             deprecation_warning: spanned(node, "deprecationWarning"),
             schema: node.at(&["schema", "openAPIV3Schema"]).filter(|schema| !schema.is_null()).map(Schema::read),
+            hinted: None,
             status: enabled("status").map(|entry| entry.key_span.to(entry.value.span)),
-            scale: enabled("scale").map(|entry| Scale {
-                span: entry.key_span.to(entry.value.span),
-                spec_replicas: spanned(&entry.value, "specReplicasPath"),
-                status_replicas: spanned(&entry.value, "statusReplicasPath"),
-                label_selector: spanned(&entry.value, "labelSelectorPath"),
-            }),
+            scale: enabled("scale").map(Scale::read),
             columns: items(node, "additionalPrinterColumns").map(Column::read).collect(),
             selectable_fields: items(node, "selectableFields")
                 .map(|field| spanned(field, "jsonPath").unwrap_or((String::new(), field.span)))
                 .collect(),
             node: without_schema(node),
-        }
-    }
-}
-
-impl Column {
-    fn read(node: &Node) -> Self {
-        Self {
-            span: node.span,
-            name: owned(node, "name"),
-            ty: owned(node, "type"),
-            format: spanned(node, "format"),
-            path: spanned(node, "jsonPath"),
         }
     }
 }
@@ -385,7 +337,7 @@ fn items<'a>(node: &'a Node, key: &str) -> impl Iterator<Item = &'a Node> {
     node.get(key).map(Node::items).unwrap_or_default().iter()
 }
 
-fn owned(node: &Node, key: &str) -> String {
+pub(super) fn owned(node: &Node, key: &str) -> String {
     node.str_at(key).unwrap_or_default().to_owned()
 }
 
@@ -393,7 +345,7 @@ fn flag(node: &Node, key: &str) -> bool {
     node.get(key).and_then(Node::as_bool).unwrap_or_default()
 }
 
-fn spanned(node: &Node, key: &str) -> Option<(String, Span)> {
+pub(super) fn spanned(node: &Node, key: &str) -> Option<(String, Span)> {
     let value = node.get(key)?;
     Some((value.as_str()?.to_owned(), value.span))
 }

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ConverterConfig, Period};
+use super::{ConverterConfig, DeclaredLoss, GenerateConfig, OmittedZeros, PathGlob, Period};
 use crate::subject::field_map::FieldMap;
 use crdproof_schema::kubernetes::{KubeVersion, Selector};
 
@@ -38,6 +38,15 @@ pub struct SubjectFile {
     /// How versions relate, as declared by the author.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub field_maps: Vec<FieldMap>,
+    /// Fields that conversion is known to lose, without a field map.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<DeclaredLoss>,
+    /// States that conversion may leave out explicit zero values, such as `0`, `""` or `[]`, where absence means the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted_zeros: Option<OmittedZeros>,
+    /// How objects are generated.
+    #[serde(default, skip_serializing_if = "GenerateConfig::is_empty")]
+    pub generate: GenerateConfig,
     /// How long a conversion may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
@@ -207,9 +216,9 @@ pub struct Waiver {
     /// Only findings of this CRD.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crd: Option<String>,
-    /// Only findings at this field path or below it.
+    /// Only findings at this field path or below it; `*` stands for one step, `**` for any number of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
+    pub path: Option<PathGlob>,
     /// Why it is accepted.
     pub reason: String,
     /// Who answers for it.
@@ -260,6 +269,10 @@ impl SubjectFile {
         if self.migration.as_ref().is_some_and(|migration| migration.command.is_empty()) {
             let message = "the command is empty".to_owned();
             return error("/migration/command".into(), message, "name a program, or leave `migration` out");
+        }
+        let problem = self.declared_problem();
+        if problem.is_some() {
+            return problem;
         }
         for (index, waiver) in self.waivers.iter().enumerate() {
             if waiver.check.is_none() && waiver.fingerprint.is_none() {

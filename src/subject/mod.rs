@@ -4,23 +4,29 @@ mod accepted;
 mod bundle;
 mod converter;
 mod crd;
+mod declared;
 mod exec;
 mod features;
 mod file;
 mod kustomized;
+mod path_glob;
 mod period;
 mod sample;
+mod version_parts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::subject::field_map::{FieldMap, Relation};
 use crdproof_schema::document::{Node, Sources, Span};
+use serde_json::Value;
 
 pub use accepted::{ACCEPTED_FILE, Accepted, AcceptedFinding};
 pub use bundle::Bundle;
 pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig};
-pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
+pub use crd::{ClientConfig, Conversion, Crd, CrdError, Names, Service, Version};
+pub(in crate::subject) use declared::apply_hints;
+pub use declared::{DeclaredLoss, GenerateConfig, Hint, Notation, OmittedZeros};
 pub use exec::ExecConfig;
 pub use features::{Used, features_of};
 pub use file::{
@@ -32,8 +38,10 @@ pub(crate) mod objects;
 pub mod field_map;
 pub mod load;
 
+pub use path_glob::PathGlob;
 pub use period::{Period, PeriodError};
 pub use sample::Sample;
+pub use version_parts::{Column, Scale};
 
 // Names are read together with the CRDs that bear them.
 pub use crdproof_schema::kubernetes::{
@@ -60,6 +68,8 @@ pub struct Subject {
     pub samples: Vec<Sample>,
     /// Samples as they were when converted, to be compared with how they convert today.
     pub recorded: Vec<Sample>,
+    /// Objects that the API server of the converter's process gets before it starts.
+    pub prerequisites: Vec<Value>,
     /// Documents that are no CRDs, counted by kind.
     pub passed_over: BTreeMap<String, usize>,
     /// Findings that were accepted as they are.

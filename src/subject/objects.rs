@@ -45,7 +45,7 @@ pub(crate) fn planned(
 }
 
 fn generated(crd: &Crd, version: &Version, kubernetes: KubeVersion, seed: u64) -> Vec<Value> {
-    let Some(schema) = &version.schema else { return Vec::new() };
+    let Some(schema) = version.generated_from() else { return Vec::new() };
     let options = Options { longest_text: 64, longest_list: 4, parts: 40, ..Options::default() };
     let Ok(generator) = Generator::new(schema, kubernetes, &crd.context(version), options) else { return Vec::new() };
     // The second object of the boundary phase sets many fields at once.

@@ -13,6 +13,32 @@ use crate::support::{block, check, describe};
 
 const CRD: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/databases.example.com";
 
+/// What the manager finds on its server: a kind of another project with an object, and settings in a namespace.
+const MANIFESTS: &str = r#"
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: operators}
+data: {mode: fast}
+---
+apiVersion: other.example.org/v1
+kind: Issuer
+metadata: {name: own}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: operators}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: issuers.other.example.org}
+spec:
+  group: other.example.org
+  scope: Cluster
+  names: {kind: Issuer, listKind: IssuerList, plural: issuers, singular: issuer}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+"#;
+
 /// Copies the databases of the fixtures, whose converter becomes this process.
 fn subject(folder: &Path, release: &str) -> Result<(), Failed> {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds/databases");
@@ -25,7 +51,9 @@ fn subject(folder: &Path, release: &str) -> Result<(), Failed> {
                   exec \"$0\" serve -f serve.yaml --listen 127.0.0.1:$PORT --cert $CERT_DIR/tls.crt \
                   --key $CERT_DIR/tls.key --ca $CERT_DIR/ca.crt";
     let tool = env!("CARGO_BIN_EXE_crdproof");
-    let process = format!("process: {{needsCluster: true, run: [sh, -c, '{script}', '{tool}']}}");
+    std::fs::write(folder.join("manifests.yaml"), MANIFESTS)?;
+    let process =
+        format!("process: {{needsCluster: true, manifests: [manifests.yaml], run: [sh, -c, '{script}', '{tool}']}}");
     check(text.contains("fieldMap: {}") && text.contains("minimum: \"1.31\""), "the subject file is another")?;
     let text = text.replace("fieldMap: {}", &process).replace("minimum: \"1.31\"", &format!("minimum: \"{release}\""));
     Ok(std::fs::write(folder.join("crdproof.yaml"), text)?)
@@ -47,7 +75,11 @@ pub(crate) fn a_manager_gets_an_api_server(binaries: &Binaries) -> Result<(), Fa
             let cluster = Existing::connect(&access).await.map_err(|error| describe(&error))?;
             let crd = cluster.api().get(CRD).await?.ok()?.json();
             let url = crd["spec"]["conversion"]["webhook"]["clientConfig"]["url"].as_str().unwrap_or_default();
-            check(url.starts_with("https://127.0.0.1:"), format!("another converter: {url}"))
+            check(url.starts_with("https://127.0.0.1:"), format!("another converter: {url}"))?;
+            let settings = cluster.api().get("/api/v1/namespaces/operators/configmaps/settings").await?.ok()?.json();
+            check(settings["data"]["mode"] == "fast", settings.to_string())?;
+            let issuer = cluster.api().get("/apis/other.example.org/v1/issuers/own").await?;
+            check(issuer.is_success(), issuer.message())
         })
     });
     // Whatever was seen, the tool is let go and ends by itself.

@@ -17,6 +17,7 @@ mod local;
 mod migrate;
 mod minimum;
 mod probes;
+mod reproduce;
 mod retire;
 mod support;
 mod upgrade;
@@ -153,6 +154,7 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("guests_leave_nothing", existing::guests_leave_nothing),
         ("nothing_is_left_after_a_panic", endings::nothing_is_left_after_a_panic),
         ("nothing_is_left_after_signals", endings::nothing_is_left_after_signals),
+        ("findings_of_scenarios_are_reproduced", reproduce::findings_of_scenarios_are_reproduced),
         ("two_tools_share_a_cache", endings::two_tools_share_a_cache),
     ];
     named(name, binaries, tests)

@@ -9,7 +9,6 @@ use serde_json::Value;
 use crate::fixture::root;
 
 #[path = "../../examples/plant_defects/ours.rs"]
-#[expect(dead_code, reason = "shared with the program that asks a server")]
 mod ours;
 #[path = "../../examples/plant_defects/plant.rs"]
 mod plant;
@@ -27,8 +26,8 @@ fn defects() -> Vec<plant::Defect> {
     let mut files: Vec<String> = std::fs::read_dir(root().join("defects"))
         .unwrap()
         .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "yaml"))
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| name.ends_with(".yaml") && name != "base.yaml")
         .collect();
     files.sort();
     files.iter().flat_map(|name| plant::read(name.trim_end_matches(".yaml"), &document(name))).collect()

@@ -193,3 +193,20 @@ fn scenarios_need_the_converter() {
         assert_eq!(needs_converter(&plan(&subject, &settings, &matrix)), is_needed, "{suite}");
     }
 }
+
+#[test]
+fn a_certificate_of_its_own_is_trusted_by_its_ca_file() {
+    // The certificate is made anew: the one that is handed over is deleted first.
+    let make = "rm $CERT_DIR/*.crt $CERT_DIR/*.key; \
+                openssl req -x509 -newkey rsa:2048 -nodes -days 200 -subj /CN=own -addext subjectAltName=IP:127.0.0.1 \
+                -keyout own.key -out own.crt 2>/dev/null; \
+                exec \"$0\" serve -f serve.yaml --listen 127.0.0.1:$PORT --cert own.crt --key own.key";
+    let process = |more: &str| format!("{{run: [sh, -c, '{make}', '{BINARY}']{more}}}");
+    let arguments = ["run", "--suite", "webhook", "--only", "webhook/certificate-trusted"];
+    let folder = subject(&process(", caFile: own.crt"));
+    crdproof(folder.path(), &arguments).says(0, &["1 passed"]);
+    let folder = subject(&process(""));
+    crdproof(folder.path(), &arguments).says(1, &["webhook/certificate-trusted"]);
+    let folder = subject(&process(", caFile: no.crt"));
+    crdproof(folder.path(), &arguments).says(5, &["is ready, but caFile", "no.crt cannot be read"]);
+}

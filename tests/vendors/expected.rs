@@ -20,6 +20,20 @@ pub(crate) struct Finding {
     fingerprint: String,
     #[serde(default)]
     fields: Vec<Field>,
+    #[serde(default)]
+    reproduce: Option<String>,
+}
+
+impl Finding {
+    /// Returns what the finding is known by.
+    pub(crate) fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Returns the command that shows the finding again.
+    pub(crate) fn reproduce(&self) -> Option<&str> {
+        self.reproduce.as_deref()
+    }
 }
 
 /// A field that a finding concerns.

@@ -4,6 +4,7 @@
 
 mod expected;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
@@ -48,7 +49,8 @@ fn test(name: &str, vendor: &Path, update: bool) -> Result<Completion, Failed> {
     if !prepared.status.success() {
         return Err(format!("cannot prepare {name}\n{}", String::from_utf8_lossy(&prepared.stderr)).into());
     }
-    let found = run(Path::new(&last_line(&prepared.stdout)))?;
+    let folder = PathBuf::from(last_line(&prepared.stdout));
+    let found = run(&folder)?;
     let file = vendor.join("expected.yaml");
     let expected = Expected::read(&file)?;
     if update {
@@ -57,9 +59,34 @@ fn test(name: &str, vendor: &Path, update: bool) -> Result<Completion, Failed> {
         return Ok(Completion::Completed);
     }
     match expected.differences(&found) {
-        differences if differences.is_empty() => Ok(Completion::Completed),
+        differences if differences.is_empty() => reproduce(&folder, &found).map(|()| Completion::Completed),
         differences => Err(format!("{}\n{}", file.display(), differences.join("\n")).into()),
     }
+}
+
+/// Runs the line that each finding gives, and sees the finding again.
+fn reproduce(folder: &Path, found: &[Finding]) -> Result<(), Failed> {
+    let mut by_line: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for finding in found {
+        if let Some(line) = finding.reproduce() {
+            by_line.entry(line).or_default().push(finding.fingerprint());
+        }
+    }
+    if by_line.is_empty() {
+        return Err("no finding says how to reproduce it".into());
+    }
+    for (line, fingerprints) in by_line {
+        let words = line.strip_prefix("crdproof ").ok_or_else(|| format!("not a command of ours: {line}"))?;
+        let script = format!("\"$0\" {words} --no-counterexamples --report json");
+        let again =
+            output(Command::new("sh").current_dir(folder).args(["-c", &script, env!("CARGO_BIN_EXE_crdproof")]))?;
+        let said = String::from_utf8_lossy(&again.stdout);
+        if let Some(missing) = fingerprints.into_iter().find(|fingerprint| !said.contains(*fingerprint)) {
+            let stderr = String::from_utf8_lossy(&again.stderr);
+            return Err(format!("`{line}` does not show {missing} again\n{stderr}").into());
+        }
+    }
+    Ok(())
 }
 
 /// Runs the suites of a prepared subject.

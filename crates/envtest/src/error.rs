@@ -17,6 +17,14 @@ pub enum ClusterError {
         /// What to do.
         help: &'static str,
     },
+    /// The server has no such kind.
+    #[error("the server does not have the kind {kind} of {api_version}")]
+    UnknownKind {
+        /// The kind.
+        kind: String,
+        /// Its group and version.
+        api_version: String,
+    },
     /// A file or folder of ours could not be made.
     #[error("cannot write {path}")]
     File {
@@ -155,6 +163,7 @@ impl ClusterError {
             Self::Exists { .. } => "take a cluster without it, or the provider `local`",
             Self::Left { .. } => "`crdproof env sweep` with the same --kubeconfig and --context tries again",
             Self::File { .. } => "check that the temporary folder exists, can be written to and has space left",
+            Self::UnknownKind { .. } => "add the CRD of the kind, or check apiVersion and kind",
             Self::Port(_) => "end programs that hold many ports, or wait a minute until the kernel frees them",
             Self::Listen { .. } => "check that the address is one of this machine's",
             Self::Guard(_) => "check that /bin/sh exists and that more processes may be started",

@@ -1,6 +1,6 @@
 //! Takes inputs through a converter, and records what came back as conversion runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -22,8 +22,59 @@ pub(super) struct Actor<'a> {
     pub(super) baseline: Option<&'a Converter<'a>>,
     /// The inputs of every version; edits must leave objects valid.
     pub(super) versions: &'a [Inputs<'a>],
-    /// Pairs that are known not to convert, which need no asking.
-    pub(super) dead: BTreeSet<(String, String)>,
+    /// How pairs of versions took the first objects.
+    pub(super) pairs: Pairs,
+}
+
+/// How pairs of versions took the first objects.
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
+    /// Pairs that convert nothing, which need no asking.
+    dead: BTreeSet<(String, String)>,
+    /// Pairs that refuse many objects. One refused object fails a whole review, so each is sent alone.
+    refusing: BTreeSet<(String, String)>,
+}
+
+/// One refused object among so many makes reviews of many objects a waste.
+const MANY_REFUSED: usize = 20;
+
+impl Pairs {
+    /// Learns from the first batch of every version.
+    pub(super) fn learn(survey: &[ConversionRun]) -> Self {
+        #[derive(Default)]
+        struct Count {
+            valid: usize,
+            converted: usize,
+            all: usize,
+            refused: usize,
+        }
+        let mut counts: BTreeMap<(String, String), Count> = BTreeMap::new();
+        for conversion_run in survey {
+            for step in conversion_run.first_conversions() {
+                let count = counts.entry((step.from.to_owned(), step.hop.to.to_string())).or_default();
+                let is_converted = step.hop.answer().is_some();
+                count.all += 1;
+                count.refused += usize::from(!is_converted);
+                if conversion_run.fit.is_valid() {
+                    count.valid += 1;
+                    count.converted += usize::from(is_converted);
+                }
+            }
+        }
+        let mut pairs = Self::default();
+        for (pair, count) in counts {
+            if count.valid > 1 && count.converted == 0 {
+                pairs.dead.insert(pair);
+            } else if count.refused * MANY_REFUSED >= count.all {
+                pairs.refusing.insert(pair);
+            }
+        }
+        pairs
+    }
+
+    fn is_in(pairs: &BTreeSet<(String, String)>, from: &str, to: &str) -> bool {
+        !pairs.is_empty() && pairs.contains(&(from.to_owned(), to.to_owned()))
+    }
 }
 
 impl Actor<'_> {
@@ -82,7 +133,7 @@ impl Actor<'_> {
     }
 
     fn is_dead(&self, from: &str, to: &str) -> bool {
-        !self.dead.is_empty() && self.dead.contains(&(from.to_owned(), to.to_owned()))
+        Pairs::is_in(&self.pairs.dead, from, to)
     }
 
     /// Adds a hop to each of these, and gives the hops that have an object.
@@ -103,7 +154,11 @@ impl Actor<'_> {
         }
         let objects: Vec<&Object> =
             starts.iter().filter_map(|(conversion_run, of)| object(&conversion_runs[*conversion_run], *of)).collect();
-        let replies = converter.convert_all(&objects, from, to);
+        let replies = if Pairs::is_in(&self.pairs.refusing, from, to) {
+            converter.convert_each(&objects, from, to)
+        } else {
+            converter.convert_all(&objects, from, to)
+        };
         let mut reached = Vec::new();
         for ((conversion_run, of), reply) in starts.iter().zip(replies) {
             if let Some(number) = add(&mut conversion_runs[*conversion_run], *of, act.clone(), to, reply) {

@@ -64,13 +64,26 @@ impl Inputs<'_> {
             return Some(given.clone());
         }
         let index = number - self.given.len();
+        if index == LARGE {
+            return None;
+        }
+        self.generated(index)
+    }
+
+    /// The one object that is near the limit of etcd, where so many are generated. It is tried by itself: nothing else
+    /// takes as much memory, and company would be sent again with it.
+    pub(super) fn large(&self) -> Option<Input> {
+        self.generated(LARGE)
+    }
+
+    fn generated(&self, index: usize) -> Option<Input> {
         let generator = self.generator.as_ref().filter(|_| index < self.generated)?;
         let (round, place) = (index / ROUND, index % ROUND);
         let edge = round * EDGES + place;
         let case = match place {
+            _ if index == LARGE => generator.case(Phase::Large, self.seed, 0),
             ..EDGES => generator.case(Phase::Boundary, self.seed, edge as u64),
             7 | 8 => generator.case(Phase::Partial, self.seed, (round * 2 + place - 7) as u64),
-            9 if round == LARGE => generator.case(Phase::Large, self.seed, 0),
             9 => generator.case(Phase::Negative, self.seed, round as u64),
             _ => None,
         };
@@ -93,7 +106,7 @@ impl Inputs<'_> {
             }
         }
         if !matches!(fit, Fit::Partial(_)) {
-            dress(&mut object, number);
+            dress(&mut object, self.given.len() + index);
         }
         as_held(self.schema, &mut object);
         let origin = Origin::Generated { phase: case.phase, seed: self.seed, index: case.index };
@@ -119,8 +132,8 @@ impl Inputs<'_> {
     }
 }
 
-/// The round in which one object near the limit of etcd is tried.
-const LARGE: usize = 40;
+/// The number of the generated object that is near the limit of etcd.
+const LARGE: usize = 40 * ROUND + 9;
 
 /// What a partial object lacks, in words.
 fn missing(path: &str, what: &str) -> String {

@@ -8,7 +8,7 @@ mod recorded;
 mod shrink;
 mod vary;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +22,7 @@ use crate::subject::{Crd, Subject, Version};
 use crdproof_schema::generate::{Coverage, Generator, Options, Phase};
 use serde_json::Value;
 
-use self::act::Actor;
+use self::act::{Actor, Pairs};
 use self::input::{Input, Inputs};
 use self::keep::Kept;
 pub use self::recorded::{Recorded, ShownRun};
@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
             converter: self.converter,
             baseline: self.baseline,
             versions: &versions,
-            dead: BTreeSet::new(),
+            pairs: Pairs::default(),
         };
         let coverage = versions
             .iter()
@@ -111,11 +111,12 @@ impl<'a> Search<'a> {
         // The first batch of each version also says which pairs convert at all.
         let survey: Vec<ConversionRun> =
             versions.iter().flat_map(|inputs| actor.act(&inputs.version, batch(inputs, 0))).collect();
-        actor.dead = dead_pairs(&survey);
+        actor.pairs = Pairs::learn(&survey);
         let conversion_runs = Evidence { conversion_runs: &survey, ..*evidence };
         self.judge(&tally, &conversion_runs, 0, &|_| true);
         Self::count(&tally, survey, 0);
         self.try_all(&actor, &tally, evidence);
+        self.try_large(&actor, &tally, evidence);
 
         let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let stopped = self.converter.stopped().map(str::to_owned);
@@ -145,24 +146,49 @@ impl<'a> Search<'a> {
         let mut batches: Vec<(usize, usize)> = batches.collect();
         batches.sort_unstable();
         let next = AtomicUsize::new(0);
-        let over = || self.deadline.is_some_and(|end| Instant::now() >= end) || self.converter.stopped().is_some();
         std::thread::scope(|scope| {
             for _ in 0..self.jobs.get().min(batches.len()) {
                 scope.spawn(|| {
                     while let Some((number, version)) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if over() {
+                        if self.is_over() {
                             break;
                         }
                         let inputs = &actor.versions[*version];
-                        let conversion_runs = actor.act(&inputs.version, batch(inputs, *number));
-                        let batch = Evidence { conversion_runs: &conversion_runs, ..*evidence };
                         let order = number * actor.versions.len() + version;
-                        self.judge(tally, &batch, order, &|check| check.needs.contains(&Need::ConversionRuns));
-                        Self::count(tally, conversion_runs, order);
+                        self.try_batch(actor, tally, evidence, inputs, batch(inputs, *number), order);
                     }
                 });
             }
         });
+    }
+
+    /// The large object of every version, one after the other.
+    fn try_large(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) {
+        let batches = actor.versions.iter().map(|inputs| inputs.count().div_ceil(BATCH)).max().unwrap_or_default();
+        for (version, inputs) in actor.versions.iter().enumerate() {
+            let Some(large) = inputs.large().filter(|_| !self.is_over()) else { continue };
+            let order = batches * actor.versions.len() + version;
+            self.try_batch(actor, tally, evidence, inputs, vec![large], order);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|end| Instant::now() >= end) || self.converter.stopped().is_some()
+    }
+
+    fn try_batch(
+        &self,
+        actor: &Actor<'_>,
+        tally: &Mutex<Tally>,
+        evidence: &Evidence<'_>,
+        inputs: &Inputs<'_>,
+        batch: Vec<Input>,
+        order: usize,
+    ) {
+        let conversion_runs = actor.act(&inputs.version, batch);
+        let evidence = Evidence { conversion_runs: &conversion_runs, ..*evidence };
+        self.judge(tally, &evidence, order, &|check| check.needs.contains(&Need::ConversionRuns));
+        Self::count(tally, conversion_runs, order);
     }
 
     fn judge(&self, tally: &Mutex<Tally>, evidence: &Evidence<'_>, order: usize, concerned: &dyn Fn(&Check) -> bool) {
@@ -261,7 +287,7 @@ pub(crate) fn judge_recorded(
 
 /// What makes objects of a version. What keeps a schema from having any is for the checks of the manifest to say.
 fn generator<'c>(crd: &'c Crd, version: &'c Version) -> Option<Generator<'c>> {
-    let schema = version.schema.as_ref()?;
+    let schema = version.generated_from()?;
     Generator::new(schema, schema.newest_release(), &crd.context(version), Options::default()).ok()
 }
 
@@ -293,18 +319,4 @@ fn pair<'p>(pairs: &'p mut Vec<PairInfo>, from: &str, to: &str) -> &'p mut PairI
         index
     });
     &mut pairs[index]
-}
-
-/// Pairs of versions that no valid object could be converted between, though several were tried.
-fn dead_pairs(survey: &[ConversionRun]) -> BTreeSet<(String, String)> {
-    let mut pairs: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
-    for conversion_run in survey.iter().filter(|conversion_run| conversion_run.fit.is_valid()) {
-        for step in conversion_run.first_conversions() {
-            let (asked, converted) = pairs.entry((step.from.to_owned(), step.hop.to.to_string())).or_default();
-            *asked += 1;
-            *converted += usize::from(step.hop.answer().is_some());
-        }
-    }
-    let dead = pairs.into_iter().filter(|(_, (asked, converted))| *asked > 1 && *converted == 0);
-    dead.map(|(pair, _)| pair).collect()
 }

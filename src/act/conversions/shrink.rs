@@ -21,6 +21,16 @@ const SHRINK_TIMEOUT: Duration = Duration::from_secs(60);
 /// How many objects are asked about for one finding.
 const BUDGET: Budget = Budget { objects: 1500, batch: 48 };
 
+/// How many bytes of objects are asked about for one finding. What needs a huge object to show stays huge, however long one
+/// tries.
+const MOST_BYTES: usize = 4 << 20;
+
+/// Returns how many objects like this one are asked about.
+fn budget(object: &Value) -> Budget {
+    let affordable = MOST_BYTES / object.to_string().len().max(1);
+    Budget { objects: BUDGET.objects.min(affordable), batch: BUDGET.batch.min(affordable) }
+}
+
 /// Makes the object of every finding as small as it gets.
 pub(super) fn smaller(kept: &mut Kept, actor: &Actor<'_>, evidence: &Evidence<'_>, deadline: Option<Instant>) {
     let all = Instant::now() + SHRINK_TIMEOUT;
@@ -79,13 +89,13 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
         as_held(inputs.schema, &mut held);
         admitted && held == *object
     };
-    let object = match &best.fit {
-        Fit::Valid => search_among(&best.input, BUDGET, &valid, &mut again).object,
-        Fit::Partial(_) => {
-            search_among(&best.input, BUDGET, &|object| has_shape_of(&best.input, object), &mut again).object
-        }
-        Fit::Invalid(_) => search_among(&best.input, BUDGET, &|_| true, &mut again).object,
+    let has_shape = |object: &Value| has_shape_of(&best.input, object);
+    let may_be_tried: &dyn Fn(&Value) -> bool = match &best.fit {
+        Fit::Valid => &valid,
+        Fit::Partial(_) => &has_shape,
+        Fit::Invalid(_) => &|_| true,
     };
+    let object = search_among(&best.input, budget(&best.input), may_be_tried, &mut again).object;
     let confirmed = actor.act(&inputs.version, vec![like(&best, &object, whole)]).pop();
     if !confirmed.is_some_and(|confirmed| shown.retell(evidence, &confirmed)) {
         shown.conversion_run = Some(best);

@@ -240,21 +240,14 @@ impl Deliverer {
         let (group, version) = document.group_version();
         let key = (group.clone(), version.clone(), document.kind().to_owned());
         if !self.kinds.contains_key(&key) {
-            let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
-            let answer = self.get(&format!("{root}/{version}")).await?.json();
-            let resources = answer["resources"].as_array().into_iter().flatten();
-            let mut of_kind = resources.filter(|found| found["kind"] == document.object["kind"]);
-            // Parts of objects, such as `pods/eviction`, have kinds, too.
-            let found = of_kind.find(|found| found["name"].as_str().is_some_and(|name| !name.contains('/')));
-            let Some(found) = found else {
+            let Some(found) = self.api.discover(&group, &version, document.kind()).await? else {
                 return Err(ClusterError::from(Unfit {
                     name: document.name.clone(),
                     why: format!("is of a kind that the server does not have at {group}/{version}"),
                     help: "add the definition of its kind to the source".into(),
                 }));
             };
-            let plural = found["name"].as_str().unwrap_or_default().to_owned();
-            self.kinds.insert(key.clone(), (plural, found["namespaced"] == true));
+            self.kinds.insert(key.clone(), found);
         }
         let (plural, namespaced) = &self.kinds[&key];
         Ok(document.resource(plural, *namespaced)?)

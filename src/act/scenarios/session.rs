@@ -346,7 +346,7 @@ async fn convertible(crd: &Crd, converter: &Arc<dyn Endpoint>, objects: Vec<Plan
             others
                 .map(|to| {
                     let there = converter.convert(&object, &planned.version, to)?;
-                    converter.convert(&there, to, &planned.version)
+                    converter.convert(there.served(), to, &planned.version)
                 })
                 .find_map(Result::err)
         };

@@ -1,7 +1,7 @@
 //! Absent, null and empty are different things.
 
 use super::shared::{declared, differs, each, schema_of};
-use crate::checks::shared_difference::{Kind, content, differences_in};
+use crate::checks::shared_difference::{Difference, Kind, content, differences_in};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use serde_json::Value;
 
@@ -39,6 +39,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 .filter(|difference| difference.is_content())
             {
                 if difference.kind(schema) == Kind::Representation
+                    && !may_be_omitted(evidence, difference)
                     && !difference.is_default(schema)
                     && !declared(evidence, conversion_run, back.number, &difference.pointer)
                 {
@@ -48,6 +49,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
+}
+
+/// Whether the author states that explicit zero values may become absent, and this is one.
+fn may_be_omitted(evidence: &Evidence<'_>, difference: &Difference<'_>) -> bool {
+    evidence.subject.file.omitted_zeros.is_some() && difference.was.is_some() && difference.now.is_none()
 }
 
 /// Whether a value is empty, or has anything that is there and empty.

@@ -4,7 +4,10 @@ use crate::checks::Failure;
 use crate::checks::shared_difference::{differences, field};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::ConversionRun;
+use crate::subject::DeclaredLoss;
 use crate::subject::field_map::Loss;
+use crdproof_schema::document::pointer;
+use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/declared-loss-is-real",
@@ -48,10 +51,53 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     }
+    let by_path = evidence.subject.file.losses.iter().enumerate();
+    for (index, loss) in by_path.filter(|(_, loss)| loss.is_of(evidence.crd)) {
+        declared += 1;
+        let seen: Vec<bool> =
+            evidence.conversion_runs.iter().flat_map(|conversion_run| losses_by_path(conversion_run, loss)).collect();
+        examined += usize::from(!seen.is_empty());
+        if !seen.is_empty() && !seen.contains(&true) {
+            let message = format!("{} is declared lost, but {} objects kept it", loss.path.as_str(), seen.len());
+            let span = evidence.subject.file_span(&format!("/losses/{index}/path"));
+            let path = Some(loss.path.as_str().to_owned());
+            failures.push(Failure { span, path, ..Failure::new(message).key("kept") });
+        }
+    }
     if declared == 0 {
         return Verdict::Passed { examined: evidence.conversion_runs.len().max(1) };
     }
     Verdict::from_failures(failures, examined)
+}
+
+/// For each round trip of an object that has a field which the path names: whether one was lost.
+fn losses_by_path(conversion_run: &ConversionRun, loss: &DeclaredLoss) -> Vec<bool> {
+    if !conversion_run.fit.is_valid() || !has_field(&conversion_run.input, &mut String::new(), loss) {
+        return Vec::new();
+    }
+    let is_lost = |served| {
+        let found = differences(&conversion_run.input, served);
+        found.iter().any(|difference| loss.path.covers(&field(&difference.pointer)))
+    };
+    conversion_run.round_trips().filter_map(|(_, back)| Some(is_lost(back.hop.served()?))).collect()
+}
+
+/// Whether an object has a field that the path names.
+fn has_field(value: &Value, at: &mut String, loss: &DeclaredLoss) -> bool {
+    if loss.path.matches(&field(at)) {
+        return true;
+    }
+    let mut is_below = |name: &str, value: &Value| {
+        let length = pointer::descend(at, name);
+        let has = has_field(value, at, loss);
+        at.truncate(length);
+        has
+    };
+    match value {
+        Value::Object(map) => map.iter().any(|(name, value)| is_below(name, value)),
+        Value::Array(items) => items.iter().enumerate().any(|(index, item)| is_below(&index.to_string(), item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 /// For each round trip of an object that has the field: whether it was lost.

@@ -31,6 +31,16 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 if !difference.kind(schema_of(evidence, &conversion_run.version)).is_loss() {
                     continue;
                 }
+                let by_path = evidence.subject.file.losses.iter().enumerate();
+                for (index, loss) in by_path.filter(|(_, loss)| loss.expires < evidence.today) {
+                    if loss.covers(evidence.crd, &field(&difference.pointer)) {
+                        let path = loss.path.as_str();
+                        let message = format!("{path} is still lost, which was accepted until {}", loss.expires);
+                        let failure = about(evidence, conversion_run, back.number, message).key(format!("{index}"));
+                        let span = evidence.subject.file_span(&format!("/losses/{index}/expires"));
+                        tell.failure(Failure { path: Some(path.to_owned()), span, ..failure });
+                    }
+                }
                 let (lost, way) = (field(&difference.pointer), conversion_run.way(back.number));
                 for (map_index, map) in &maps {
                     for (index, loss) in map.lost.iter().enumerate().filter(|(_, loss)| loss.until < evidence.today) {

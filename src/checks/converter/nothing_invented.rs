@@ -10,6 +10,7 @@ use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
 use crate::evidence::{ConversionRun, Step};
 use crate::subject::field_map::expected;
 use crdproof_schema::structural::means_absent;
+use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/nothing-invented",
@@ -70,7 +71,9 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
     })
 }
 
-/// Zero and empty values change nothing but the representation, which is drift all the same.
+/// Judges what appears by its harm. Zero and empty values change nothing but the representation. A duration or quantity of
+/// zero is a setting like any other, and seldom what absence means. Other values may be what absence means, written out: that
+/// is drift, and whether it is more depends on the controller.
 fn weighed(
     evidence: &Evidence<'_>,
     conversion_run: &ConversionRun,
@@ -80,6 +83,22 @@ fn weighed(
 ) -> Failure {
     let failure = differs(evidence, conversion_run, step.number, place, on);
     let schema = schema_of(evidence, &step.hop.to).and_then(|schema| schema.at_pointer(&place.pointer));
-    let is_empty = place.now.is_some_and(|value| means_absent(schema, value));
-    if is_empty { failure.severity(Severity::Note) } else { failure }
+    match place.now {
+        Some(now) if means_absent(schema, now) => failure.severity(Severity::Note),
+        Some(now) if has_zero_measure(now) => failure,
+        _ => failure.severity(Severity::Warning),
+    }
+}
+
+/// Returns whether a value is or holds a text that is zero with a unit, such as `0s`.
+fn has_zero_measure(value: &Value) -> bool {
+    match value {
+        Value::String(text) => {
+            let number = text.trim_end_matches(char::is_alphabetic);
+            number.len() < text.len() && number.parse() == Ok(0.0)
+        }
+        Value::Array(items) => items.iter().any(has_zero_measure),
+        Value::Object(map) => map.values().any(has_zero_measure),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }

@@ -34,7 +34,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
     each(evidence, |tell, conversion_run| {
         // What the author wrote need not be valid, and then the answer need not be.
-        let is_own = !matches!(conversion_run.origin, Origin::Generated { .. });
+        let is_own = matches!(conversion_run.origin, Origin::Sample(_));
         let own = tools.validator(&conversion_run.version).filter(|_| is_own);
         let is_valid = own.is_none_or(|own| own.validate(&own.filled(&conversion_run.input)).violations.is_empty());
         if !conversion_run.fit.is_valid() || !is_valid {

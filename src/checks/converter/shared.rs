@@ -126,10 +126,13 @@ pub(super) fn differs(
     Failure { evidence: Some(story), ..failure }
 }
 
-/// Whether a field map declares the loss of a field of the conversion run's version on the way to a hop.
+/// Whether the loss of a field of the conversion run's version is declared: by its path, or by a field map on the way to
+/// a hop.
 pub(super) fn declared(evidence: &Evidence<'_>, conversion_run: &ConversionRun, number: usize, pointer: &str) -> bool {
-    let maps: Vec<_> = evidence.subject.field_maps_of(evidence.crd).map(|(_, map)| map).collect();
-    !maps.is_empty() && declares_lost(&maps, &conversion_run.way(number), &field(pointer))
+    let (subject, field) = (evidence.subject, field(pointer));
+    let maps: Vec<_> = subject.field_maps_of(evidence.crd).map(|(_, map)| map).collect();
+    subject.declares_loss(evidence.crd, &field)
+        || !maps.is_empty() && declares_lost(&maps, &conversion_run.way(number), &field)
 }
 
 /// The schema of a version.

@@ -84,8 +84,8 @@ fn add<'a>(found: &mut Vec<Lost<'a>>, path: Path, loss: Loss<'a>, has: &'a Versi
         found.push(Lost { path, loss, owners: Vec::new(), others: Vec::new() });
         found.len() - 1
     });
-    let lost = &mut found[index];
-    for (list, version) in [(&mut lost.owners, has), (&mut lost.others, lacks)] {
+    let entry = &mut found[index];
+    for (list, version) in [(&mut entry.owners, has), (&mut entry.others, lacks)] {
         if !list.iter().any(|listed| listed.name == version.name) {
             list.push(version);
         }

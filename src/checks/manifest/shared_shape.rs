@@ -1,4 +1,4 @@
-//! The fields of a CustomResourceDefinition around its schemas, with their types.
+//! The fields of a `CustomResourceDefinition` around its schemas, with their types.
 
 use crdproof_schema::document::{Kind, Node};
 

@@ -6,6 +6,8 @@ use std::path::Path;
 use super::kustomize::{self, Built};
 use super::{InputError, Text, Texts, conversion, parallel};
 use crate::subject::{Crd, CrdInputs, Kustomized};
+use serde_json::Value;
+
 use crdproof_schema::document::{Kind, Node, SourceId, Sources, parse};
 
 /// What a bundle of manifests holds.
@@ -106,6 +108,14 @@ pub(super) fn read_objects(sources: &mut Sources, texts: &Texts, paths: &[String
     }
     found.retain(|text| !kustomize::is_kustomization(Path::new(&text.name)));
     Ok(from_texts(sources, found)?.others)
+}
+
+/// Reads objects of any kind, CRDs among them.
+pub(super) fn read_all(sources: &mut Sources, texts: &Texts, paths: &[String]) -> Result<Vec<Value>, InputError> {
+    let inputs = CrdInputs { paths: paths.to_vec(), ..CrdInputs::default() };
+    let found = read_manifests(sources, texts, &inputs)?;
+    let crds = found.crds.iter().map(|crd| crd.node.to_value());
+    Ok(crds.chain(found.others.iter().map(Node::to_value)).collect())
 }
 
 pub(super) fn from_texts(sources: &mut Sources, texts: Vec<Text>) -> Result<Manifests, InputError> {

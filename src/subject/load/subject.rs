@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::{InputError, Manifests, Text, Texts, Trouble, read_manifests};
 use super::{field_maps, manifests};
-use crate::subject::{ACCEPTED_FILE, API_VERSION, Accepted, Baseline, Crd, CrdInputs, Sample, Subject, SubjectFile};
+use crate::subject::{
+    ACCEPTED_FILE, API_VERSION, Accepted, Baseline, Crd, CrdInputs, Sample, Subject, SubjectFile, apply_hints,
+};
 use crdproof_schema::document::{Node, Sources, Span, decode, parse};
 
 /// Loads the subject that a subject file describes. Paths in it are relative to it.
@@ -109,7 +111,12 @@ fn load(mut sources: Sources, file: SubjectFile, document: Option<Node>, texts: 
         Some(baseline) => Some(read_manifests(&mut sources, texts, &baseline_inputs(baseline))?),
         None => None,
     };
-    assemble(sources, file, document, manifests, [samples, recorded], baseline)
+    let prerequisites = match file.converter.as_ref().and_then(|converter| converter.process.as_ref()) {
+        Some(process) => manifests::read_all(&mut sources, texts, &process.manifests)?,
+        None => Vec::new(),
+    };
+    let subject = assemble(sources, file, document, manifests, [samples, recorded], baseline)?;
+    Ok(Subject { prerequisites, ..subject })
 }
 
 fn baseline_inputs(baseline: &Baseline) -> CrdInputs {
@@ -133,14 +140,21 @@ fn assemble(
         *passed_over.entry(what.clone()).or_default() += 1;
     }
     let name = subject_name(&file, &manifests.crds);
+    let mut crds = manifests.crds;
+    if let (Err(index), Some(document)) = (apply_hints(&file.generate.hints, &mut crds), &document) {
+        let span = document.nearest(&format!("/generate/hints/{index}/path")).span;
+        let message = format!("no field is named {:?}", file.generate.hints[index].path.as_str());
+        return Err(InputError::at(&sources, span, message).help("`kubectl explain` shows the fields of a CRD"));
+    }
     let subject = Subject {
         name,
         arguments: None,
         sources,
-        crds: manifests.crds,
+        crds,
         baseline: baseline.map(|baseline| baseline.crds),
         samples,
         recorded,
+        prerequisites: Vec::new(),
         accepted: Accepted::default(),
         passed_over,
         file,

@@ -133,8 +133,11 @@ impl Faulty {
         if from == to && faults.is_empty() {
             return Ok(object);
         }
-        let mut output =
-            if from == to { object.clone() } else { self.right.convert(&input, from, to).map_err(refused)? };
+        let mut output = if from == to {
+            object.clone()
+        } else {
+            Value::clone(self.right.convert(&input, from, to).map_err(refused)?.served())
+        };
         // Server-side apply insists on metadata in the answer.
         if output["metadata"].is_null() {
             output["metadata"] = json!({});

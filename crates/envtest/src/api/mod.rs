@@ -14,6 +14,7 @@ use super::ClusterError;
 
 mod crds;
 mod identity;
+mod objects;
 mod query;
 mod watch;
 

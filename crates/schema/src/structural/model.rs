@@ -278,6 +278,18 @@ impl Schema {
         })
     }
 
+    /// The schema at a path, to be changed.
+    pub fn at_mut(&mut self, path: &Path) -> Option<&mut Schema> {
+        path.steps().iter().try_fold(self, |schema, step| match step {
+            Step::Field(name) if schema.properties.contains_key(name) => schema.properties.get_mut(name),
+            Step::Item => schema.items.as_deref_mut(),
+            Step::Field(_) | Step::Value => match &mut schema.additional {
+                Some(Additional::Schema(values)) => Some(&mut **values),
+                Some(Additional::Allowed(_)) | None => None,
+            },
+        })
+    }
+
     /// The schema at a JSON pointer into an object.
     pub fn at_pointer(&self, pointer: &str) -> Option<&Schema> {
         pointer.split('/').skip(1).map(crate::document::pointer::unescape).try_fold(self, |schema, part| {

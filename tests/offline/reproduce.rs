@@ -1,0 +1,84 @@
+//! The line that a finding gives to reproduce it shows the same finding again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::Value;
+
+use crate::cli::{BINARY, copy, crdproof, repository};
+
+/// Whole subjects, and fixtures of the manifest family that break it; those have no recorded evidence.
+fn folders() -> Vec<PathBuf> {
+    let children = |path: PathBuf| {
+        let mut children: Vec<PathBuf> = std::fs::read_dir(path).unwrap().flatten().map(|entry| entry.path()).collect();
+        children.sort();
+        children
+    };
+    let is_broken = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("fail");
+    let fixtures = children(repository().join("fixtures/checks/manifest")).into_iter().flat_map(children);
+    children(repository().join("fixtures/crds")).into_iter().chain(fixtures.filter(is_broken)).collect()
+}
+
+/// The arguments that name a fixture: its subject file, or its CRDs.
+fn arguments(folder: &Path) -> Vec<String> {
+    if folder.join("crdproof.yaml").is_file() {
+        return vec!["-f".into(), "crdproof.yaml".into()];
+    }
+    let names = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
+    let mut crds: Vec<String> = names.filter(|name| name.starts_with("crd")).collect();
+    crds.sort();
+    crds
+}
+
+/// Every line that a run gives, with the fingerprints of its findings.
+fn lines(report: &Value) -> BTreeMap<String, BTreeSet<String>> {
+    let mut lines: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for finding in report["findings"].as_array().unwrap() {
+        if let Some(line) = finding["reproduce"].as_str() {
+            lines.entry(line.to_owned()).or_default().insert(finding["fingerprint"].as_str().unwrap().to_owned());
+        }
+    }
+    lines
+}
+
+fn check(fixture: &Path) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    copy(fixture, folder.path());
+    let arguments = arguments(folder.path());
+    let mut words = vec!["run", "--suite", "quick", "--no-counterexamples", "-q", "--report", "json"];
+    words.extend(arguments.iter().map(String::as_str));
+    let run = crdproof(folder.path(), &words);
+    if run.stdout.is_empty() {
+        return 0;
+    }
+    let lines = lines(&run.json());
+    for (line, fingerprints) in &lines {
+        let words = line.strip_prefix("crdproof ").unwrap_or_else(|| panic!("not a command of ours: {line}"));
+        let script = format!("\"$0\" {words} --no-counterexamples -q --report json");
+        let again =
+            Command::new("sh").current_dir(folder.path()).args(["-c", &script, BINARY]).output().unwrap().stdout;
+        let again = String::from_utf8_lossy(&again);
+        for fingerprint in fingerprints {
+            assert!(again.contains(fingerprint), "{}: `{line}` does not show {fingerprint}", fixture.display());
+        }
+    }
+    lines.len()
+}
+
+#[test]
+fn every_line_shows_its_findings_again() {
+    let (folders, next, tried) = (folders(), AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(folder) = folders.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    tried.fetch_add(check(folder), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    let tried = tried.into_inner();
+    assert!(tried > 60, "only {tried} lines");
+}
