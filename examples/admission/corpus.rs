@@ -15,7 +15,9 @@ pub(crate) struct Definition {
 /// All CRDs whose name contains a text.
 pub(crate) fn load(folder: &Path, only: &str) -> Result<Vec<Definition>, Box<dyn std::error::Error>> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    paths.retain(|path| {
+        path.extension().is_some_and(|ending| ["json", "yaml", "yml"].iter().any(|known| ending == *known))
+    });
     paths.sort();
     let mut definitions = Vec::new();
     for path in paths {

@@ -1,6 +1,6 @@
 //! One finding with its source excerpts, as a compiler would show it.
 
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::paint::{clean, wrap};
 use super::sections::{aim, marked};
@@ -32,17 +32,17 @@ impl Excerpts {
         let title = level.primary_title(clean(&finding.message)).id(clean(&finding.check));
         let mut group = Group::with_title(title);
         if let Some(location) = &finding.location {
-            group = group.element(snippet(location, AnnotationKind::Primary, None));
+            group = show(group, location, AnnotationKind::Primary, None);
         }
         for related in &finding.related {
             let label = Some(clean(&related.message));
-            group = group.element(snippet(&related.location, AnnotationKind::Context, label));
+            group = show(group, &related.location, AnnotationKind::Context, label);
         }
         for (name, text) in details(finding, why) {
             let text = self.fit(name, &text);
             group = group.element(Level::NOTE.with_name(Some(name)).message(text));
         }
-        self.renderer.render(&[group])
+        without_bare_marks(&self.renderer.render(&[group]))
     }
 
     /// Prose is wrapped; evidence and commands keep their own lines.
@@ -89,12 +89,31 @@ fn also(finding: &Finding) -> Option<String> {
     (!checks.is_empty()).then(|| checks.join(", "))
 }
 
-fn snippet(location: &Location, kind: AnnotationKind, label: Option<String>) -> Snippet<'_, Annotation<'_>> {
+/// Adds the excerpt of a place. The renderer counts columns in the excerpt, which is not the whole of a long line.
+fn show<'a>(group: Group<'a>, location: &'a Location, kind: AnnotationKind, label: Option<String>) -> Group<'a> {
     let excerpt = &location.excerpt;
-    Snippet::source(same_length(&excerpt.text))
+    let (line, column) = (location.line as usize, location.column as usize);
+    let marked = marked(excerpt);
+    let is_whole = excerpt.text[..marked.start].chars().count() + 1 == column;
+    let snippet: Snippet<'a, Annotation<'a>> = Snippet::source(same_length(&excerpt.text))
         .line_start(excerpt.line.max(1) as usize)
-        .path(clean(&location.file))
-        .annotation(kind.span(marked(excerpt)).label(label))
+        .annotation(kind.span(marked).label(label));
+    if is_whole {
+        return group.element(snippet.path(clean(&location.file)));
+    }
+    group.element(Origin::path(clean(&location.file)).line(line).char_column(column)).element(snippet)
+}
+
+/// Drops lines with nothing but `:::`, by which the renderer begins an excerpt whose place stands above it.
+fn without_bare_marks(text: &str) -> String {
+    let is_bare = |line: &&str| {
+        let mut parts = line.split('\u{1b}');
+        let first = parts.next().unwrap_or_default();
+        // A colour begins with an escape and ends with an m.
+        let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
+        std::iter::once(first).chain(rest).collect::<String>().trim() == ":::"
+    };
+    text.lines().filter(|line| !is_bare(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// The renderer makes other control characters visible itself, but would pass these on. Byte ranges
@@ -113,6 +132,14 @@ mod tests {
         let long = cut(&"line\n".repeat(30));
         assert_eq!(long.lines().count(), EVIDENCE + 1);
         assert!(long.ends_with("… 6 more lines (--verbose shows all)"));
+    }
+
+    #[test]
+    fn marks_without_a_place_are_dropped() {
+        assert_eq!(
+            without_bare_marks("a\n \u{1b}[1m\u{1b}[94m::: \u{1b}[0m\n ::: f.yaml:1:2\nb"),
+            "a\n ::: f.yaml:1:2\nb"
+        );
     }
 
     #[test]

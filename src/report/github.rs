@@ -1,13 +1,16 @@
 //! GitHub workflow commands: one line per finding, which becomes an annotation on the change.
 //!
-//! GitHub shows ten annotations of each level per step. All are written, worst first, so that the
-//! log is complete and the ten that are shown are the ones to begin with.
+//! GitHub shows ten annotations of each level per step, and drops the others without a word. So nine are written of
+//! each level that has more than ten, and the tenth says how many more there are.
 
 use std::fmt::Write as _;
 
 use super::sections::WORST_FIRST;
 use super::{Finding, Report};
 use crate::checks::Severity;
+
+/// Annotations of one level that GitHub shows for one step.
+const SHOWN: usize = 10;
 
 /// Writes the findings that count as workflow commands.
 pub fn github(report: &Report) -> String {
@@ -18,9 +21,18 @@ pub fn github(report: &Report) -> String {
         let _ = writeln!(out, "::error title=crdproof could not judge::{message}");
     }
     for severity in WORST_FIRST {
-        for finding in report.counting().filter(|finding| finding.severity == severity) {
+        let all: Vec<&Finding> = report.counting().filter(|finding| finding.severity == severity).collect();
+        // Problems are errors, too.
+        let room = if severity == Severity::Error { SHOWN.saturating_sub(report.problems.len()).max(2) } else { SHOWN };
+        let written = if all.len() > room { room - 1 } else { all.len() };
+        for finding in &all[..written] {
             out.push_str(&command(report, finding));
             out.push('\n');
+        }
+        if all.len() > written {
+            let more = all.len() - written;
+            let name = command_name(severity);
+            let _ = writeln!(out, "::{name} title=crdproof::{more} more of this level; the report of the run has all");
         }
     }
     out

@@ -46,7 +46,7 @@ pub use model::{
     CheckInfo, Counts, CrdInfo, FailOn, Outcome, Problem, Report, Result, ScenarioInfo, Skipped, Summary, VersionInfo,
     WaiverInfo, WaiverState,
 };
-pub use place::{Excerpt, Location, Related};
+pub use place::{Excerpt, Location, Locator, Related};
 pub use redaction::Redaction;
 pub use sarif::sarif;
 pub use sections::not_tested;

@@ -1,10 +1,15 @@
 //! Places in sources, with enough text to show them without the source available.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::redaction::{self, Redaction};
-use crdproof_schema::document::{Sources, Span};
+use super::redaction::{self, Redaction, Shown, floor};
+use crdproof_schema::document::{SourceId, Sources, Span};
 
 /// A place with an excerpt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,28 +57,48 @@ pub struct Related {
 const EXCERPT_LINES: u32 = 4;
 /// Longer lines are cut, so that an excerpt stays readable.
 const LINE_LIMIT: usize = 240;
+/// So much of a long line is shown before the place that is meant.
+const LEAD: usize = 40;
 
-impl Location {
+/// Finds places in the sources of a run. What is secret in a long line is looked for once, whatever many findings have
+/// their place in it.
+#[derive(Debug)]
+pub struct Locator<'a> {
+    sources: &'a Sources,
+    named: RefCell<HashMap<(SourceId, u32), Named>>,
+}
+
+/// The values in a line that look secret by the names of their fields.
+type Named = Rc<[Range<usize>]>;
+
+impl<'a> Locator<'a> {
+    /// Finds places in these sources.
+    pub fn new(sources: &'a Sources) -> Self {
+        Self { sources, named: RefCell::default() }
+    }
+
     /// The place of a span.
-    pub fn of(sources: &Sources, span: Span, hide: &Redaction) -> Self {
-        let source = sources.get(span.source);
+    pub fn locate(&self, span: Span, hide: &Redaction) -> Location {
+        let source = self.sources.get(span.source);
         let start = source.place(span.start);
         let end = source.place(span.end.max(span.start));
         let last = if end.line - start.line < EXCERPT_LINES { end.line } else { start.line };
-        let shown: Vec<_> = (start.line..=last).map(|line| redaction::show(source.line(line), hide)).collect();
-        let lines: Vec<String> = shown.iter().map(|line| cut(&line.text)).collect();
-        let text = lines.join("\n");
-        let from = shown[0].at((span.start as usize).saturating_sub(source.line_range(start.line).start));
+        let in_line = |byte: u32, line: u32| (byte as usize).saturating_sub(source.line_range(line).start);
+        let from = in_line(span.start, start.line);
+        let lines: Vec<Line> = (start.line..=last)
+            .map(|line| self.line(span.source, line, if line == start.line { from } else { 0 }, hide))
+            .collect();
+        let text = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n");
+        let from = lines[0].at(from);
         let to = if last == end.line {
-            let before: usize = lines[..lines.len() - 1].iter().map(|line| line.len() + 1).sum();
-            let in_line = (span.end as usize).saturating_sub(source.line_range(end.line).start);
-            before + shown[shown.len() - 1].at(in_line)
+            let before: usize = lines[..lines.len() - 1].iter().map(|line| line.text.len() + 1).sum();
+            before + lines[lines.len() - 1].at(in_line(span.end, end.line))
         } else {
-            lines[0].len()
+            lines[0].text.len()
         };
         let from = floor(&text, from);
         let to = floor(&text, to).max(from);
-        Self {
+        Location {
             file: start.file,
             line: start.line,
             column: start.column,
@@ -82,19 +107,38 @@ impl Location {
             excerpt: Excerpt { line: start.line, text, start: from, end: to },
         }
     }
-}
 
-fn cut(line: &str) -> String {
-    if line.len() <= LINE_LIMIT {
-        return line.to_owned();
+    /// A line, or the part of a long one that begins a little before a byte.
+    fn line(&self, id: SourceId, number: u32, byte: usize, hide: &Redaction) -> Line {
+        let line = self.sources.get(id).line(number);
+        let start = if line.len() <= LINE_LIMIT || byte < LINE_LIMIT { 0 } else { byte.min(line.len()) - LEAD };
+        let start = floor(line, start);
+        let end = floor(line, start + LINE_LIMIT);
+        let shown = redaction::show(line, start..end, &self.named(id, number, line), hide);
+        let lead = if start > 0 { "…" } else { "" };
+        let text = format!("{lead}{}{}", shown.text, if end < line.len() { "…" } else { "" });
+        Line { text, lead: lead.len(), shown }
     }
-    format!("{}…", &line[..floor(line, LINE_LIMIT)])
+
+    fn named(&self, id: SourceId, number: u32, line: &str) -> Named {
+        let mut known = self.named.borrow_mut();
+        let found = known.entry((id, number)).or_insert_with(|| redaction::named_secrets(line).into());
+        Rc::clone(found)
+    }
 }
 
-/// The nearest character boundary at or before a byte.
-fn floor(text: &str, at: usize) -> usize {
-    let at = at.min(text.len());
-    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+/// A line as it is shown.
+struct Line {
+    text: String,
+    /// The length of what stands before the part that is shown.
+    lead: usize,
+    shown: Shown,
+}
+
+impl Line {
+    fn at(&self, byte: usize) -> usize {
+        self.lead + self.shown.at(byte)
+    }
 }
 
 #[cfg(test)]
@@ -111,16 +155,30 @@ mod tests {
             start: u32::try_from(text.find(start).unwrap()).unwrap(),
             end: u32::try_from(text.find(end).unwrap() + end.len()).unwrap(),
         };
-        let location = Location::of(&sources, span("yes", "yes"), &Redaction::default());
+        let location = Locator::new(&sources).locate(span("yes", "yes"), &Redaction::default());
         assert_eq!((location.line, location.column, location.end_column), (3, 6, 9));
         let excerpt = location.excerpt;
         assert_eq!(&excerpt.text[excerpt.start..excerpt.end], "yes");
-        let location = Location::of(&sources, span("spec", "no"), &Redaction::default());
+        let location = Locator::new(&sources).locate(span("spec", "no"), &Redaction::default());
         let excerpt = location.excerpt;
         assert_eq!(&excerpt.text[excerpt.start..excerpt.end], "spec:\n  x: yes\n  y: no");
         let long = format!("k: {}", "ü".repeat(300));
         let source = sources.add("g.yaml", long.clone());
         let whole = Span { source, start: 0, end: u32::try_from(long.len()).unwrap() };
-        assert!(Location::of(&sources, whole, &Redaction::default()).excerpt.text.len() < 300);
+        assert!(Locator::new(&sources).locate(whole, &Redaction::default()).excerpt.text.len() < 300);
+    }
+
+    #[test]
+    fn a_long_line_is_shown_around_the_place() {
+        let mut sources = Sources::default();
+        let text =
+            format!("{{{}\"ü\":1,\"token\":\"s3cret\",\"here\":2,{}}}", "\"a\":1,".repeat(99), "\"b\":1,".repeat(99));
+        let source = sources.add("one.json", text.clone());
+        let start = u32::try_from(text.find("here").unwrap()).unwrap();
+        let location = Locator::new(&sources).locate(Span { source, start, end: start + 4 }, &Redaction::default());
+        let excerpt = &location.excerpt;
+        assert_eq!(&excerpt.text[excerpt.start..excerpt.end], "here");
+        assert!(excerpt.text.starts_with('…') && excerpt.text.ends_with('…') && !excerpt.text.contains("s3cret"));
+        assert_eq!(location.column as usize, text[..start as usize].chars().count() + 1);
     }
 }

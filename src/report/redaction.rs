@@ -32,36 +32,63 @@ static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// A line without its secrets.
+/// A part of a line without its secrets.
 pub(super) struct Shown {
     /// What may be shown.
     pub(super) text: String,
+    /// The part of the line, and what is hidden of it.
+    part: Range<usize>,
     hidden: Vec<Range<usize>>,
 }
 
-/// Replaces what must not be shown.
-pub(super) fn show(line: &str, hide: &Redaction) -> Shown {
-    let mut hidden = hidden(line, hide);
+/// Shows a part of a line. `named` are the values in the line that [`named_secrets`] found.
+pub(super) fn show(line: &str, part: Range<usize>, named: &[Range<usize>], hide: &Redaction) -> Shown {
+    let mut hidden = match hide {
+        Redaction::Nothing => Vec::new(),
+        Redaction::Secrets(values) => {
+            // Values do not overlap and stand in order.
+            let first = named.partition_point(|range| range.end <= part.start);
+            let named = named[first..].iter().take_while(|range| range.start < part.end).cloned();
+            named.chain(known_secrets(line, &part, values)).collect()
+        }
+    };
     hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
-    let mut shown = Shown { text: String::with_capacity(line.len()), hidden: Vec::new() };
-    let mut rest = 0;
+    let mut shown = Shown { text: String::with_capacity(part.len()), part: part.clone(), hidden: Vec::new() };
+    let mut rest = part.start;
     for range in hidden {
+        let range = range.start.max(part.start)..range.end.min(part.end);
         // One may stand inside another.
-        if range.start >= rest {
+        if range.start >= rest && !range.is_empty() {
             shown.text.push_str(&line[rest..range.start]);
             shown.text.push_str(REDACTED);
             rest = range.end;
             shown.hidden.push(range);
         }
     }
-    shown.text.push_str(&line[rest..]);
+    shown.text.push_str(&line[rest..part.end]);
     shown
 }
 
-fn hidden(line: &str, hide: &Redaction) -> Vec<Range<usize>> {
-    let Redaction::Secrets(values) = hide else { return Vec::new() };
-    let known = values.iter().flat_map(|value| line.match_indices(value.as_str()));
-    let mut hidden: Vec<_> = known.map(|(start, value)| start..start + value.len()).collect();
+/// The places of known values that reach into a part of a line.
+fn known_secrets(line: &str, part: &Range<usize>, values: &BTreeSet<String>) -> Vec<Range<usize>> {
+    let longest = values.iter().map(String::len).max().unwrap_or_default();
+    // At most three bytes lie between two boundaries.
+    let from = floor(line, part.start.saturating_sub(longest));
+    let near = &line[from..floor(line, part.end.saturating_add(longest + 3))];
+    let found = values.iter().flat_map(|value| near.match_indices(value.as_str()));
+    let found = found.map(|(start, value)| from + start..from + start + value.len());
+    found.filter(|range| range.start < part.end && range.end > part.start).collect()
+}
+
+/// The nearest character boundary at or before a byte.
+pub(super) fn floor(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// The values of fields that look secret, in the order of the line.
+pub(super) fn named_secrets(line: &str) -> Vec<Range<usize>> {
+    let mut hidden = Vec::new();
     // Few lines name a secret, and the expression is costly.
     if !may_name_secret(line) {
         return hidden;
@@ -85,7 +112,8 @@ fn hidden(line: &str, hide: &Redaction) -> Vec<Range<usize>> {
 impl Shown {
     /// Where a byte of the line stands now.
     pub(super) fn at(&self, byte: usize) -> usize {
-        let mut shown = byte;
+        let byte = byte.clamp(self.part.start, self.part.end);
+        let mut shown = byte - self.part.start;
         for hidden in self.hidden.iter().filter(|hidden| hidden.start < byte) {
             let covered = byte.min(hidden.end) - hidden.start;
             shown = shown + REDACTED.len() - covered;
@@ -98,9 +126,27 @@ impl Shown {
 mod tests {
     use super::*;
 
+    fn whole(line: &str, hide: &Redaction) -> Shown {
+        show(line, 0..line.len(), &named_secrets(line), hide)
+    }
+
+    #[test]
+    fn a_part_shows_nothing_of_a_secret_that_reaches_into_it() {
+        let line = "{a: 1, token: abcdefghijkl, size: 1, pin: hunter2}";
+        let hide = Redaction::Secrets(["hunter2".to_owned()].into());
+        let show = |from: &str, to: &str| {
+            let part = line.find(from).unwrap()..line.find(to).unwrap();
+            super::show(line, part, &named_secrets(line), &hide).text
+        };
+        assert_eq!(show("ghijkl", "size"), "•••, ");
+        assert_eq!(show("token", "ghijkl"), "token: •••");
+        assert_eq!(show("ter2", "}"), "•••");
+        assert_eq!(show("size", "ter2"), "size: 1, pin: •••");
+    }
+
     #[test]
     fn values_of_secrets_are_hidden_and_nothing_else() {
-        let text = |line: &str| show(line, &Redaction::default()).text;
+        let text = |line: &str| whole(line, &Redaction::default()).text;
         assert_eq!(text("  password: s3cret # mine"), "  password: ••• # mine");
         assert_eq!(text("- {user: a, password: 'b c', size: 1}"), "- {user: a, password: •••, size: 1}");
         assert_eq!(text(r#"{"apiKey":"x\"y","a":1}"#), r#"{"apiKey":•••,"a":1}"#);
@@ -115,15 +161,15 @@ mod tests {
     #[test]
     fn known_values_are_hidden_under_any_name() {
         let hide = Redaction::Secrets(["hunter2".to_owned()].into());
-        assert_eq!(show("pin: hunter2 # hunter2", &hide).text, "pin: ••• # •••");
-        assert_eq!(show("password: 'hunter2 too'", &hide).text, "password: •••");
-        assert_eq!(show("password: hunter2", &Redaction::Nothing).text, "password: hunter2");
+        assert_eq!(whole("pin: hunter2 # hunter2", &hide).text, "pin: ••• # •••");
+        assert_eq!(whole("password: 'hunter2 too'", &hide).text, "password: •••");
+        assert_eq!(whole("password: hunter2", &Redaction::Nothing).text, "password: hunter2");
     }
 
     #[test]
     fn places_move_with_the_text() {
         let line = "{token: abcdefghijkl, size: 1}";
-        let shown = show(line, &Redaction::default());
+        let shown = whole(line, &Redaction::default());
         let size = line.find("size").unwrap();
         assert_eq!(&shown.text[shown.at(size)..shown.at(size) + 4], "size");
         assert_eq!(shown.at(3), 3);

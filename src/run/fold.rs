@@ -13,7 +13,7 @@ use super::{Event, Observations, Options, Plan, Recorded, reproduce, waive};
 use crate::checks::{Failure, Need, Verdict};
 use crate::evidence::{Counterexample, Exchange, Trace};
 use crate::report::{
-    CheckInfo, CrdInfo, FailOn, Finding, Location, Outcome, Problem, Redaction, Related, Report, Result, ScenarioInfo,
+    CheckInfo, CrdInfo, FailOn, Finding, Locator, Outcome, Problem, Redaction, Related, Report, Result, ScenarioInfo,
     Skipped, StepInfo, Summary, VersionInfo,
 };
 use crate::subject::{API_VERSION, Crd, Subject};
@@ -77,7 +77,7 @@ fn fold<'a>(
     let mut counterexamples: Vec<Counterexample> = Vec::new();
     let (mut problems, mut conversions) = (Vec::new(), Vec::new());
     let (mut conversion_runs, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
-    let hidden = Redactor::new(plan);
+    let (hidden, locator) = (Redactor::new(plan), Locator::new(&subject.sources));
     let skipped = plan.skipped.iter().cloned().chain(skipped).collect();
     for event in events {
         let (index, case, verdict, shown) = match event {
@@ -125,7 +125,7 @@ fn fold<'a>(
                         let kept = !case.check.needs.contains(&Need::Recorded);
                         let conversion_run =
                             failure.conversion_run.and_then(|conversion_run| shown.get(conversion_run));
-                        let found = finding(subject, case, failure, &hidden.of(&case.crd.name, conversion_run));
+                        let found = finding(&locator, case, failure, &hidden.of(&case.crd.name, conversion_run));
                         let saved = |conversion_run| {
                             Counterexample::new(&found.fingerprint, &found.check, &found.message, conversion_run)
                         };
@@ -206,7 +206,7 @@ fn group_by_cause(report: &mut Report, causes: &Causes, mut shown: Vec<Counterex
     shown
 }
 
-fn finding(subject: &Subject, case: Case<'_>, failure: Failure, hide: &Redaction) -> Finding {
+fn finding(locator: &Locator<'_>, case: Case<'_>, failure: Failure, hide: &Redaction) -> Finding {
     let check = case.check;
     let mut finding = Finding {
         check: check.id.to_owned(),
@@ -224,11 +224,11 @@ fn finding(subject: &Subject, case: Case<'_>, failure: Failure, hide: &Redaction
         message: failure.message,
         evidence: failure.evidence,
         help: failure.help.unwrap_or_else(|| check.help.to_owned()),
-        location: failure.span.map(|span| Location::of(&subject.sources, span, hide)),
+        location: failure.span.map(|span| locator.locate(span, hide)),
         related: failure
             .related
             .into_iter()
-            .map(|(span, message)| Related { message, location: Location::of(&subject.sources, span, hide) })
+            .map(|(span, message)| Related { message, location: locator.locate(span, hide) })
             .collect(),
         fields: Vec::new(),
         change: failure.change,

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use super::fold::fingerprint;
 use super::group::Causes;
 use crate::checks::Severity;
-use crate::report::{self, CheckInfo, Finding, Location, Outcome, Redaction, Report, WaiverInfo, WaiverState};
+use crate::report::{self, CheckInfo, Finding, Locator, Outcome, Redaction, Report, WaiverInfo, WaiverState};
 use crate::subject::{ACCEPTED_FILE, AcceptedFinding, PathGlob, Subject, Waiver};
 use crdproof_schema::text::glob;
 
@@ -154,7 +154,7 @@ fn complaint(subject: &Subject, index: usize, waiver: &Waiver, state: WaiverStat
         help: help.into(),
         location: subject
             .file_span(&format!("/waivers/{index}"))
-            .map(|span| Location::of(&subject.sources, span, &Redaction::default())),
+            .map(|span| Locator::new(&subject.sources).locate(span, &Redaction::default())),
         related: Vec::new(),
         fingerprint: fingerprint(&[CHECK, &names(waiver), &waiver.expires.to_string()]),
         fields: Vec::new(),

@@ -1,12 +1,12 @@
 //! A `CustomResourceDefinition` as written.
 
-use super::Kustomized;
+use super::{Column, Kustomized, Scale};
 use crdproof_envtest::api::Resource;
 use crdproof_schema::document::{Kind, Node, Span};
 use crdproof_schema::generate::Context;
-use crdproof_schema::structural::{ScalePaths, Schema, Secrets};
+use crdproof_schema::structural::{Schema, Secrets};
 
-/// A CRD. Reading it is tolerant: what is missing or odd is for the checks to say.
+/// A CRD, read tolerantly: what is missing or odd is for the checks to say.
 #[derive(Debug, Clone)]
 pub struct Crd {
     /// `metadata.name`.
@@ -124,32 +124,6 @@ pub struct Version {
     pub node: Node,
 }
 
-/// `subresources.scale`.
-#[derive(Debug, Clone)]
-pub struct Scale {
-    /// Where it stands.
-    pub span: Span,
-    /// `specReplicasPath`.
-    pub spec_replicas: Option<(String, Span)>,
-    /// `statusReplicasPath`.
-    pub status_replicas: Option<(String, Span)>,
-    /// `labelSelectorPath`.
-    pub label_selector: Option<(String, Span)>,
-}
-
-/// One of `additionalPrinterColumns`.
-#[derive(Debug, Clone)]
-pub struct Column {
-    /// Where it stands.
-    pub span: Span,
-    /// `name`.
-    pub name: String,
-    /// `type`.
-    pub ty: String,
-    /// `jsonPath`.
-    pub path: Option<(String, Span)>,
-}
-
 /// A document that says it is a CRD and cannot be one.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
@@ -259,17 +233,6 @@ impl Crd {
     }
 }
 
-impl Scale {
-    /// The paths, where both that are required are there.
-    pub fn paths(&self) -> Option<ScalePaths<'_>> {
-        Some(ScalePaths {
-            spec_replicas: &self.spec_replicas.as_ref()?.0,
-            status_replicas: &self.status_replicas.as_ref()?.0,
-            label_selector: self.label_selector.as_ref().map(|(path, _)| path.as_str()),
-        })
-    }
-}
-
 impl Names {
     fn read(node: &Node) -> Self {
         let texts = |key: &str| -> Vec<String> {
@@ -290,14 +253,8 @@ impl Names {
 impl Conversion {
     fn read(spec: &Node) -> Self {
         let Some(node) = spec.get("conversion").filter(|node| !node.is_null()) else {
-            return Self {
-                span: spec.span,
-                stated: false,
-                strategy: "None".into(),
-                client: None,
-                webhook: None,
-                review_versions: Vec::new(),
-            };
+            let (strategy, review_versions) = ("None".into(), Vec::new());
+            return Self { span: spec.span, stated: false, strategy, client: None, webhook: None, review_versions };
         };
         let entry_span = |node: &Node, key: &str| node.entry(key).map(|entry| entry.key_span.to(entry.value.span));
         let webhook = node.get("webhook").filter(|webhook| !webhook.is_null());
@@ -355,20 +312,8 @@ impl Version {
             schema: node.at(&["schema", "openAPIV3Schema"]).filter(|schema| !schema.is_null()).map(Schema::read),
             hinted: None,
             status: enabled("status").map(|entry| entry.key_span.to(entry.value.span)),
-            scale: enabled("scale").map(|entry| Scale {
-                span: entry.key_span.to(entry.value.span),
-                spec_replicas: spanned(&entry.value, "specReplicasPath"),
-                status_replicas: spanned(&entry.value, "statusReplicasPath"),
-                label_selector: spanned(&entry.value, "labelSelectorPath"),
-            }),
-            columns: items(node, "additionalPrinterColumns")
-                .map(|column| Column {
-                    span: column.span,
-                    name: owned(column, "name"),
-                    ty: owned(column, "type"),
-                    path: spanned(column, "jsonPath"),
-                })
-                .collect(),
+            scale: enabled("scale").map(Scale::read),
+            columns: items(node, "additionalPrinterColumns").map(Column::read).collect(),
             selectable_fields: items(node, "selectableFields")
                 .map(|field| spanned(field, "jsonPath").unwrap_or((String::new(), field.span)))
                 .collect(),
@@ -387,7 +332,7 @@ fn items<'a>(node: &'a Node, key: &str) -> impl Iterator<Item = &'a Node> {
     node.get(key).map(Node::items).unwrap_or_default().iter()
 }
 
-fn owned(node: &Node, key: &str) -> String {
+pub(super) fn owned(node: &Node, key: &str) -> String {
     node.str_at(key).unwrap_or_default().to_owned()
 }
 
@@ -395,6 +340,7 @@ fn flag(node: &Node, key: &str) -> bool {
     node.get(key).and_then(Node::as_bool).unwrap_or_default()
 }
 
-fn spanned(node: &Node, key: &str) -> Option<(String, Span)> {
-    node.get(key).and_then(|value| Some((value.as_str()?.to_owned(), value.span)))
+pub(super) fn spanned(node: &Node, key: &str) -> Option<(String, Span)> {
+    let value = node.get(key)?;
+    Some((value.as_str()?.to_owned(), value.span))
 }

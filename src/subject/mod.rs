@@ -12,6 +12,7 @@ mod kustomized;
 mod path_glob;
 mod period;
 mod sample;
+mod version_parts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ use serde_json::Value;
 pub use accepted::{ACCEPTED_FILE, Accepted, AcceptedFinding};
 pub use bundle::Bundle;
 pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig};
-pub use crd::{ClientConfig, Column, Conversion, Crd, CrdError, Names, Scale, Service, Version};
+pub use crd::{ClientConfig, Conversion, Crd, CrdError, Names, Service, Version};
 pub(in crate::subject) use declared::apply_hints;
 pub use declared::{DeclaredLoss, GenerateConfig, Hint, Notation, OmittedZeros};
 pub use exec::ExecConfig;
@@ -40,6 +41,7 @@ pub mod load;
 pub use path_glob::PathGlob;
 pub use period::{Period, PeriodError};
 pub use sample::Sample;
+pub use version_parts::{Column, Scale};
 
 // Names are read together with the CRDs that bear them.
 pub use crdproof_schema::kubernetes::{

@@ -6,6 +6,7 @@ mod certificates;
 mod ci_example;
 mod cli;
 mod declared;
+mod defects;
 mod definitions;
 mod diff;
 mod diff_findings;

@@ -4,6 +4,7 @@
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{ClientConfig, Service};
 use crdproof_schema::document::Span;
+use crdproof_schema::structural::is_request_uri;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/conversion-stanza-valid",
@@ -75,6 +76,9 @@ fn url(text: &str, span: Span, failures: &mut Vec<Failure>) {
             "the url has the scheme {scheme}; API servers call conversion webhooks by https only and refuse this CRD"
         );
         say(message, "serve the webhook with TLS, write https:// and put its CA into caBundle", Severity::Error);
+    }
+    if !is_request_uri(text) {
+        say(format!("{text:?} is no url that can be read"), "write https://host:port/path", Severity::Error);
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));

@@ -2,7 +2,7 @@
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::kubernetes::KubeVersion;
-use crdproof_schema::structural::{prune_value, validate};
+use crdproof_schema::structural::{Reason, prune_value, validate};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/defaults-valid",
@@ -35,13 +35,23 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if path.is_meta() {
                 return say(format!("{path} must not have a default: every object brings its own"));
             }
+            if path.is_root() && (default.get("apiVersion").is_none() || default.get("kind").is_none()) {
+                return say("the default of the root lacks apiVersion and kind, so API servers refuse it".into());
+            }
             let dropped = prune_value(node, &mut default.clone());
             if !dropped.is_empty() {
                 say(format!("the default of {path} has fields that its schema does not know: {}", dropped.join(", ")));
             }
             let findings = validate(node, default, KubeVersion::NEWEST);
             for violation in findings.violations {
-                say(format!("the default of {path} is refused by its own schema: {}", violation.message));
+                // Servers install such a CRD, and refuse every object that gets the default.
+                let later = violation.reason == Reason::Duplicate || node.int_or_string && violation.keyword == "type";
+                let what = if later {
+                    "makes servers refuse every object that gets it"
+                } else {
+                    "is refused by its own schema"
+                };
+                say(format!("the default of {path} {what}: {}", violation.message));
             }
             if let Some(rule) = findings.inconclusive.first() {
                 inconclusive =

@@ -3,8 +3,9 @@
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{Crd, is_dns_label_1035, is_dns_subdomain_1123};
 use crdproof_schema::document::Node;
+use crdproof_schema::structural::is_request_uri;
 
-use super::shared_names::qualified_name;
+use super::shared_names::{label_value, qualified_name};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/identity-consistent",
@@ -53,13 +54,25 @@ fn group(crd: &Crd, failures: &mut Vec<Failure>) {
         failures.push(Failure::new(message).at(crd.span_at("/spec/scope")).key("scope"));
     }
     let protected = |suffix: &str| group == suffix || group.ends_with(&format!(".{suffix}"));
-    let approved = crd.node.at(&["metadata", "annotations"]).and_then(|node| node.get("api-approved.kubernetes.io"));
-    if (protected("k8s.io") || protected("kubernetes.io")) && approved.is_none() {
-        let message =
-            format!("{group} is a protected group of the Kubernetes community, and the CRD bears no approval");
+    let approval = crd.node.at(&["metadata", "annotations", "api-approved.kubernetes.io"]).and_then(Node::as_str);
+    if (protected("k8s.io") || protected("kubernetes.io")) && !approval.is_some_and(is_approval) {
+        let message = match approval {
+            Some(text) if !text.is_empty() => {
+                format!(
+                    "{group} is a protected group of the Kubernetes community, and {text:?} is no link to an approval"
+                )
+            }
+            _ => format!("{group} is a protected group of the Kubernetes community, and the CRD bears no approval"),
+        };
         let help = "add the annotation api-approved.kubernetes.io with the link to the approval (or `unapproved, …`), or use a group of your own";
         failures.push(Failure::new(message).at(at_group).key("approval").help(help));
     }
+}
+
+/// An approval is a URL with a scheme and a host, or says that there is none.
+fn is_approval(text: &str) -> bool {
+    let host = text.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    text.starts_with("unapproved") || !host.is_empty() && is_request_uri(text)
 }
 
 fn names(crd: &Crd, failures: &mut Vec<Failure>) {
@@ -97,6 +110,11 @@ fn metadata(crd: &Crd, failures: &mut Vec<Failure>) {
             if let Err(why) = qualified_name(&entry.key) {
                 let message = format!("the key {:?} of metadata.{map} is not valid: {why}", entry.key);
                 failures.push(Failure::new(message).at(entry.key_span).help("correct or remove the key"));
+            }
+            let value = entry.value.as_str().filter(|_| map == "labels");
+            if let Some(Err(why)) = value.map(label_value) {
+                let message = format!("the value of the label {:?} is not valid: {why}", entry.key);
+                failures.push(Failure::new(message).at(entry.value.span).help("correct or remove the label"));
             }
         }
     }

@@ -22,14 +22,9 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let used = features_of(evidence.crd);
     let Some(minimum) = evidence.minimum() else {
-        let newest = used.iter().max_by_key(|used| used.since);
-        return Verdict::Inconclusive(match newest {
-            Some(Used { feature, since, span }) => {
-                let (what, place) = (&feature.what, evidence.subject.sources.place(*span));
-                format!("the subject declares no minimum; it needs at least {since} because of {what} at {place}")
-            }
-            None => "the subject declares no minimum; nothing in the manifest needs more than 1.16".into(),
-        });
+        // The same words for every CRD, so that a report says it once.
+        let reason = "the subject declares no minimum Kubernetes version; `crdproof minimum` shows what the CRDs need";
+        return Verdict::Inconclusive(reason.into());
     };
     let newer = used.iter().filter(|used| used.since.minor > minimum.minor);
     let failures = newer.map(|Used { feature, since, span }| {

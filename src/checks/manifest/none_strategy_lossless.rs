@@ -2,10 +2,11 @@
 //! knows is lost as soon as an object passes through another.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
-use crate::subject::{Kustomized, Version};
-use crdproof_schema::structural::{Path, Schema, Type};
+use crate::subject::{Crd, Kustomized, Version};
+use crdproof_schema::structural::Path;
 
 use super::shared_loss::{Loss, losses};
+use super::shared_lost::Lost;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/none-strategy-lossless",
@@ -31,12 +32,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     if !crd.converts_by_none() {
         return Verdict::Passed { examined: 1 };
     }
-    // A version that is neither served nor stored takes no part in reads or writes.
-    let live: Vec<_> = crd.versions.iter().filter(|version| version.served || version.storage).collect();
-    let mut failures = Vec::new();
+    // Objects may still be stored at a version that is neither served nor stored any more, and lose fields when they are
+    // read through another one. Nothing is read or written through that version itself.
+    let live: Vec<&Version> = crd.versions.iter().filter(|version| version.served || version.storage).collect();
     let mut examined = 1;
-    for has in &live {
-        let mut lost: Vec<(Path, Loss<'_>, Vec<&Version>)> = Vec::new();
+    let mut found: Vec<Lost<'_>> = Vec::new();
+    for has in &crd.versions {
         for lacks in live.iter().filter(|other| other.name != has.name) {
             let (Some(rich), Some(poor)) = (&has.schema, &lacks.schema) else {
                 continue;
@@ -44,17 +45,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             examined += 1;
             for (path, loss) in losses(rich, poor) {
                 // A pair of types is told once, at the version that comes first.
-                if matches!(loss, Loss::Retyped { .. }) && position(&live, has) > position(&live, lacks) {
+                if matches!(loss, Loss::Retyped { .. }) && position(crd, has) > position(crd, lacks) {
                     continue;
                 }
-                match lost.iter_mut().find(|(known, kind, _)| *known == path && kind.same_kind(&loss)) {
-                    Some((_, _, versions)) => versions.push(lacks),
-                    None => lost.push((path, loss, vec![lacks])),
-                }
+                add(&mut found, path, loss, has, lacks);
             }
         }
-        failures.extend(lost.into_iter().map(|(path, loss, versions)| failure(has, &path, &loss, &versions)));
     }
+    let mut failures: Vec<Failure> = found.iter().map(Lost::failure).collect();
     if crd.is_generated_without_stanza() && crd.kustomized != Kustomized::Yes {
         failures = failures.into_iter().map(|failure| uncertain(failure, crd.kustomized)).collect();
     }
@@ -75,56 +73,21 @@ fn uncertain(failure: Failure, kustomized: Kustomized) -> Failure {
     }
 }
 
-/// Returns whether an object loses its fields where another version has something else in its place.
-fn is_emptied_by(object: &Schema, other: &Schema) -> bool {
-    object.ty == Some(Type::Object) && other.ty.is_some_and(|ty| ty != Type::Object) && !other.preserves_unknown()
+fn position(crd: &Crd, version: &Version) -> Option<usize> {
+    crd.versions.iter().position(|other| other.name == version.name)
 }
 
-fn position(live: &[&Version], version: &Version) -> Option<usize> {
-    live.iter().position(|other| other.name == version.name)
-}
-
-fn failure(has: &Version, path: &Path, loss: &Loss<'_>, versions: &[&Version]) -> Failure {
-    let names: Vec<_> = versions.iter().map(|version| version.name.as_str()).collect();
-    let names = names.join(", ");
-    let stored = versions.iter().find(|version| version.storage);
-    let consequence = match stored {
-        Some(stored) => format!("{} is stored, so what is written through {} loses it at once", stored.name, has.name),
-        None => format!("any write through {names} drops it"),
-    };
-    let failure = match loss {
-        Loss::Unknown { rich, poor } => {
-            let failure = Failure::new(format!(
-                "{path} exists in {} but not in {names}: lost through {names}; {consequence}",
-                has.name
-            ));
-            failure
-                .at(rich.span)
-                .related(poor.span, format!("{} has no such field here", versions[0].name))
-                .key("unknown")
+/// Adds a loss to those of the same field, for the same reason.
+fn add<'a>(found: &mut Vec<Lost<'a>>, path: Path, loss: Loss<'a>, has: &'a Version, lacks: &'a Version) {
+    let known = found.iter().position(|known| known.path == path && known.loss.same_kind(&loss));
+    let index = known.unwrap_or_else(|| {
+        found.push(Lost { path, loss, owners: Vec::new(), others: Vec::new() });
+        found.len() - 1
+    });
+    let entry = &mut found[index];
+    for (list, version) in [(&mut entry.owners, has), (&mut entry.others, lacks)] {
+        if !list.iter().any(|listed| listed.name == version.name) {
+            list.push(version);
         }
-        Loss::Closed { rich, poor } => {
-            let message = format!(
-                "{path} keeps unknown fields in {} but not in {names}: they are lost through {names}; {consequence}",
-                has.name
-            );
-            Failure::new(message)
-                .at(rich.span)
-                .related(poor.span, format!("{} prunes here", versions[0].name))
-                .key("closed")
-        }
-        Loss::Retyped { rich, poor, from, to } => {
-            let is_emptied = is_emptied_by(rich, poor) || is_emptied_by(poor, rich);
-            let (what, severity) = if is_emptied {
-                ("API servers prune the fields of the object, and `{}` is left of it", Severity::Error)
-            } else {
-                ("strategy None copies the value, so clients read one of another type", Severity::Warning)
-            };
-            let message = format!("{path} is {from} in {} and {to} in {names}; {what}", has.name);
-            let failure = Failure::new(message).at(rich.span).related(poor.span, format!("{to} here"));
-            let help = "give the field the same type in all versions, or convert by webhook";
-            failure.severity(severity).key("retyped").help(help)
-        }
-    };
-    failure.version(&has.name).path(path)
+    }
 }

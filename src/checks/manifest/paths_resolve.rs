@@ -3,9 +3,9 @@
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::Version;
-use crdproof_schema::document::Span;
 use crdproof_schema::structural::{Schema, Type};
 
+use super::shared_columns::columns;
 use super::shared_jsonpath::{Found, resolve};
 
 pub(crate) const CHECK: Check = Check {
@@ -26,8 +26,6 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
-
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let mut failures = Vec::new();
     for version in &evidence.crd.versions {
@@ -41,42 +39,6 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         failures.extend(found.into_iter().map(|failure| failure.version(&version.name)));
     }
     Verdict::from_failures(failures, evidence.crd.versions.len())
-}
-
-fn columns(version: &Version, schema: &Schema, failures: &mut Vec<Failure>) {
-    for column in &version.columns {
-        let name = &column.name;
-        let mut say = |message: String, span: Span, severity: Severity| {
-            failures.push(Failure::new(message).at(span).severity(severity));
-        };
-        if !COLUMN_TYPES.contains(&column.ty.as_str()) {
-            let message = format!(
-                "the column {name:?} has the type {:?}, which is none of {}",
-                column.ty,
-                COLUMN_TYPES.join(", ")
-            );
-            say(message, column.span, Severity::Error);
-        }
-        match &column.path {
-            None => say(format!("the column {name:?} has no jsonPath"), column.span, Severity::Error),
-            Some((path, span)) if !path.starts_with('.') => {
-                say(
-                    format!("the jsonPath {path:?} of the column {name:?} does not start with a dot"),
-                    *span,
-                    Severity::Error,
-                );
-            }
-            Some((path, span)) => {
-                if let Found::Nothing(at) = resolve(schema, path) {
-                    say(
-                        format!("the column {name:?} shows {path}, but the schema has no {at}"),
-                        *span,
-                        Severity::Warning,
-                    );
-                }
-            }
-        }
-    }
 }
 
 fn selectable_fields(version: &Version, schema: &Schema, failures: &mut Vec<Failure>) {
@@ -120,7 +82,8 @@ fn scale(version: &Version, schema: &Schema, failures: &mut Vec<Failure>) {
         ("statusReplicasPath", &scale.status_replicas, &[".status."][..], true),
         ("labelSelectorPath", &scale.label_selector, &[".spec.", ".status."][..], false),
     ] {
-        let Some((path, span)) = path else {
+        // An empty path is the same as none.
+        let Some((path, span)) = path.as_ref().filter(|(path, _)| !path.is_empty()) else {
             if needed {
                 failures.push(Failure::new(format!("scale has no {key}")).at(scale.span).help(format!("add {key}")));
             }

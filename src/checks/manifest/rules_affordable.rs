@@ -2,7 +2,9 @@
 //! server's to judge.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
-use crdproof_schema::structural::{Path, Rule, Schema, syntax_error};
+use crdproof_schema::structural::{Path, Schema};
+
+use super::shared_rules::faults;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/rules-affordable",
@@ -20,8 +22,6 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
-
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let mut failures = Vec::new();
     let mut rules = 0;
@@ -32,22 +32,21 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             examined += 1;
             for rule in &node.rules {
                 rules += 1;
-                let found = faults(rule, uncorrelated).into_iter();
+                let found = faults(rule, node, path, uncorrelated).into_iter();
                 failures
                     .extend(found.map(|message| Failure::new(message).at(rule.span).version(&version.name).path(path)));
             }
         });
     }
     if rules > 0 && failures.is_empty() {
-        let reason =
-            format!("{rules} rules parse; their types and cost are decided by an API server on a dry-run install");
-        return Verdict::Inconclusive(reason);
+        let reason = "its rules parse; their types and cost are decided by an API server on a dry-run install";
+        return Verdict::Inconclusive(reason.into());
     }
     Verdict::from_failures(failures, examined)
 }
 
-/// Visits all nodes; below a list that is not keyed or an atomic map nothing can be matched with its
-/// old state, and the path of that list or map is told.
+/// Visits all nodes; below a list that is not keyed nothing can be matched with its old state, and the path of that list
+/// is passed on.
 fn walk(
     schema: &Schema,
     path: &Path,
@@ -55,10 +54,8 @@ fn walk(
     visit: &mut dyn FnMut(&Path, &Schema, Option<&Path>),
 ) {
     visit(path, schema, uncorrelated);
-    let atomic_map = schema.map_type.as_deref() == Some("atomic");
-    let below = uncorrelated.or_else(|| atomic_map.then_some(path));
     for (name, property) in &schema.properties {
-        walk(property, &path.field(name), below, visit);
+        walk(property, &path.field(name), uncorrelated, visit);
     }
     if let Some(values) = schema.values() {
         walk(values, &path.value(), uncorrelated, visit);
@@ -67,33 +64,4 @@ fn walk(
         let keyed = schema.list_type.as_deref() == Some("map");
         walk(items, &path.item(), uncorrelated.or_else(|| (!keyed).then_some(path)), visit);
     }
-}
-
-fn faults(rule: &Rule, uncorrelated: Option<&Path>) -> Vec<String> {
-    let text = rule.rule.trim();
-    let blank = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty() && text.trim().is_empty());
-    let message = rule.message.as_deref().unwrap_or_default().trim();
-    let mut faults = Vec::new();
-    if text.is_empty() {
-        faults.push("the rule is empty".into());
-    } else if let Some(error) = syntax_error(text) {
-        let first = error.lines().find(|line| !line.trim().is_empty()).unwrap_or("it cannot be parsed");
-        faults.push(format!("the rule does not parse: {}", first.trim()));
-    }
-    if blank(&rule.message) || blank(&rule.message_expression) || blank(&rule.field_path) {
-        faults.push("message, messageExpression and fieldPath must not be blank".into());
-    }
-    if message.contains(['\n', '\r']) {
-        faults.push("the message must not contain line breaks".into());
-    }
-    if text.contains(['\n', '\r']) && message.is_empty() {
-        faults.push("a rule over several lines needs a message".into());
-    }
-    if let Some(reason) = rule.reason.as_ref().filter(|reason| !REASONS.contains(&reason.as_str())) {
-        faults.push(format!("the reason {reason:?} is none of {}", REASONS.join(", ")));
-    }
-    if let Some(path) = uncorrelated.filter(|_| rule.is_transition()) {
-        faults.push(format!("the rule uses oldSelf, but items of {path} cannot be matched with their old state"));
-    }
-    faults
 }

@@ -1,6 +1,6 @@
 //! Which keywords may stand where in the schema of a CRD.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crdproof_schema::structural::Keyword;
 
@@ -52,9 +52,34 @@ pub(super) const KNOWN: &[&str] = &[
     "x-kubernetes-validations",
 ];
 
-/// Keywords that the API server knows and refuses.
-pub(super) const FORBIDDEN: &[&str] =
-    &["$ref", "additionalItems", "definitions", "dependencies", "id", "patternProperties"];
+/// Whether the API server knows a keyword and refuses it. Some are refused only with a value.
+pub(super) fn is_forbidden(keyword: &Keyword) -> bool {
+    let is_empty = |empty: Value| keyword.value.as_ref() == Some(&empty);
+    match keyword.name.as_str() {
+        "$ref" | "additionalItems" | "dependencies" => true,
+        "$schema" | "id" => !is_empty("".into()),
+        "definitions" | "patternProperties" => !is_empty(json!({})),
+        _ => false,
+    }
+}
+
+/// The fields of keywords whose values are objects, or lists of objects.
+const FIELDS: [(&str, &[&str]); 2] = [
+    ("externalDocs", &["description", "url"]),
+    ("x-kubernetes-validations", &["fieldPath", "message", "messageExpression", "optionalOldSelf", "reason", "rule"]),
+];
+
+/// The fields inside a keyword that the API server does not know.
+pub(super) fn unknown_fields(keyword: &Keyword) -> Vec<&str> {
+    let Some((_, known)) = FIELDS.iter().find(|(name, _)| *name == keyword.name) else { return Vec::new() };
+    let objects = match &keyword.value {
+        Some(Value::Array(items)) => items.iter().collect(),
+        Some(other) => vec![other],
+        None => Vec::new(),
+    };
+    let names = objects.into_iter().filter_map(Value::as_object).flat_map(|object| object.keys().map(String::as_str));
+    names.filter(|name| !known.contains(name)).collect()
+}
 
 /// Keywords that may stand only outside allOf, anyOf, oneOf and not.
 pub(super) const OUTER_ONLY: &[&str] = &[

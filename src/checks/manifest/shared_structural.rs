@@ -2,9 +2,9 @@
 
 use crate::checks::Severity;
 use crdproof_schema::document::Span;
-use crdproof_schema::structural::{Additional, Path, Schema, Type};
+use crdproof_schema::structural::{Additional, Keyword, Path, Pattern, Schema, Type, is_known_format};
 
-use super::shared_keywords::{FORBIDDEN, KNOWN, OUTER_ONLY, ROOT_WITH_STATUS, says_nothing};
+use super::shared_keywords::{KNOWN, OUTER_ONLY, ROOT_WITH_STATUS, is_forbidden, says_nothing, unknown_fields};
 
 /// One reason why a schema is not structural.
 pub(super) struct Fault {
@@ -19,21 +19,15 @@ pub(super) struct Fault {
 pub(super) fn faults(schema: &Schema, status_subresource: bool) -> Vec<Fault> {
     let mut finder = Finder { faults: Vec::new() };
     finder.structural(schema, &Path::root(), Level::Root);
-    for nested in schema.junctors() {
-        finder.complete(nested, schema, &Path::root());
-    }
-    if status_subresource {
-        for keyword in &schema.keywords {
-            let name = keyword.name.as_str();
-            if KNOWN.contains(&name) && !ROOT_WITH_STATUS.contains(&name) && !says_nothing(keyword) {
-                let message =
-                    format!("{} must not stand at the root of a version with the status subresource", keyword.name);
-                finder.fault(&Path::root(), keyword.span, message, None);
-            }
-        }
-    }
     if schema.nullable {
         finder.fault(&Path::root(), schema.keyword_span("nullable"), "the root must not be nullable".into(), None);
+    }
+    if status_subresource {
+        finder.root_with_status(schema);
+    } else {
+        for nested in schema.junctors() {
+            finder.complete(nested, schema, &Path::root());
+        }
     }
     finder.faults
 }
@@ -54,9 +48,25 @@ impl Finder {
         self.faults.push(Fault { path: path.clone(), span, message, help, severity: Severity::Error });
     }
 
+    fn warn(&mut self, path: &Path, span: Span, message: String, help: &'static str) {
+        self.faults.push(Fault { path: path.clone(), span, message, help: Some(help), severity: Severity::Warning });
+    }
+
+    /// Keywords that the status subresource excludes, unless something else is wrong with them, too.
+    fn root_with_status(&mut self, schema: &Schema) {
+        for keyword in &schema.keywords {
+            let name = keyword.name.as_str();
+            let excluded = KNOWN.contains(&name) && !ROOT_WITH_STATUS.contains(&name) && !says_nothing(keyword);
+            if excluded && !self.faults.iter().any(|fault| fault.span == keyword.span) {
+                let message = format!("{name} must not stand at the root of a version with the status subresource");
+                self.fault(&Path::root(), keyword.span, message, None);
+            }
+        }
+    }
+
     fn structural(&mut self, schema: &Schema, path: &Path, level: Level) {
         self.keywords(schema, path);
-        self.typed(schema, path, level);
+        let is_union = self.typed(schema, path, level);
         self.extensions(schema, path);
         self.meta(schema, path, level);
         for (name, property) in &schema.properties {
@@ -68,7 +78,7 @@ impl Finder {
         if let Some(values) = schema.values() {
             self.structural(values, &path.value(), Level::Field);
         }
-        self.junctors(schema, path);
+        self.junctors(schema, path, is_union);
     }
 
     /// What is wrong with keywords wherever they stand.
@@ -76,29 +86,18 @@ impl Finder {
         for malformed in &schema.malformed {
             self.fault(path, malformed.span, format!("{}: {}", malformed.keyword, malformed.message), None);
         }
-        for keyword in &schema.keywords {
-            let name = keyword.name.as_str();
-            if FORBIDDEN.contains(&name) {
-                self.fault(path, keyword.span, format!("{name} is not supported in CRD schemas"), None);
-            } else if !KNOWN.contains(&name) {
-                let severity = Severity::Warning;
-                let message = format!(
-                    "{name} is no keyword of CRD schemas; the API server drops it, and strict appliers refuse it"
-                );
-                self.faults.push(Fault {
-                    path: path.clone(),
-                    span: keyword.span,
-                    message,
-                    help: Some("remove it"),
-                    severity,
-                });
-            }
+        schema.keywords.iter().for_each(|keyword| self.keyword(keyword, path));
+        if !is_known_format(schema) {
+            let format = schema.format.as_deref().unwrap_or_default();
+            let message =
+                format!("API servers do not know the format {format:?} here: they warn of it, and do not check it");
+            self.warn(path, schema.keyword_span("format"), message, "use a pattern, or remove the format");
         }
         if schema.unique_items {
             let help = Some("use `x-kubernetes-list-type: set`");
             self.fault(path, schema.keyword_span("uniqueItems"), "uniqueItems must not be true".into(), help);
         }
-        if let Some(Err(why)) = schema.pattern.as_ref().map(|pattern| pattern.regex()) {
+        if let Some(why) = schema.pattern.as_ref().and_then(Pattern::fault) {
             self.fault(
                 path,
                 schema.keyword_span("pattern"),
@@ -117,7 +116,24 @@ impl Finder {
         }
     }
 
-    fn typed(&mut self, schema: &Schema, path: &Path, level: Level) {
+    fn keyword(&mut self, keyword: &Keyword, path: &Path) {
+        let name = keyword.name.as_str();
+        if is_forbidden(keyword) {
+            self.fault(path, keyword.span, format!("{name} is not supported in CRD schemas"), None);
+        } else if !KNOWN.contains(&name) {
+            let message =
+                format!("{name} is no keyword of CRD schemas; the API server drops it, and strict appliers refuse it");
+            self.warn(path, keyword.span, message, "remove it");
+        }
+        for field in unknown_fields(keyword) {
+            let message =
+                format!("{field} is no field of {name}; the API server drops it, and strict appliers refuse it");
+            self.warn(path, keyword.span, message, "remove it");
+        }
+    }
+
+    /// Returns whether the field has no type because its alternatives have several, and that was reported.
+    fn typed(&mut self, schema: &Schema, path: &Path, level: Level) -> bool {
         let span = schema.keyword_span("type");
         if level == Level::Root && schema.ty.is_some_and(|ty| ty != Type::Object) {
             self.fault(path, span, "the root must be an object".into(), None);
@@ -133,8 +149,23 @@ impl Finder {
                 Some("describe the items, or say `items: {x-kubernetes-preserve-unknown-fields: true}`"),
             );
         }
-        let needs_type = schema.keyword("type").is_none() && !schema.int_or_string && !schema.preserves_unknown();
-        if needs_type && !schema.embedded_resource {
+        let is_stated = schema.ty.is_some() || schema.malformed.iter().any(|m| m.keyword == "type");
+        let needs_type = !is_stated && !schema.int_or_string && !schema.preserves_unknown();
+        let union = union_of(schema);
+        let is_union = needs_type && union.len() > 1;
+        if is_union {
+            let names: Vec<_> = union.iter().map(|ty| ty.as_str()).collect();
+            let message = format!("structural schemas have no unions: this is {}", names.join(" or "));
+            let help = match union.as_slice() {
+                [Type::Integer, Type::String] | [Type::String, Type::Integer] => {
+                    "add `x-kubernetes-int-or-string: true`, with `anyOf: [{type: integer}, {type: string}]` or without anyOf"
+                }
+                _ => {
+                    "say `x-kubernetes-preserve-unknown-fields: true` instead, without a type, and restrict the value by rules"
+                }
+            };
+            self.fault(path, schema.span, message, Some(help));
+        } else if needs_type && !schema.embedded_resource {
             let what = match level {
                 Level::Root => "the root",
                 Level::Item => "the items of a list",
@@ -155,6 +186,7 @@ impl Finder {
                 None,
             );
         }
+        is_union
     }
 
     fn extensions(&mut self, schema: &Schema, path: &Path) {
@@ -248,7 +280,10 @@ impl Finder {
         }
     }
 
-    fn junctors(&mut self, schema: &Schema, path: &Path) {
+    fn junctors(&mut self, schema: &Schema, path: &Path, is_union: bool) {
+        if is_union {
+            return;
+        }
         let int_or_string = |schemas: &[Schema]| {
             matches!(schemas, [left, right] if left.ty == Some(Type::Integer) && right.ty == Some(Type::String)
                 && left.keywords.len() == 1 && right.keywords.len() == 1)
@@ -317,4 +352,15 @@ impl Finder {
             self.complete(deeper, outer, path);
         }
     }
+}
+
+/// The types that alternatives of a schema have, each once.
+fn union_of(schema: &Schema) -> Vec<Type> {
+    let mut types = Vec::new();
+    for ty in schema.any_of.iter().chain(&schema.one_of).filter_map(|option| option.ty) {
+        if !types.contains(&ty) {
+            types.push(ty);
+        }
+    }
+    types
 }

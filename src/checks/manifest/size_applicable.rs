@@ -32,7 +32,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         annotations.iter().map(|entry| entry.key.len() + entry.value.as_str().map_or(0, str::len)).sum();
     let span = crd.span_at("/metadata/name");
     let failure = |message: String, key: &str| Failure::new(message).at(span).key(key);
-    let failures = if size > ETCD {
+    let failures = if stated > ANNOTATIONS {
+        let message = format!("the annotations are {stated} bytes; API servers take at most {ANNOTATIONS}");
+        vec![failure(message, "annotations").help("shorten or remove annotations")]
+    } else if size > ETCD {
         let message = format!("the CRD is {size} bytes of JSON; etcd takes at most {ETCD} in one request");
         vec![failure(message, "etcd").help("split the CRD or shorten its descriptions")]
     } else if size + 1 + LAST_APPLIED + stated > ANNOTATIONS {

@@ -13,7 +13,7 @@ pub(crate) const CHECK: Check = Check {
         "docs/api-server-behaviour.md#unknown-fields-are-pruned-at-every-step",
         "https://github.com/kubernetes/kubernetes/pull/133721",
     ],
-    severity: Severity::Error,
+    severity: Severity::Warning,
     since: None,
     help: "describe `status` in the schema, or disable the subresource",
     needs: &[Need::Manifest],
@@ -32,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let failure = |message: String| Failure::new(message).at(span).version(&version.name).key("status");
         failures.push(if schema.preserves_unknown() {
             let message = format!("{} has the status subresource but no status property; API servers before 1.33.7 and 1.34.4 panic on that", version.name);
-            failure(message).severity(Severity::Warning)
+            failure(message)
         } else {
             failure(format!("{} has the status subresource but no status property, so whatever is written to status is pruned", version.name))
         });

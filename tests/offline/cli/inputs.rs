@@ -99,7 +99,8 @@ fn a_git_revision_is_a_source() {
     git(folder.path(), &["tag", "v1.4.0"]);
     std::fs::remove_dir_all(folder.path().join("config")).unwrap();
     let run = |source: &str| crdproof(folder.path(), &["run", source]);
-    run("git:v1.4.0:config/crd").says(0, &["git:v1.4.0:config/crd/apps.yaml"]);
+    let verbose = crdproof(folder.path(), &["run", "git:v1.4.0:config/crd", "--verbose"]);
+    verbose.says(0, &["git:v1.4.0:config/crd/apps.yaml"]);
     run("git:HEAD:config/crd/apps.yaml").says(0, &[]);
     run("git:HEAD:config/none").says(2, &["revision HEAD has no manifests at config/none"]);
     run("git:v9:config").says(2, &["git ls-tree: ", "v9", "help: fetch the revision"]);

@@ -29,7 +29,12 @@ pub struct Source {
     /// The text itself.
     pub text: Arc<str>,
     line_starts: Vec<u32>,
+    /// The number of characters that begin before each block, so that a column in a long line is found at once.
+    blocks: Vec<u32>,
 }
+
+/// The bytes of a block.
+const BLOCK: usize = 1024;
 
 /// A place that a person can go to: file, line and column, both counted from one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -51,7 +56,21 @@ impl fmt::Display for Place {
 impl Source {
     fn new(name: String, text: Arc<str>) -> Self {
         let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| offset(at + 1))).collect();
-        Self { name, text, line_starts }
+        let counts = text.as_bytes().chunks(BLOCK).scan(0, |sum, block| {
+            let before = *sum;
+            *sum += starts(block);
+            Some(before)
+        });
+        let blocks = counts.collect();
+        Self { name, text, line_starts, blocks }
+    }
+
+    /// The number of characters that begin before a byte.
+    fn characters_before(&self, byte: usize) -> u32 {
+        let byte = byte.min(self.text.len());
+        let block = (byte / BLOCK).min(self.blocks.len().saturating_sub(1));
+        let before = self.blocks.get(block).copied().unwrap_or_default();
+        before + starts(&self.text.as_bytes()[(block * BLOCK).min(byte)..byte])
     }
 
     /// Line (from one) that holds the byte.
@@ -76,8 +95,8 @@ impl Source {
     pub fn place(&self, byte: u32) -> Place {
         let line = self.line_of(byte);
         let start = self.line_range(line).start;
-        let before = self.text.get(start..(byte as usize).max(start)).unwrap_or_default();
-        Place { file: self.name.clone(), line, column: offset(before.chars().count() + 1) }
+        let column = self.characters_before((byte as usize).max(start)) - self.characters_before(start) + 1;
+        Place { file: self.name.clone(), line, column }
     }
 }
 
@@ -122,6 +141,11 @@ impl Span {
     }
 }
 
+/// The number of characters that begin in some bytes of UTF-8.
+fn starts(bytes: &[u8]) -> u32 {
+    offset(bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count())
+}
+
 /// Byte offsets and counts fit in 32 bits because sources are limited to that size on reading.
 pub(super) fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
@@ -140,5 +164,8 @@ mod tests {
         assert_eq!(place.to_string(), "a.yaml:2:5");
         assert_eq!(sources.get(id).line(2), "ü: é!");
         assert_eq!(sources.get(id).place(999).line, 3);
+        let long = format!("a\n{}!", "ü".repeat(3000));
+        let id = sources.add("b.yaml", long.clone());
+        assert_eq!(sources.get(id).place(offset(long.len() - 1)).to_string(), "b.yaml:2:3001");
     }
 }

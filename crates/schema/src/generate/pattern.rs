@@ -24,8 +24,7 @@ const DEPTH_LIMIT: usize = 64;
 impl Sampler {
     /// Reads a pattern. `None` where it cannot be read.
     pub(crate) fn new(pattern: &Pattern) -> Option<Self> {
-        pattern.regex().ok()?;
-        let hir = regex_syntax::Parser::new().parse(&pattern.translated()).ok()?;
+        let hir = pattern.tree()?.clone();
         let prefix = hir.properties().look_set_prefix();
         let suffix = hir.properties().look_set_suffix();
         let pattern = pattern.clone();

@@ -316,3 +316,26 @@ fn a_strategy_shrinks_to_the_smallest_object() {
     let Err(TestError::Fail(_, object)) = kept else { panic!("{kept:?}") };
     assert_eq!(object["spec"], json!({"image": "a", "paused": true, "replicas": 0}));
 }
+
+/// Texts are made for what a server takes, however large; what it refuses leaves its field unset.
+#[test]
+fn no_pattern_makes_the_generator_fail() {
+    for pattern in [r"^[\p{L}\p{N}]{1,1000}$", r"^\p{L}{255}$", r"(?i)^\p{L}{1,253}$", r"^\141$", r"\<", r"^\x{e9}+\b"]
+    {
+        let schema = spec(&format!(
+            "{{type: object, required: [a], properties: {{a: {{type: string, pattern: '{pattern}'}}}}}}"
+        ));
+        for case in generator(&schema).cases(Phase::Random, 1).take(20) {
+            assert_eq!(generator(&schema).judge(&case.object).outcome, Outcome::Admitted, "{pattern}: {case:?}");
+        }
+    }
+    for pattern in ["^a**$", "a{1001}", r"\u0041", "(?=a)", "[", "^a$^b$", r"\bé\b"] {
+        let schema = spec(&format!("{{type: object, properties: {{a: {{type: string, pattern: '{pattern}'}}}}}}"));
+        let generator = generator(&schema);
+        assert!(generator.unreachable().iter().any(|fault| fault.keyword == "pattern"), "{pattern}");
+        assert!(
+            generator.cases(Phase::Random, 1).take(20).all(|case| case.object["spec"].get("a").is_none()),
+            "{pattern}"
+        );
+    }
+}

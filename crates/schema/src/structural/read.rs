@@ -68,6 +68,12 @@ impl Schema {
             "x-kubernetes-list-map-keys" => self.list_map_keys = self.texts(entry),
             "x-kubernetes-map-type" => self.map_type = self.text(entry),
             "x-kubernetes-validations" => self.take_rules(entry),
+            "description" | "title" | "id" | "$ref" | "$schema" => {
+                self.text(entry);
+            }
+            "externalDocs" if !matches!(node.kind, Kind::Map(_)) => {
+                self.reject("externalDocs", node, "must be an object");
+            }
             _ => {}
         }
     }

@@ -10,7 +10,7 @@ use super::parts::{greatest, smallest, text_of, without_parts};
 use super::{Field, Floating, Id, Kind, List, Node, Object, Plan, Text, Topology, Unsatisfiable, Whole};
 use crate::generate::solve::{Goal, pool};
 use crate::kubernetes::KubeVersion;
-use crate::structural::{Path, Schema, Type, Validator, default, fits, keywords};
+use crate::structural::{Path, Pattern, Schema, Type, Validator, default, fits, keywords};
 
 /// Deeper schemas are not followed. No server takes objects that are so deep.
 const DEPTH_LIMIT: usize = 100;
@@ -263,7 +263,7 @@ impl<'a> Compiler<'a, '_> {
         let patterns: Vec<&String> = text.patterns.iter().map(|pattern| &pattern.text).collect();
         let key = format!("{:?} {:?} {} {:?} {:?}", patterns, formats, text.least, text.most, text.habit);
         let keyword = if patterns.is_empty() { "format" } else { "pattern" };
-        let why = match text.patterns.iter().find_map(|pattern| pattern.regex().err()) {
+        let why = match text.patterns.iter().find_map(Pattern::fault) {
             Some(why) => format!("it cannot be read: {why}"),
             None => format!("no text was found for {key}"),
         };

@@ -47,7 +47,7 @@ const TRIES: usize = 12;
 impl Text {
     /// Compiles the patterns and tests some texts. `None` where none was found.
     pub(crate) fn prepare(mut self) -> Option<Self> {
-        self.samplers = self.patterns.iter().filter_map(Sampler::new).collect();
+        self.samplers = self.patterns.iter().map(Sampler::new).collect::<Option<_>>()?;
         if !self.is_plain() {
             let mut random = Random::of(0, 0, 0);
             for round in 0..64 {

@@ -33,8 +33,7 @@ impl Texts {
 
     /// The texts in which a pattern matches. `None` where it does not compile.
     pub(super) fn matching(pattern: &str) -> Option<Self> {
-        let pattern = Pattern::new(pattern);
-        pattern.regex().is_ok().then(|| Self(vec![pattern.translated()]))
+        Pattern::new(pattern).translated().map(|pattern| Self(vec![pattern]))
     }
 
     /// Texts of a length. `None` where that is too long to be decided.

@@ -15,7 +15,8 @@ use super::{Schema, Type};
 use crate::kubernetes::KubeVersion;
 
 pub(super) use time::{Moment, date, date_time, date_time_for_rules, duration, go_duration};
-pub(super) use uri::{is_request_uri, split_scheme};
+pub use uri::is_request_uri;
+pub(super) use uri::split_scheme;
 
 /// A format that a server enforces.
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +62,11 @@ impl Format {
             Some(_) => None,
         }
     }
+}
+
+/// Returns whether servers know the format of a schema node. They warn of any other, and do not check it.
+pub fn is_known_format(schema: &Schema) -> bool {
+    schema.format.as_ref().is_none_or(String::is_empty) || Format::of(schema, KubeVersion::NEWEST).is_some()
 }
 
 /// The test of a format of strings, if a server of this version enforces one at a schema node.

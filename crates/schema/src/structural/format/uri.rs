@@ -11,7 +11,8 @@ enum Part {
     Free,
 }
 
-pub(in crate::structural) fn is_request_uri(text: &str) -> bool {
+/// Returns whether Go reads a text as a URL that a request can go to.
+pub fn is_request_uri(text: &str) -> bool {
     if text.is_empty() || text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
         return false;
     }

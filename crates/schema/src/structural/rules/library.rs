@@ -233,17 +233,15 @@ fn sum(ftx: &FunctionContext<'_, '_>) -> Result<Value> {
 
 fn found(ftx: &FunctionContext<'_, '_>, whole: &str, regex: &str) -> Result<Vec<Value>> {
     let pattern = Pattern::new(regex);
-    let regex = pattern.regex().map_err(|why| ftx.error(why))?;
-    let found = regex.find_iter(whole);
-    Ok(found.map(|found| text(found.as_str())).collect())
+    let found = pattern.find_all(whole).map_err(|why| ftx.error(why))?;
+    Ok(found.into_iter().map(text).collect())
 }
 
 fn matches(ftx: &FunctionContext<'_, '_>) -> Result<Value> {
     match arguments(ftx)?.as_slice() {
         [Value::String(whole), Value::String(regex)] => {
             let pattern = Pattern::new(regex);
-            let regex = pattern.regex().map_err(|why| ftx.error(why))?;
-            Ok(Value::Bool(regex.is_match(whole)))
+            pattern.fault().map_or_else(|| Ok(Value::Bool(pattern.matches(whole))), |why| Err(ftx.error(why)))
         }
         _ => Err(ExecutionError::NoSuchOverload),
     }

@@ -20,6 +20,7 @@
 //! by its result here. Rules are not type-checked; a server refuses the definition where they are
 //! wrong.
 
+mod constants;
 mod engine;
 mod equal;
 mod expression;
@@ -43,6 +44,7 @@ use super::ratchet::{Correlation, counterpart};
 use super::verdict::Findings;
 use super::{Path, Rule, Schema, Step};
 use crate::kubernetes::KubeVersion;
+pub use constants::constant_faults;
 use engine::Engine;
 pub use expression::{Expression, ExpressionError};
 use program::{Program, Subject, guarded};

@@ -215,7 +215,8 @@ fn field_path(schema: &Schema, path: &str) -> Option<(String, String)> {
     Some((written, pointer))
 }
 
-fn step(text: &str) -> Option<(String, &str)> {
+/// Reads the first step of a path of `.name` and `['name']`, and what follows it.
+pub(super) fn step(text: &str) -> Option<(String, &str)> {
     if let Some(quoted) = text.strip_prefix("['") {
         let mut name = String::new();
         let mut chars = quoted.char_indices();

@@ -1,0 +1,109 @@
+//! Schemas that admit no value, or have parts that no value can have.
+
+use std::cmp::Ordering;
+
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
+use crdproof_schema::document::Span;
+use crdproof_schema::kubernetes::KubeVersion;
+use crdproof_schema::structural::{Path, Schema, Type, validate};
+use serde_json::{Number, Value};
+
+pub(crate) const CHECK: Check = Check {
+    id: "manifest/values-possible",
+    title: "bounds leave room, enum values are valid, and required fields exist",
+    why: "API servers accept a schema that no value satisfies. Then every object with that field is refused, and \
+          nobody sees why.",
+    source: &[
+        "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation",
+        "docs/api-server-behaviour.md#every-version-needs-a-structural-schema",
+    ],
+    severity: Severity::Warning,
+    since: None,
+    help: "correct the keyword, or the one that excludes it",
+    needs: &[Need::Manifest],
+    judge,
+};
+
+fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let mut failures = Vec::new();
+    let mut examined = 0;
+    for version in &evidence.crd.versions {
+        let Some(schema) = &version.schema else { continue };
+        schema.walk(&mut |path, node| {
+            examined += 1;
+            for (message, span) in bounds(node).into_iter().chain(values(node)).chain(required(path, node)) {
+                let failure = Failure::new(format!("{path} {message}")).at(span).key(&message);
+                failures.push(failure.version(&version.name).path(path));
+            }
+        });
+    }
+    Verdict::from_failures(failures, examined)
+}
+
+/// A lower bound above the upper one.
+fn bounds(node: &Schema) -> Vec<(String, Span)> {
+    let excluded = node.exclusive_minimum || node.exclusive_maximum;
+    let order = node.minimum.as_ref().zip(node.maximum.as_ref()).map(|(low, high)| compare(low, high));
+    let numbers = match order {
+        Some(Some(Ordering::Greater)) => true,
+        Some(Some(Ordering::Equal)) => excluded,
+        _ => false,
+    };
+    let above = |low: Option<i64>, high: Option<i64>| low.zip(high).is_some_and(|(low, high)| low > high);
+    let is_number = matches!(node.ty, Some(Type::Integer | Type::Number)) || node.int_or_string;
+    [
+        ("minimum", "maximum", is_number && numbers),
+        ("minLength", "maxLength", node.ty == Some(Type::String) && above(node.min_length, node.max_length)),
+        ("minItems", "maxItems", node.ty == Some(Type::Array) && above(node.min_items, node.max_items)),
+        (
+            "minProperties",
+            "maxProperties",
+            node.ty == Some(Type::Object) && above(node.min_properties, node.max_properties),
+        ),
+    ]
+    .into_iter()
+    .filter(|(.., broken)| *broken)
+    .map(|(low, high, _)| (format!("admits no value: {low} and {high} leave no room"), node.keyword_span(low)))
+    .collect()
+}
+
+fn compare(left: &Number, right: &Number) -> Option<Ordering> {
+    match (left.as_i64(), right.as_i64()) {
+        (Some(left), Some(right)) => Some(left.cmp(&right)),
+        _ => left.as_f64()?.partial_cmp(&right.as_f64()?),
+    }
+}
+
+/// Values of an enum that the rest of the schema refuses.
+fn values(node: &Schema) -> Option<(String, Span)> {
+    let refused = |value: &&Value| {
+        let violations = validate(node, value, KubeVersion::NEWEST).violations;
+        !value.is_null() && violations.iter().any(|violation| violation.keyword != "x-kubernetes-validations")
+    };
+    let all = node.enumeration.as_ref()?;
+    let refused: Vec<String> = all.iter().filter(refused).map(Value::to_string).collect();
+    let message = match refused.len() {
+        0 => return None,
+        count if count == all.len() => {
+            "admits no value: the rest of the schema refuses all values of its enum".to_owned()
+        }
+        _ => format!("has enum values that the rest of the schema refuses: {}", refused.join(", ")),
+    };
+    Some((message, node.keyword_span("enum")))
+}
+
+/// Required fields that are pruned before anything is required.
+fn required(path: &Path, node: &Schema) -> Option<(String, Span)> {
+    if path.is_meta() || node.ty != Some(Type::Object) || node.preserves_unknown() || node.additional.is_some() {
+        return None;
+    }
+    let is_meta =
+        |name: &str| (path.is_root() || node.embedded_resource) && matches!(name, "apiVersion" | "kind" | "metadata");
+    let missing = |name: &&String| !node.properties.contains_key(*name) && !is_meta(name);
+    let missing: Vec<&str> = node.required.iter().filter(missing).map(String::as_str).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let message = format!("admits no value: it requires {}, which the schema does not declare", missing.join(", "));
+    Some((message, node.keyword_span("required")))
+}
