@@ -84,7 +84,7 @@ fn every_module_of_the_library_has_a_place() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
     let modules = text.lines().filter_map(|line| line.strip_prefix("pub mod ").or(line.strip_prefix("mod ")));
     let modules = modules.filter_map(|module| module.strip_suffix(';')).filter(|module| *module != "facade");
-    let mut modules: Vec<_> = BTreeSet::from_iter(modules).into_iter().collect();
+    let mut modules: Vec<_> = modules.collect::<BTreeSet<_>>().into_iter().collect();
     let mut known = ORDER.to_vec();
     modules.sort_unstable();
     known.sort_unstable();
