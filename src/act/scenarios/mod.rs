@@ -3,6 +3,7 @@
 mod admission;
 mod apply;
 mod command;
+mod convertible;
 mod drivers;
 pub mod deliver;
 mod deliveries;
