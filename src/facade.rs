@@ -127,7 +127,7 @@ impl Checker {
         let servers = if self.kubernetes.is_empty() { None } else { Some(self.servers()?) };
         let matrix = servers.as_ref().map(|servers| servers.matrix(&|_| ())).transpose()?.unwrap_or_default();
         let plan = plan(&self.subject, &self.settings, &matrix);
-        let mut options = Options::on(jiff::Zoned::now().date());
+        let mut options = Options::today();
         options.endpoint = Opened::with(Means::default());
         let (ran, _) = execute(&plan, servers.as_ref(), &options, &|_| ())?;
         Ok(ran.report)

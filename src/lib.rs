@@ -23,30 +23,62 @@
 //! subject ─► plan ─► act ─► evidence ─► judge ─► findings ─► report
 //! ```
 
+#![cfg_attr(
+    not(feature = "internals"),
+    allow(dead_code, unreachable_pub, unused_imports, reason = "a few items are there for tests and benchmarks only")
+)]
+
 mod facade;
 
 pub use checks::Severity;
 pub use facade::{Checker, Error, check};
 pub use report::{Finding, Outcome, Report};
 
-// The rooms of the house, from the ground up. They are reachable for our own tests, benchmarks and examples, and change
-// without notice.
+// The folders of the house, from the ground up. With the feature `internals` they are reachable for our own tests, benchmarks
+// and examples; they change without notice.
+#[cfg(not(feature = "internals"))]
+mod subject;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod subject;
+#[cfg(not(feature = "internals"))]
+mod evidence;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod evidence;
+#[cfg(not(feature = "internals"))]
+mod converter;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod converter;
+#[cfg(not(feature = "internals"))]
+mod checks;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod checks;
+#[cfg(not(feature = "internals"))]
+mod report;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod report;
+#[cfg(not(feature = "internals"))]
+mod operate;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod operate;
+#[cfg(not(feature = "internals"))]
+mod act;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod act;
+#[cfg(not(feature = "internals"))]
+mod run;
+#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod run;
 #[cfg(feature = "cli")]
+mod cli;
+
+#[cfg(feature = "cli")]
 #[doc(hidden)]
-pub mod cli;
+pub use cli::main;

@@ -1,5 +1,5 @@
 //! The `crdproof` command.
 
 fn main() -> std::process::ExitCode {
-    crdproof::cli::main()
+    crdproof::main()
 }

@@ -2,4 +2,7 @@
 
 pub mod conversions;
 pub mod scenarios;
+mod stop;
 pub mod wire;
+
+pub use stop::Stop;

@@ -245,6 +245,9 @@ pub struct Failure {
     /// What happens to this field and to others: a clause that follows "3 fields", such as "are lost on the way v2→v1→v2".
     /// Failures of one check and CRD with the same clause become one finding.
     pub together: Option<String>,
+    /// The kind of change, such as "field removed", where the check compares two states. Failures of one check with the
+    /// same change become one finding, whatever their CRD.
+    pub change: Option<String>,
     /// The converter's complaint, normalised. Findings with the same complaint have one cause.
     pub complaint: Option<String>,
     /// What tells this failure from others of the same check, CRD, version and path. It goes into the
@@ -268,6 +271,7 @@ impl Failure {
             severity: None,
             conversion_run: None,
             together: None,
+            change: None,
             complaint: None,
         }
     }
@@ -317,6 +321,12 @@ impl Failure {
     /// Reports it together with others of the same fate: a clause that follows "3 fields".
     pub fn together(mut self, clause: impl Into<String>) -> Self {
         self.together = Some(clause.into());
+        self
+    }
+
+    /// Reports it together with the same change of other fields, versions and CRDs.
+    pub fn change(mut self, change: impl Into<String>) -> Self {
+        self.change = Some(change.into());
         self
     }
 

@@ -10,7 +10,7 @@ use super::exit::Exit;
 use super::files::{self, For};
 use super::run::run_then;
 use crate::checks::Severity;
-use crate::report::{Finding, Report};
+use crate::report::{Field, Finding, Report};
 use crate::subject::load::{InputError, Trouble};
 use crate::subject::{ACCEPTED_FILE, API_VERSION, Accepted, AcceptedFinding, Subject};
 
@@ -39,7 +39,7 @@ fn accepted(subject: &Subject, report: &Report) -> Accepted {
     };
     let kept = subject.accepted.findings.iter().filter(|known| !is_judged(known)).cloned();
     let found = report.findings.iter().filter(|finding| finding.waiver.is_none() || finding.waiver == by_file);
-    let found = found.filter(|finding| !finding.check.starts_with("subject/")).map(entry);
+    let found = found.filter(|finding| !finding.check.starts_with("subject/")).flat_map(entries);
     let mut findings: Vec<AcceptedFinding> = kept.chain(found).collect();
     findings.sort_by(|left, right| {
         (&left.crd, &left.check, &left.fingerprint).cmp(&(&right.crd, &right.check, &right.fingerprint))
@@ -47,14 +47,20 @@ fn accepted(subject: &Subject, report: &Report) -> Accepted {
     Accepted { api_version: API_VERSION.into(), kind: "Accepted".into(), findings }
 }
 
-/// Of errors every field is accepted by itself; a warning of one cause is accepted as a whole.
-fn entry(finding: &Finding) -> AcceptedFinding {
-    let fields = finding.fields.iter().filter(|_| finding.severity == Severity::Error);
-    AcceptedFinding {
-        fingerprint: finding.fingerprint.clone(),
-        check: finding.check.clone(),
-        crd: finding.crd.clone(),
-        message: finding.message.clone(),
-        fields: fields.map(|field| (field.fingerprint.clone(), field.path.clone().unwrap_or_default())).collect(),
-    }
+/// Of errors and changes every field is accepted by itself; another warning of one cause is accepted as a whole.
+fn entries(finding: &Finding) -> Vec<AcceptedFinding> {
+    let is_each = finding.severity == Severity::Error || finding.change.is_some();
+    let crds = finding.crds().into_iter();
+    let entry = |crd: &str| {
+        let is_of = |field: &&Field| field.crd.as_deref().is_none_or(|own| own == crd);
+        let fields = finding.fields.iter().filter(|_| is_each).filter(is_of);
+        AcceptedFinding {
+            fingerprint: finding.fingerprint.clone(),
+            check: finding.check.clone(),
+            crd: crd.to_owned(),
+            message: finding.message.clone(),
+            fields: fields.map(|field| (field.fingerprint.clone(), field.path.clone().unwrap_or_default())).collect(),
+        }
+    };
+    crds.map(entry).collect()
 }

@@ -1,7 +1,6 @@
 //! `audit`: which versions a cluster still holds, without a single write.
 
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
 
 use crate::evidence::inventory::{Holding, Unseen};
 use crate::operate::audit::{self, Seen, Wish};
@@ -19,12 +18,10 @@ use super::args::env::ClusterArgs;
 use super::console::Console;
 use super::env::run::access;
 use super::exit::Exit;
+use super::progress::Live;
 use super::samples::samples;
 use super::servers::cluster_error;
 use crate::run::quoted;
-
-/// How long nothing is said while kinds are looked at.
-const QUIET: Duration = Duration::from_secs(2);
 
 /// Looks at a cluster, or at what was saved of one.
 pub(crate) fn audit(args: &AuditArgs, console: Console) -> Result<Exit> {
@@ -99,13 +96,8 @@ fn looked(args: &AuditArgs, access: &Access, console: Console) -> Result<Option<
                 cluster.shown(),
                 cluster.identity().version
             ));
-            let mut told = Instant::now();
-            let mut progress = |kind: &str, count: u64| {
-                if told.elapsed() >= QUIET {
-                    told = Instant::now();
-                    console.say(&format!("  {kind}: {count} objects so far"));
-                }
-            };
+            let live = Live::new(console, false);
+            let mut progress = |kind: &str, count: u64| live.show(format!("{kind}: {count} objects so far"));
             audit::look(cluster.api(), &wish, &mut progress).await
         };
         runtime::unless_interrupted(looking).await.transpose()

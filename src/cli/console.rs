@@ -1,12 +1,34 @@
 //! Talking to a person on stderr, and handing results to stdout.
 
 use std::io::Write as _;
+use std::sync::{Mutex, PoisonError};
 
 use crate::subject::load::InputError;
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
+use indicatif::ProgressBar;
 
 use super::exit::Exit;
+
+/// The line of the terminal that changes, where one is drawn. There is one terminal, and whoever prints must not write
+/// into that line.
+static DRAWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Replaces the line that changes, or removes it.
+pub(crate) fn draw(bar: Option<ProgressBar>) {
+    let earlier = std::mem::replace(&mut *DRAWN.lock().unwrap_or_else(PoisonError::into_inner), bar);
+    if let Some(earlier) = earlier {
+        earlier.finish_and_clear();
+    }
+}
+
+/// Writes while no line changes.
+fn beside_drawn<T>(write: impl FnOnce() -> T) -> T {
+    match &*DRAWN.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
 
 /// Where a command writes to.
 #[derive(Debug, Clone, Copy)]
@@ -36,15 +58,20 @@ impl Console {
 
     /// Text for the person at the terminal.
     pub(crate) fn say(self, text: &str) {
-        let mut stderr = anstream::AutoStream::new(std::io::stderr().lock(), self.choice);
-        // Nobody is left to tell if stderr is closed.
-        let _ = writeln!(stderr, "{text}");
+        beside_drawn(|| {
+            let mut stderr = anstream::AutoStream::new(std::io::stderr().lock(), self.choice);
+            // Nobody is left to tell if stderr is closed.
+            let _ = writeln!(stderr, "{text}");
+        });
     }
 
     /// The result that was asked for, on stdout.
     pub(crate) fn print(self, text: &str) -> anyhow::Result<()> {
-        let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), self.choice);
-        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        let written = beside_drawn(|| {
+            let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), self.choice);
+            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+        });
+        match written {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             result => Ok(result?),
         }

@@ -1,14 +1,14 @@
 //! `diff`.
 
 use std::mem::ManuallyDrop;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use crate::report::{Between, Report, guide};
 use crate::run::{self as engine, ServerMatrix, Settings, quoted};
-use crate::subject::load::{self, InputError, Texts, Trouble};
-use crate::subject::{Subject, SubjectFile};
+use crate::subject::Subject;
+use crate::subject::load::{self, InputError, Trouble};
 use anyhow::Result;
-use crdproof_schema::document::{Span, decode, parse};
 
 use super::args::{DiffArgs, DiffFormat, SelectionArgs};
 use super::console::Console;
@@ -26,13 +26,16 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
     let mut subject = ManuallyDrop::new(load::compare(&args.old, &args.new)?);
     decide(&mut subject, args)?;
     let command = format!("crdproof diff {} {}", quoted(&args.old), quoted(&args.new));
-    let settings = Settings { command: Some(command), ..settings(&selection(args), &subject)? };
+    let settings = Settings { command: Some(command), ..settings(&selection(args, &subject), &subject)? };
     let plan = engine::plan(&subject, &settings, &ServerMatrix::default());
     if plan.planned.is_empty() {
         let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to compare");
         return Err(error.help("`crdproof list` shows all checks").into());
     }
-    let options = options(args.report.jobs);
+    // Nothing is waited for, and the checks of one CRD read what is made for it once.
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let jobs = NonZeroUsize::new(subject.crds.len()).map_or(NonZeroUsize::MIN, |crds| crds.min(cores));
+    let options = options(Some(args.report.jobs.unwrap_or(jobs)));
     let engine::Comparison { report, known } = engine::compare(&plan, &settings, &options);
     console_output(args, &subject, &report, console)?;
     let exit = output::finish(&report, &args.report, console)?;
@@ -43,29 +46,11 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
     Ok(if exit == Exit::Nothing && known > 0 { Exit::Success } else { exit })
 }
 
-/// Takes what the subject file decides: waivers, and the Kubernetes versions that count. Its CRDs are not read.
+/// Takes what the subject file and the flags decide.
 fn decide(subject: &mut Subject, args: &DiffArgs) -> Result<()> {
     let default = Path::new("crdproof.yaml");
-    let file = args.file.as_deref().or_else(|| default.exists().then_some(default));
-    if let Some(file) = file {
-        let text = Texts::relative_to("").read(&file.display().to_string())?.remove(0);
-        let sources = &mut subject.sources;
-        let id = sources.add(text.name, text.text);
-        let documents = parse(sources, id).map_err(|error| InputError::at(sources, error.span, &error.message))?;
-        let Some(document) = documents.into_iter().next() else {
-            return Err(
-                InputError::at(sources, Span::start_of(id), "a subject file is one document; here is none").into()
-            );
-        };
-        let read = decode::<SubjectFile>(&document)
-            .map_err(|error| InputError::at(sources, error.span.unwrap_or(document.span), error.message))?;
-        if let Some(problem) = read.problem() {
-            let span = document.nearest(&problem.pointer).span;
-            return Err(InputError::at(sources, span, problem.message).help(problem.help).into());
-        }
-        subject.file.waivers = read.waivers;
-        subject.file.kubernetes = read.kubernetes;
-        subject.document = Some(document);
+    if let Some(file) = args.file.as_deref().or_else(|| default.exists().then_some(default)) {
+        load::decide(subject, file)?;
     }
     subject.file.kubernetes.minimum = args.minimum.or(subject.file.kubernetes.minimum);
     Ok(())
@@ -81,11 +66,13 @@ fn console_output(args: &DiffArgs, subject: &Subject, report: &Report, console: 
 }
 
 /// The suites of a comparison: the documents alone, and the change.
-fn selection(args: &DiffArgs) -> SelectionArgs {
+fn selection(args: &DiffArgs, subject: &Subject) -> SelectionArgs {
+    // Without a declared release the check decides nothing, and its table takes longer to read than most CRDs.
+    let useless = subject.file.kubernetes.lowest().is_none().then(|| "manifest/minimum-kubernetes".to_owned());
     SelectionArgs {
         suites: vec!["manifest".to_owned(), "upgrade".to_owned()],
         only: args.only.clone(),
-        except: args.except.clone(),
+        except: args.except.iter().cloned().chain(useless).collect(),
         seed: 1,
         ..SelectionArgs::default()
     }

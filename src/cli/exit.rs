@@ -27,20 +27,25 @@ pub(crate) enum Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Success => 0,
-            Exit::Findings => 1,
-            Exit::Usage => 2,
-            Exit::Internal => 3,
-            Exit::Nothing => 4,
-            Exit::Environment => 5,
-            Exit::Incomplete => 6,
-            Exit::Command(code) => code,
-        })
+        Self::from(exit.code())
     }
 }
 
 impl Exit {
+    /// The code by which a process says it.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Findings => 1,
+            Self::Usage => 2,
+            Self::Internal => 3,
+            Self::Nothing => 4,
+            Self::Environment => 5,
+            Self::Incomplete => 6,
+            Self::Command(code) => code,
+        }
+    }
+
     /// The code for an error that ended a command.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         match error.downcast_ref::<InputError>().map(|error| error.trouble) {

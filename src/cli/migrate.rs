@@ -14,6 +14,7 @@ use super::args::migrate::MigrateArgs;
 use super::console::Console;
 use super::env::run::access;
 use super::exit::Exit;
+use super::progress::Live;
 use super::servers::cluster_error;
 
 /// Migrates, or says what would be migrated.
@@ -27,9 +28,10 @@ pub(crate) fn migrate(args: &MigrateArgs, console: Console) -> Result<Exit> {
         }
         let started = Instant::now();
         let pace = Pace { together: args.together, ..Pace::default() };
-        let mut told = Instant::now();
-        let mut progress = |pass: usize, so_far: &Migrated| say_progress(&mut told, pass, so_far, console);
+        let live = Live::new(console, false);
+        let mut progress = |pass: usize, so_far: &Migrated| live.show(of_pass(pass, so_far));
         let proof = proof::migrate_until_proven(api, &outlook, pace, &mut progress).await?;
+        drop(live);
         let seconds = started.elapsed().as_secs_f64();
         match proof {
             Proof::Proven { passes } => {
@@ -83,12 +85,9 @@ pub(super) fn guarded(
     Ok(done.map_err(cluster_error)?.map_err(cluster_error)?)
 }
 
-/// Says how far a pass is, every two seconds.
-pub(super) fn say_progress(told: &mut Instant, pass: usize, so_far: &Migrated, console: Console) {
-    if told.elapsed().as_secs() >= 2 {
-        *told = Instant::now();
-        console.say(&format!("  pass {pass}: {} seen, {} stored anew", so_far.seen, so_far.rewritten));
-    }
+/// Returns how far a pass is.
+pub(super) fn of_pass(pass: usize, so_far: &Migrated) -> String {
+    format!("pass {pass}: {} seen, {} stored anew", so_far.seen, so_far.rewritten)
 }
 
 fn say_outlook(crd: &str, outlook: &Outlook, console: Console) {

@@ -6,17 +6,20 @@ mod audit;
 mod counterexamples;
 mod console;
 mod convert;
+mod demo;
 mod diff;
 mod env;
 mod exit;
 mod files;
 mod init;
+mod interrupt;
 mod list;
 mod migrate;
 mod minimum;
 mod output;
 mod plan;
 mod preflight;
+mod progress;
 mod record;
 mod replay;
 mod report;
@@ -52,6 +55,7 @@ pub fn main() -> ExitCode {
         Command::Accept(args) => accept::accept(&args, console),
         Command::Judge(args) => record::judge(&args, console),
         Command::Replay(args) => replay::replay(&args, console),
+        Command::Demo(args) => demo::demo(&args, console),
         Command::Convert(args) => convert::convert(&args, console),
         Command::Serve(args) => serve::serve(&args, console),
         Command::Migrate(args) => migrate::migrate(&args, console),

@@ -8,7 +8,8 @@ use serde_json::json;
 use super::args::{PlanArgs, TextFormat};
 use super::console::Console;
 use super::exit::Exit;
-use super::servers::{Narrator, matrix, run_error, servers};
+use super::progress::Narrator;
+use super::servers::{matrix, run_error, servers};
 use super::subject::{load, settings};
 use crate::run::{self as engine, Plan, PlannedCheck};
 
@@ -17,8 +18,8 @@ pub(crate) fn plan(args: &PlanArgs, console: Console) -> Result<Exit> {
     let subject = load(&args.subject)?;
     let settings = settings(&args.selection, &subject)?;
     let servers = if settings.scenarios().is_empty() { None } else { servers(&subject, &args.matrix)? };
-    let matrix = matrix(servers.as_ref(), &Narrator::new(console, false));
-    let matrix = matrix.map_err(|error| run_error(error, &subject).unwrap_or_else(super::servers::nothing))?;
+    let matrix = matrix(servers.as_ref(), &Narrator::new(console, false, false));
+    let matrix = matrix.map_err(|error| run_error(error, &subject))?;
     let plan = engine::plan(&subject, &settings, &matrix);
     let text = match args.format {
         TextFormat::Json => format!("{:#}\n", as_json(&plan)),

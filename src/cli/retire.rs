@@ -1,7 +1,5 @@
 //! `retire`: a version of a CRD leaves a cluster, step by step, each behind a gate.
 
-use std::time::Instant;
-
 use crate::operate::migrate::Pace;
 use crate::operate::retire::dependents::dependents;
 use crate::operate::retire::{self, Cleaned, Plan, Refusal, Step, Told, Wish};
@@ -12,7 +10,8 @@ use crdproof_envtest::api::Api;
 use super::args::migrate::RetireArgs;
 use super::console::Console;
 use super::exit::Exit;
-use super::migrate::{guarded, say_passes, say_progress};
+use super::migrate::{guarded, of_pass, say_passes};
+use super::progress::Live;
 
 /// Retires a version, or says what would be done.
 pub(crate) fn retire(args: &RetireArgs, console: Console) -> Result<Exit> {
@@ -34,15 +33,22 @@ pub(crate) fn retire(args: &RetireArgs, console: Console) -> Result<Exit> {
             console.say("○ nothing was changed; add --allow-changes to retire it");
             return Ok(Exit::Success);
         }
-        let mut told = Instant::now();
+        let live = Live::new(console, false);
         let mut tell = |what: Told<'_>| match what {
-            Told::Passes(pass, so_far) => say_progress(&mut told, pass, so_far, console),
+            Told::Passes(pass, so_far) => live.show(of_pass(pass, so_far)),
             Told::Begins(step) => console.say(&format!("► {}: {}", step.as_str(), meaning(step, &wish, &plan))),
-            Told::Waits(left) => console
-                .say(&format!("  waiting {} s for requests that began before the change", left.as_secs_f64().ceil())),
-            Told::Proven(passes) => say_passes(passes, console),
+            Told::Waits(left) => {
+                live.show(format!("waiting {} s for requests that began before the change", left.as_secs_f64().ceil()));
+            }
+            Told::Proven(passes) => {
+                live.clear();
+                say_passes(passes, console);
+            }
             Told::Cleaned(cleaned) => say_cleaned(cleaned, console),
-            Told::Done(step) => console.say(&format!("✔ {}", step.as_str())),
+            Told::Done(step) => {
+                live.clear();
+                console.say(&format!("✔ {}", step.as_str()));
+            }
         };
         Ok(match retire::retire(std::slice::from_ref(api), &wish, &mut tell).await? {
             Ok(plan) if !plan.listed => {

@@ -7,15 +7,16 @@ use anyhow::Result;
 use super::args::{RunArgs, SelectionArgs};
 use super::console::Console;
 use super::exit::Exit;
-use super::servers::{self, Narrator, run_error};
+use super::interrupt::Interrupts;
+use super::progress::Narrator;
+use super::servers::{self, run_error};
 use super::subject::{load, options, settings};
 use super::{counterexamples, env, output, record};
 use crate::converter::Opened;
 use crate::evidence::Counterexample;
 use crate::report::{Conduct, Report};
-use crate::run::{self as engine, Ran, Recording, Settings, quoted};
+use crate::run::{self as engine, Event, Options, Ran, Recording, Settings, quoted};
 use crate::subject::Subject;
-use crate::subject::load::InputError;
 
 /// Judges a subject and reports.
 pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
@@ -42,20 +43,24 @@ pub(crate) fn run_then(
     };
     let wrong = |error| run_error(error, &subject);
     let servers = if settings.scenarios().is_empty() { None } else { servers::servers(&subject, &args.matrix)? };
-    let narrator = Narrator::new(console, args.report.verbose);
-    let matrix = match servers::matrix(servers.as_ref(), &narrator) {
-        Ok(matrix) => matrix,
-        Err(error) => return interrupted_or(wrong(error), console),
-    };
+    let interrupts = Interrupts::listen(console);
+    let narrator = Narrator::new(console, args.report.verbose, args.report.quiet);
+    let matrix = servers::matrix(servers.as_ref(), &narrator).map_err(wrong)?;
     let plan = engine::plan(&subject, &settings, &matrix);
-    let mut options = options(args.report.jobs);
+    let mut options = Options { stop: interrupts.stop.clone(), ..options(args.report.jobs) };
     options.endpoint = Opened::with(env::means(&subject, engine::needs_converter(&plan), console)?);
     let started = jiff::Timestamp::now();
-    let executed = engine::execute(&plan, servers.as_ref(), &options, &|event| narrator.tell(event));
-    let (ran, observations) = match executed {
-        Ok(executed) => executed,
-        Err(error) => return interrupted_or(wrong(error), console),
+    let observe = |event: &Event<'_>| {
+        // Before that, there is nothing to report.
+        if matches!(event, Event::Servers { .. } | Event::Started { .. }) {
+            interrupts.act();
+        }
+        narrator.observe(event);
     };
+    let executed = engine::execute(&plan, servers.as_ref(), &options, &observe);
+    narrator.finish();
+    let (ran, observations) = executed.map_err(wrong)?;
+    let is_interrupted = options.stop.is_requested();
     if let Some(folder) = &args.keep.record {
         record::write(folder, &Recording::new(&plan, &observations, &ran, options.today))?;
     }
@@ -82,12 +87,11 @@ pub(crate) fn run_then(
         console
             .say(&format!("○ saved counterexamples that pass now: {passing}; `crdproof replay --prune` deletes them"));
     }
+    if is_interrupted {
+        return Ok(Exit::Incomplete);
+    }
     then(&subject, &report)?;
     Ok(exit)
-}
-
-fn interrupted_or(error: Option<InputError>, console: Console) -> Result<Exit> {
-    error.map_or_else(|| Ok(env::run::interrupted(console)), |error| Err(error.into()))
 }
 
 /// The filters of a selection as flags.

@@ -1,6 +1,4 @@
-//! API servers as flags name them, and what is said while they are installed and used.
-
-use std::sync::Mutex;
+//! API servers as flags name them.
 
 use anyhow::Result;
 use crdproof_envtest::binaries::BinariesError;
@@ -8,9 +6,8 @@ use crdproof_envtest::{ClusterError, Provider, Server, ServerOptions};
 
 use super::args::MatrixArgs;
 use super::args::env::{self as flags, ServerArgs};
-use super::console::Console;
-use super::env::{self, Ticker};
-use crate::evidence::{Record, Seen, Trace};
+use super::env;
+use super::progress::Narrator;
 use crate::run::{Event, RunError, ServerMatrix, Servers};
 use crate::subject::load::{InputError, Trouble};
 use crate::subject::{self, Subject};
@@ -51,8 +48,8 @@ pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Ser
 /// Returns the servers of a run by name, and shows what takes long.
 pub(crate) fn matrix(servers: Option<&Servers>, narrator: &Narrator) -> Result<ServerMatrix, RunError> {
     let Some(servers) = servers else { return Ok(ServerMatrix::default()) };
-    let matrix = servers.matrix(&|progress| narrator.tell(&Event::Installing(progress)));
-    narrator.tell(&Event::Installed);
+    let matrix = servers.matrix(&|progress| narrator.observe(&Event::Installing(progress)));
+    narrator.observe(&Event::Installed);
     matrix
 }
 
@@ -78,40 +75,6 @@ pub(crate) fn options(args: &ServerArgs, dry_run: bool) -> Result<ServerOptions>
     Ok(options)
 }
 
-/// Shows what happens during a run.
-pub(crate) struct Narrator {
-    console: Console,
-    verbose: bool,
-    ticker: Mutex<Ticker>,
-}
-
-impl Narrator {
-    pub(crate) fn new(console: Console, verbose: bool) -> Self {
-        Self { console, verbose, ticker: Mutex::new(Ticker::new(console)) }
-    }
-
-    pub(crate) fn tell(&self, event: &Event<'_>) {
-        let say = |text: &str| self.console.say(text);
-        match event {
-            Event::Installing(progress) => self.ticker.lock().iter().for_each(|ticker| ticker.tell(progress)),
-            Event::Installed => self.ticker.lock().iter().for_each(|ticker| ticker.clear()),
-            Event::Servers { count, at_once } if *count > 1 => say(&format!("○ {count} releases, {at_once} at once")),
-            Event::ServerSkipped { release, reason } => say(&format!("○ Kubernetes {release} skipped: {reason}")),
-            Event::ServerStarted { server, elapsed } => {
-                say(&format!("► {} after {:.1} s", describe(server), elapsed.as_secs_f64()));
-            }
-            Event::ScenariosFinished { release, traces, elapsed } => {
-                let requests: u64 = traces.iter().map(|trace| trace.requests).sum();
-                let took = elapsed.as_secs_f64();
-                say(&format!("✔ scenarios on {release} after {took:.1} s, {requests} requests"));
-                let lines = traces.iter().flat_map(log).filter(|_| self.verbose);
-                lines.for_each(|line| say(&format!("  {release}: {line}")));
-            }
-            _ => {}
-        }
-    }
-}
-
 /// Returns what a server is, as a clause.
 pub(crate) fn describe(server: &Server) -> String {
     let version = server.version();
@@ -123,34 +86,24 @@ pub(crate) fn describe(server: &Server) -> String {
     }
 }
 
-/// Returns what was delivered, line by line. Values may be secret, so that drift is told by its places.
-fn log(trace: &Trace) -> Vec<String> {
-    let line = |record: &Record| match &record.seen {
-        Seen::Delivered(delivered) => {
-            let places: Vec<&str> = delivered.differences.iter().map(|differs| differs.at.as_str()).collect();
-            Some(format!("{delivered} {}", places.join(" ")).trim_end().to_owned())
-        }
-        Seen::Health(health) => Some(health.to_string()),
-        Seen::Stopped(why) => Some(format!("stopped: {why}")),
-        _ => None,
-    };
-    trace.records.iter().filter_map(line).collect()
-}
-
-/// Turns an error of a run into one with a remedy and an exit code; `None` where the run was interrupted.
-pub(crate) fn run_error(error: RunError, subject: &Subject) -> Option<InputError> {
+/// Turns an error of a run into one with a remedy and an exit code.
+pub(crate) fn run_error(error: RunError, subject: &Subject) -> InputError {
     let message = error.to_string();
-    Some(match error {
-        RunError::Interrupted => return None,
+    match error {
         RunError::Nothing => nothing(),
         RunError::Install(error) => install_error(error),
         RunError::Cluster(error) => cluster_error(error),
         RunError::NoRelease { .. } => InputError::new(Trouble::Environment, message)
             .help("`crdproof env list` shows what is installed and what can be built"),
-        RunError::Converter(why) => unreachable(&why, remedy(subject)),
+        RunError::Converter(why) => {
+            let webhook = subject.file.converter.as_ref().and_then(|converter| converter.webhook.as_ref());
+            let url = webhook.and_then(|webhook| webhook.url.as_ref());
+            let url = url.map(|url| format!("{url}: ")).unwrap_or_default();
+            unreachable(&format!("{url}{why}"), remedy(subject))
+        }
         RunError::ExistingCluster { help, .. } => InputError::new(Trouble::Wrong, message).help(help),
         _ => InputError::new(Trouble::Environment, message),
-    })
+    }
 }
 
 /// A selection that leaves nothing is no success.
@@ -167,9 +120,10 @@ pub(crate) fn unreachable(why: &str, help: &str) -> InputError {
 /// What to do where a subject's converter cannot be asked.
 pub(crate) fn remedy(subject: &Subject) -> &'static str {
     if subject.file.converter.as_ref().is_some_and(|converter| converter.process.is_some()) {
-        "correct `converter.process` in the subject file"
+        "correct `converter.process` in the subject file; `crdproof convert OBJECT --to VERSION` tries it with one object"
     } else {
-        "start it, or correct `converter` in the subject file"
+        "start it, or correct `converter` in the subject file; `crdproof convert OBJECT --to VERSION` tries it with one \
+         object"
     }
 }
 

@@ -12,7 +12,7 @@ use crate::subject::load::{self, InputError, Trouble};
 
 /// How to judge: by this many threads, today.
 pub(crate) fn options(jobs: Option<NonZeroUsize>) -> Options {
-    let options = Options::on(jiff::Zoned::now().date());
+    let options = Options::today();
     Options { jobs: jobs.unwrap_or(options.jobs), ..options }
 }
 
@@ -23,6 +23,13 @@ pub(crate) fn load(args: &SubjectArgs) -> Result<Subject> {
     }
     let default = Path::new("crdproof.yaml");
     match &args.file {
+        Some(file) if !file.exists() => {
+            let error =
+                InputError::new(Trouble::Wrong, format!("cannot read {}: no such file or directory", file.display()));
+            Err(error
+                .help("correct -f, or write a subject file for the CRDs below this folder: `crdproof init`")
+                .into())
+        }
         Some(file) => Ok(load::from_file(file)?),
         None if default.exists() => {
             let subject = load::from_file(default)?;

@@ -26,7 +26,11 @@ impl Exec {
     fn run(&self, body: &[u8]) -> Result<String, String> {
         let [program, arguments @ ..] = self.command.as_slice() else { return Err("no command is given".into()) };
         let mut command = Command::new(program);
-        command.args(arguments).current_dir(&self.folder);
+        command.args(arguments);
+        // The folder of a subject file that is named without one.
+        if !self.folder.as_os_str().is_empty() {
+            command.current_dir(&self.folder);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("{program} cannot be run: {error}"))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());

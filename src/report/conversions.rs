@@ -17,6 +17,17 @@ pub struct Conversions {
     pub reach: Vec<Reach>,
     /// How long answers took, by the number of objects in a review; empty where nothing was sent.
     pub timings: Vec<Timing>,
+    /// Objects that were planned and not tried, because time was over or the run was interrupted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub untried: usize,
+    /// Findings whose object was not made as small as possible, because time was over.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub larger: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// One ordered pair of versions.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::coverage::Covered;
 use super::sections::plural;
 use super::{Conversions, PairInfo, Reach, Timing};
 
@@ -16,10 +17,12 @@ pub(super) struct Converted {
     pub(super) versions: Vec<String>,
     /// A row for each version: objects of it, by the version that they were converted to.
     pub(super) rows: Vec<Row>,
-    /// What converted objects never reached.
+    /// What there was no time for, and what converted objects never reached.
     pub(super) never: Vec<String>,
     /// How long answers took.
     pub(super) timings: Vec<Took>,
+    /// What converted objects reached, by version.
+    pub(super) coverage: Vec<Covered>,
     /// Whether there is something to look at.
     pub(super) odd: bool,
 }
@@ -37,6 +40,8 @@ pub(super) struct Took {
     pub(super) p50: String,
     pub(super) p90: String,
     pub(super) p99: String,
+    /// The lengths of their bars, in percent of the longest.
+    pub(super) bars: [u64; 3],
 }
 
 impl Converted {
@@ -55,17 +60,27 @@ impl Converted {
         Self {
             crd: conversions.crd.clone(),
             rows: versions.iter().map(row).collect(),
-            never: conversions.reach.iter().filter_map(never).collect(),
-            timings: conversions.timings.iter().map(Took::of).collect(),
+            never: cut(conversions).chain(conversions.reach.iter().filter_map(never)).collect(),
+            timings: took(&conversions.timings),
+            coverage: conversions.reach.iter().map(Covered::of).collect(),
             odd: is_odd(conversions),
             versions,
         }
     }
 }
 
+fn took(timings: &[Timing]) -> Vec<Took> {
+    let longest = timings.iter().map(|timing| timing.p99).max().unwrap_or_default();
+    timings.iter().map(|timing| Took::of(timing, longest)).collect()
+}
+
 impl Took {
-    fn of(timing: &Timing) -> Self {
+    fn of(timing: &Timing, longest: u64) -> Self {
+        // By powers of two: a slow answer must not hide how the others differ.
+        let bits = |micros: u64| u64::from((micros + 1).ilog2()) + 1;
+        let bar = |micros: u64| bits(micros) * 100 / bits(longest);
         Self {
+            bars: [bar(timing.p50), bar(timing.p90), bar(timing.p99)],
             objects: plural(timing.objects, "object"),
             reviews: timing.reviews,
             p50: time(timing.p50),
@@ -85,9 +100,10 @@ pub(super) fn is_told(conversions: &Conversions) -> bool {
     is_odd(conversions) || !conversions.timings.is_empty()
 }
 
-/// Whether something was refused or never reached.
+/// Whether something was refused, never reached, or not tried.
 fn is_odd(conversions: &Conversions) -> bool {
-    conversions.pairs.iter().any(|pair| pair.refused > 0)
+    cut(conversions).next().is_some()
+        || conversions.pairs.iter().any(|pair| pair.refused > 0)
         || conversions.reach.iter().any(|reach| never(reach).is_some())
 }
 
@@ -123,6 +139,20 @@ fn never(reach: &Reach) -> Option<String> {
     Some(format!("never seen non-default at {}: {}{more}", reach.version, named.join(", ")))
 }
 
+/// What there was no time for.
+fn cut(conversions: &Conversions) -> impl Iterator<Item = String> {
+    let untried = (conversions.untried > 0).then(|| {
+        format!("not tried: {}; the search ended early (--time sets its limit)", plural(conversions.untried, "object"))
+    });
+    let larger = (conversions.larger > 0).then(|| {
+        let findings = plural(conversions.larger, "finding");
+        format!(
+            "{findings} may have a smaller counterexample: the time to look for it was over (10 s each, 60 s for a CRD)"
+        )
+    });
+    untried.into_iter().chain(larger)
+}
+
 /// Microseconds for people.
 fn time(micros: u64) -> String {
     match micros {
@@ -143,13 +173,15 @@ mod tests {
         let reach = vec![Reach { version: "v2".into(), leaves: 12, seen: 3, never }];
         let timings = vec![Timing { objects: 1, reviews: 9, p50: 840, p90: 1_250, p99: 2_040_000 }];
         let pairs_tried = vec![pair("v1", "v2", 0), pair("v2", "v1", 3)];
-        let conversions = Conversions { crd: "a".into(), pairs: pairs_tried, reach, timings };
+        let conversions =
+            Conversions { crd: "a".into(), pairs: pairs_tried, reach, timings, untried: 4, ..Conversions::default() };
         assert_eq!(pairs(&conversions), "v1→v2 20, v2→v1 20 (3 refused)");
         let shown = Converted::of(&conversions);
         assert_eq!(shown.versions, ["v1", "v2"]);
         assert_eq!(shown.rows[1], Row { from: "v2".into(), cells: vec!["20 (3 refused)".into(), "–".into()] });
         let fields = ".spec.f0, .spec.f1, .spec.f2, .spec.f3, .spec.f4, .spec.f5";
-        assert_eq!(shown.never, [format!("never seen non-default at v2: {fields} and 3 more")]);
+        let untried = "not tried: 4 objects; the search ended early (--time sets its limit)";
+        assert_eq!(shown.never, [untried.to_owned(), format!("never seen non-default at v2: {fields} and 3 more")]);
         assert_eq!(shown.timings[0].line(), "1 object: p50 840 µs, p90 1.2 ms, p99 2.0 s");
         assert!(shown.odd);
     }

@@ -1,10 +1,13 @@
 //! A finding as data.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Location, Related};
 use crate::checks::{Severity, cause_rank};
+use crdproof_schema::document::Place;
 
 /// One guarantee failed in one place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -14,7 +17,7 @@ pub struct Finding {
     pub check: String,
     /// How bad.
     pub severity: Severity,
-    /// The CRD.
+    /// The CRD; the first one, where a change concerns several.
     pub crd: String,
     /// The CRD version concerned.
     pub version: Option<String>,
@@ -32,6 +35,9 @@ pub struct Finding {
     pub related: Vec<Related>,
     /// Stable name of this finding; it does not change when lines move.
     pub fingerprint: String,
+    /// The kind of change, such as "field removed", where two states are compared; `fields` lists where it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
     /// All fields that it concerns, where it can concern several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
@@ -48,11 +54,20 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Field {
+    /// The CRD, where the finding can concern several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crd: Option<String>,
+    /// The version, where the finding can concern several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// The field, such as `.spec.password`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What happens to it.
     pub message: String,
+    /// Where, in the new state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
     /// Stable name of this field of the finding.
     pub fingerprint: String,
 }
@@ -70,6 +85,12 @@ pub struct Consequence {
 }
 
 impl Finding {
+    /// Returns the CRDs that it concerns.
+    pub fn crds(&self) -> BTreeSet<&str> {
+        let fields = self.fields.iter().filter_map(|field| field.crd.as_deref());
+        fields.chain([self.crd.as_str()]).collect()
+    }
+
     /// Returns whether a fingerprint names this finding, one of its fields or one of its consequences.
     pub fn is_named(&self, fingerprint: &str) -> bool {
         let fields = self.fields.iter().map(|field| &field.fingerprint);

@@ -2,7 +2,7 @@
 //!
 //! The template escapes everything it is given; this module only decides what to show.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
@@ -12,7 +12,10 @@ use super::converted::Converted;
 use super::matrix::Matrix;
 use super::releases::Releases;
 use super::sections::{self, Section, aim, marked, place, plural};
-use super::{Excerpt, Finding, Location, Outcome, Problem, Report, Summary, WaiverInfo};
+use super::side_by_side::SideBySide;
+use super::{
+    CheckInfo, Excerpt, Finding, Location, Outcome, Problem, Report, ScenarioInfo, StepInfo, Summary, WaiverInfo,
+};
 
 const TEMPLATE: &str = include_str!("report.html.jinja");
 
@@ -31,10 +34,14 @@ struct Page<'a> {
     clause: String,
     cases: String,
     summary: &'a Summary,
+    not_tested: Vec<String>,
+    scenarios: Vec<Told<'a>>,
     crd_count: usize,
     matrix: Matrix,
     releases: Option<Releases>,
     groups: Vec<Group>,
+    /// The checks that failed, each once: why they matter.
+    failed: Vec<&'a CheckInfo>,
     conversions: Vec<Converted>,
     reasons: Vec<Reason>,
     passed_over: &'a BTreeMap<String, usize>,
@@ -59,10 +66,13 @@ impl<'a> Page<'a> {
             clause: headline.clause,
             cases: sections::cases(report),
             summary: &report.summary,
+            not_tested: sections::not_tested(report),
+            scenarios: report.scenarios.iter().filter(|one| !one.steps.is_empty()).map(Told::of).collect(),
             crd_count: report.crds.len(),
             matrix: Matrix::of(report, &all),
             releases: Releases::of(report),
             groups,
+            failed: failed(report),
             conversions: report.conversions.iter().map(Converted::of).filter(|one| !one.rows.is_empty()).collect(),
             reasons: reasons(report),
             passed_over: &report.passed_over,
@@ -115,9 +125,13 @@ struct Card {
     at: Option<String>,
     message: String,
     help: String,
-    why: String,
-    sources: Vec<String>,
     evidence: Option<String>,
+    /// The object before and after.
+    objects: Option<SideBySide>,
+    /// The fields that it concerns, where there are several.
+    fields: Vec<String>,
+    /// What else fails for the same reason.
+    consequences: Vec<(String, String)>,
     reproduce: Option<String>,
     figures: Vec<Figure>,
     waived: Option<String>,
@@ -139,14 +153,40 @@ impl Card {
             at: aim(finding),
             message: finding.message.clone(),
             help: finding.help.clone(),
-            why: check.map_or(String::new(), |check| check.why.clone()),
-            sources: check.map_or(Vec::new(), |check| check.source.clone()),
             evidence: finding.evidence.clone(),
+            objects: finding.evidence.as_deref().and_then(SideBySide::of),
+            fields: finding.fields.iter().map(|field| field.message.clone()).collect(),
+            consequences: finding.consequences.iter().map(|one| (one.check.clone(), one.message.clone())).collect(),
             reproduce: finding.reproduce.clone(),
             figures: own.chain(related).collect(),
             waived: sections::waived(report, finding),
             waiver: waiver(finding),
         }
+    }
+}
+
+/// The scenarios of a CRD on a server.
+#[derive(Serialize)]
+struct Told<'a> {
+    id: String,
+    crd: &'a str,
+    kubernetes: &'a str,
+    requests: u64,
+    scenarios: Vec<(&'a str, Vec<&'a StepInfo>)>,
+}
+
+impl<'a> Told<'a> {
+    fn of(info: &'a ScenarioInfo) -> Self {
+        let mut scenarios: Vec<(&str, Vec<&StepInfo>)> = Vec::new();
+        for step in &info.steps {
+            let name = step.step.split('/').next().unwrap_or_default();
+            match scenarios.last_mut() {
+                Some((last, steps)) if *last == name => steps.push(step),
+                _ => scenarios.push((name, vec![step])),
+            }
+        }
+        let id = format!("s-{}-{}", info.crd, info.kubernetes);
+        Self { id, crd: &info.crd, kubernetes: &info.kubernetes, requests: info.requests, scenarios }
     }
 }
 
@@ -205,6 +245,15 @@ fn lines(excerpt: &Excerpt) -> Vec<Line> {
     lines
 }
 
+/// The checks that have findings.
+fn failed(report: &Report) -> Vec<&CheckInfo> {
+    let named: BTreeSet<&str> = report.findings.iter().map(|finding| finding.check.as_str()).collect();
+    report.checks.iter().filter(|check| named.contains(check.id.as_str())).collect()
+}
+
+/// So many CRDs are named for a reason and a check; the rest is counted.
+const NAMED: usize = 10;
+
 /// Cases without a verdict on the subject, by reason.
 #[derive(Serialize)]
 struct Reason {
@@ -215,21 +264,19 @@ struct Reason {
 }
 
 fn reasons(report: &Report) -> Vec<Reason> {
-    let mut groups = indexmap::IndexMap::<(&'static str, &str), Vec<String>>::new();
+    let mut groups = indexmap::IndexMap::<(&'static str, &str), Vec<(&String, String)>>::new();
     for result in &report.results {
         let state = match result.outcome {
             Outcome::Passed | Outcome::Failed => continue,
             open @ (Outcome::KnownServerIssue | Outcome::Inconclusive) => sections::outcome(open),
         };
         let reason = result.reason.as_deref().unwrap_or("no reason given");
-        let case = format!("{} on {}", result.check, result.crd);
-        groups.entry((state, reason)).or_default().push(case);
+        groups.entry((state, reason)).or_default().push((&result.check, result.crd.clone()));
     }
     for skipped in &report.skipped {
         let server = skipped.kubernetes.as_ref().map_or(String::new(), |server| format!(" on Kubernetes {server}"));
-        let case = format!("{} on {}{server}", skipped.check, skipped.crd);
         let key = ("skipped", skipped.reason.as_str());
-        groups.entry(key).or_default().push(case);
+        groups.entry(key).or_default().push((&skipped.check, format!("{}{server}", skipped.crd)));
     }
     groups.sort_by(|(left, _), _, (right, _), _| left.cmp(right));
     groups
@@ -238,9 +285,24 @@ fn reasons(report: &Report) -> Vec<Reason> {
             state,
             text: reason.to_owned(),
             count: plural(cases.len(), "check"),
-            cases,
+            cases: by_check(cases),
         })
         .collect()
+}
+
+/// Returns a line for each check, with the CRDs that it was to be judged on.
+fn by_check(cases: Vec<(&String, String)>) -> Vec<String> {
+    let mut checks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (check, on) in cases {
+        checks.entry(check).or_default().push(on);
+    }
+    let line = |(check, mut on): (&str, Vec<String>)| {
+        let more = on.len().saturating_sub(NAMED);
+        on.truncate(NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        format!("{check} on {}{more}", on.join(", "))
+    };
+    checks.into_iter().map(line).collect()
 }
 
 #[cfg(test)]

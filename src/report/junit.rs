@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use super::sections::{self, Section, aim, family, place, plural};
-use super::{Finding, Outcome, Problem, Report, Result, Skipped};
+use super::{Field, Finding, Outcome, Problem, Report, Result, Skipped};
 
 /// Writes the report as JUnit XML.
 pub fn junit(report: &Report) -> String {
@@ -31,7 +31,7 @@ fn write(run: &quick_junit::Report) -> String {
 
 fn suites(report: &Report, section: &Section<'_>) -> Vec<TestSuite> {
     let mut by_check: IndexMap<&str, Vec<&Finding>> = IndexMap::new();
-    for finding in &section.findings {
+    for finding in section.findings.iter().chain(&section.elsewhere) {
         by_check.entry(&finding.check).or_default().push(finding);
     }
     let mut cases: IndexMap<Option<&str>, Vec<TestCase>> = IndexMap::new();
@@ -144,7 +144,11 @@ fn describe(finding: &Finding) -> String {
     if let Some(aim) = aim(finding) {
         lines.push(format!("  field: {aim}"));
     }
-    if let Some(evidence) = &finding.evidence {
+    if finding.change.is_some() && finding.fields.len() > 1 {
+        lines.push("  all:".to_owned());
+        let crd = |field: &Field| field.crd.clone().unwrap_or_default();
+        lines.extend(finding.fields.iter().map(|field| format!("    {} {}", crd(field), field.message)));
+    } else if let Some(evidence) = &finding.evidence {
         lines.push("  evidence:".to_owned());
         lines.extend(evidence.lines().map(|line| format!("    {line}")));
     }

@@ -149,7 +149,7 @@ impl Row {
             results.entry(&result.check).or_default().push(result);
         }
         let mut findings: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
-        for finding in &section.findings {
+        for finding in section.findings.iter().chain(&section.elsewhere) {
             findings.entry(&finding.check).or_default().push(finding);
         }
         // A release that could not be installed or started is no matter of the CRD: the table of releases tells it.

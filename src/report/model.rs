@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Conversions, Finding};
+use super::{Conversions, Finding, StepInfo};
 use crate::checks::{Check, Severity};
 
 /// What a run found.
@@ -95,6 +95,9 @@ pub struct ScenarioInfo {
     pub kubernetes: String,
     /// How many requests it took.
     pub requests: u64,
+    /// What was done, step by step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepInfo>,
 }
 
 /// A CRD under test.
@@ -312,7 +315,7 @@ impl Report {
         for finding in self.counting() {
             let entry = by_check.entry(finding.check.clone()).or_default();
             entry.0 += 1;
-            entry.1.insert(&finding.crd);
+            entry.1.extend(finding.crds());
         }
         self.summary = Summary {
             passed: results(Outcome::Passed),

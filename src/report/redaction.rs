@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crdproof_schema::structural::{REDACTED, is_secret};
+use crdproof_schema::structural::{REDACTED, is_secret, may_name_secret};
 
 /// What excerpts do not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,6 +89,10 @@ pub(super) fn floor(text: &str, at: usize) -> usize {
 /// The values of fields that look secret, in the order of the line.
 pub(super) fn named_secrets(line: &str) -> Vec<Range<usize>> {
     let mut hidden = Vec::new();
+    // Few lines name a secret, and the expression is costly.
+    if !may_name_secret(line) {
+        return hidden;
+    }
     let mut from = 0;
     while let Some(field) = FIELD.captures_at(line, from)
         && let Some(value) = field.name("value")

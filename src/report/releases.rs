@@ -184,6 +184,7 @@ mod tests {
             crd: "widgets.example.com".into(),
             kubernetes: kubernetes.into(),
             requests: 7,
+            steps: Vec::new(),
         });
         Report {
             api_version: String::new(),

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::json::pretty;
 use super::sections::{self, family};
-use super::{CheckInfo, Finding, Location, Related, Report, uri};
+use super::{CheckInfo, Finding, Location, Report, uri};
 use crate::checks::Severity;
+use crdproof_schema::document;
 
 /// Paths are relative to it; whoever reads the file knows where that is.
 const ROOT: &str = "%SRCROOT%";
@@ -163,14 +164,18 @@ impl<'a> Outcome<'a> {
             ("path", finding.path.as_ref()),
             ("reproduce", finding.reproduce.as_ref()),
         ];
-        let related = finding.related.iter().zip(1..);
+        let related = finding.related.iter().map(|related| (physical(&related.location), &related.message));
+        // The first field is the finding's own place.
+        let fields =
+            finding.fields.iter().skip(1).filter_map(|field| Some((point(field.place.as_ref()?), &field.message)));
+        let related = related.chain(fields).zip(1..);
         Self {
             rule_id: &finding.check,
             rule_index,
             level: level(finding.severity),
             message: message(finding),
             locations: [Place::of(report, finding)],
-            related_locations: related.map(|(at, id)| Place::related(at, id)).collect(),
+            related_locations: related.map(|((at, message), id)| Place::related(at, message, id)).collect(),
             partial_fingerprints: [("crdproof/v1", finding.fingerprint.as_str())].into(),
             // The standard wants the property on all results of a run or on none.
             suppressions: sections::waived(report, finding)
@@ -222,12 +227,12 @@ impl Place {
         Self { id: None, physical_location: physical, logical_locations: logical(finding), message: None }
     }
 
-    fn related(related: &Related, id: usize) -> Self {
+    fn related(at: Value, message: &str, id: usize) -> Self {
         Self {
             id: Some(id),
-            physical_location: Some(physical(&related.location)),
+            physical_location: Some(at),
             logical_locations: Vec::new(),
-            message: Some(Text::plain(&related.message)),
+            message: Some(Text::plain(message)),
         }
     }
 }
@@ -243,6 +248,11 @@ fn physical(location: &Location) -> Value {
             "endColumn": location.end_column.max(1),
         },
     })
+}
+
+fn point(place: &document::Place) -> Value {
+    let region = json!({ "startLine": place.line.max(1), "startColumn": place.column.max(1) });
+    json!({ "artifactLocation": artifact(&place.file), "region": region })
 }
 
 fn artifact(file: &str) -> Value {

@@ -1,9 +1,11 @@
 //! What several writers need: the report cut by CRD, the headline, and small pieces of wording.
 
+use std::cmp::Reverse;
+
 use indexmap::IndexMap;
 
 use super::{CheckInfo, CrdInfo, Excerpt, Finding, Location, Outcome, Report, Result, Skipped};
-use crate::checks::{self, Need, Severity};
+use crate::checks::{self, Need, Severity, cause_rank};
 
 /// Everything a report says about one CRD.
 pub(super) struct Section<'a> {
@@ -15,6 +17,8 @@ pub(super) struct Section<'a> {
     pub(super) results: Vec<&'a Result>,
     /// Findings, waived ones included.
     pub(super) findings: Vec<&'a Finding>,
+    /// Findings that concern this CRD, too, and stand in the section of another one.
+    pub(super) elsewhere: Vec<&'a Finding>,
     /// Cases that were not run.
     pub(super) skipped: Vec<&'a Skipped>,
 }
@@ -33,7 +37,14 @@ impl Section<'_> {
 
 /// The report by CRD: those under test in their order, then any others that something is said about.
 pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
-    let empty = |name, crd| Section { name, crd, results: Vec::new(), findings: Vec::new(), skipped: Vec::new() };
+    let empty = |name, crd| Section {
+        name,
+        crd,
+        results: Vec::new(),
+        findings: Vec::new(),
+        elsewhere: Vec::new(),
+        skipped: Vec::new(),
+    };
     let mut by_name: IndexMap<&str, Section<'_>> =
         report.crds.iter().map(|crd| (crd.name.as_str(), empty(&crd.name, Some(crd)))).collect();
     for result in &report.results {
@@ -45,6 +56,9 @@ pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
         let section = by_name.entry(&finding.crd);
         let section = section.or_insert_with(|| empty(&finding.crd, None));
         section.findings.push(finding);
+        for crd in finding.crds().into_iter().filter(|crd| *crd != finding.crd) {
+            by_name.entry(crd).or_insert_with(|| empty(crd, None)).elsewhere.push(finding);
+        }
     }
     for skipped in &report.skipped {
         let section = by_name.entry(&skipped.crd);
@@ -52,6 +66,48 @@ pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
         section.skipped.push(skipped);
     }
     by_name.into_values().collect()
+}
+
+/// A case that says nothing about the subject.
+pub(super) struct Unjudged<'s> {
+    pub(super) state: &'static str,
+    pub(super) reason: &'s str,
+    pub(super) check: &'s str,
+    pub(super) crd: &'s str,
+    pub(super) server: Option<&'s str>,
+}
+
+/// Every case that says nothing about the subject.
+pub(super) fn unjudged<'s>(section: &'s Section<'_>) -> Vec<Unjudged<'s>> {
+    let results = section
+        .results
+        .iter()
+        .filter(|result| matches!(result.outcome, Outcome::KnownServerIssue | Outcome::Inconclusive));
+    let results = results.map(|result| {
+        let reason = result.reason.as_deref().unwrap_or("no reason given");
+        let state = match result.outcome {
+            Outcome::KnownServerIssue => "met a known server issue",
+            _ => "inconclusive",
+        };
+        Unjudged { state, reason, check: &result.check, crd: &result.crd, server: result.kubernetes.as_deref() }
+    });
+    // A release that could not be installed or started is told once, below the table of releases.
+    let skipped = section.skipped.iter().filter(|skipped| skipped.kubernetes.is_none()).map(|skipped| {
+        let (check, crd) = (skipped.check.as_str(), skipped.crd.as_str());
+        Unjudged { state: "skipped", reason: &skipped.reason, check, crd, server: None }
+    });
+    results.chain(skipped).collect()
+}
+
+/// Returns the findings that count, the worst first.
+pub(super) fn worst(report: &Report) -> Vec<&Finding> {
+    let mut findings: Vec<&Finding> = report.counting().collect();
+    findings.sort_by_cached_key(|finding| {
+        // Of changes the one that concerns most fields comes first.
+        let fields = finding.change.as_ref().map(|_| finding.fields.len());
+        (Reverse(finding.severity), cause_rank(&finding.check), Reverse(fields), finding.order())
+    });
+    findings
 }
 
 /// The whole report in a word and a clause.

@@ -1,7 +1,6 @@
 //! The report for people: a section for each CRD that has something to tell, then what was not
 //! judged, then the counts.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use indexmap::{IndexMap, IndexSet};
@@ -11,9 +10,8 @@ use super::excerpt::Excerpts;
 use super::matrix::Kind;
 use super::paint::{Paint, clean, wrap};
 use super::releases::Releases;
-use super::sections::{self, Section, aim, plural};
+use super::sections::{self, Section, Unjudged, aim, plural, unjudged, worst};
 use super::{Finding, Outcome, Report};
-use crate::checks::cause_rank;
 use crdproof_schema::text::truncate;
 
 /// How terminal output looks.
@@ -40,16 +38,25 @@ const SHOWN: usize = 8;
 
 /// Writes the report for a terminal.
 pub fn terminal(report: &Report, style: Style) -> String {
-    let mut writer =
-        Writer { report, style, paint: Paint::new(style.colour), explained: BTreeSet::new(), out: String::new() };
-    let mut quiet = Vec::new();
+    let mut writer = Writer {
+        report,
+        style,
+        paint: Paint::new(style.colour),
+        worst: worst(report).into_iter().take(CAUSES).map(|finding| finding.fingerprint.as_str()).collect(),
+        explained: BTreeSet::new(),
+        out: String::new(),
+    };
+    let (mut elsewhere, mut quiet) = (Vec::new(), Vec::new());
     for section in sections::sections(report) {
         if style.verbose || !section.findings.is_empty() {
             writer.section(&section);
+        } else if !section.elsewhere.is_empty() {
+            elsewhere.push(section);
         } else {
             quiet.push(section);
         }
     }
+    writer.elsewhere(&elsewhere);
     writer.quiet(&quiet);
     writer.conversions();
     writer.releases();
@@ -62,6 +69,8 @@ struct Writer<'a> {
     report: &'a Report,
     style: Style,
     paint: Paint,
+    /// The fingerprints of the worst findings.
+    worst: BTreeSet<&'a str>,
     /// Checks whose reason has been told; it is the same for all their findings.
     explained: BTreeSet<&'a str>,
     out: String,
@@ -82,31 +91,32 @@ impl<'a> Writer<'a> {
         self.passed(section);
         self.waived(section);
         if self.style.verbose {
-            let cases = cases(section);
+            let cases = unjudged(section);
             self.reasons(&cases);
         }
         self.line("");
     }
 
     fn findings(&mut self, section: &Section<'a>) {
-        let mut by_check: IndexMap<&str, usize> = IndexMap::new();
+        let mut by_check: IndexMap<&str, (usize, usize)> = IndexMap::new();
         for finding in section.findings.iter().copied() {
             if finding.waiver.is_some() {
                 continue;
             }
-            let count = by_check.entry(&finding.check).or_default();
+            let (count, shown) = by_check.entry(&finding.check).or_default();
             *count += 1;
-            if self.style.verbose || *count <= SHOWN {
+            // A change is one finding for all CRDs, so that the worst of a whole project can be shown.
+            let is_bad = finding.change.is_none() || self.worst.contains(finding.fingerprint.as_str());
+            if self.style.verbose || (*shown < SHOWN && is_bad) {
+                *shown += 1;
                 self.finding(finding);
             }
         }
-        for (check, count) in by_check {
+        for (check, (count, shown)) in by_check {
             let cross = self.paint.failed("✗");
-            let more = match count.saturating_sub(SHOWN) {
-                more if more > 0 && !self.style.verbose => {
-                    format!(", {more} more not shown (--verbose shows all)")
-                }
-                _ => String::new(),
+            let more = match count - shown {
+                0 => String::new(),
+                more => format!(", {more} not shown (--verbose shows all)"),
             };
             let count = plural(count, "finding");
             self.line(&format!("{cross} {}: {count}{more}", clean(check)));
@@ -148,6 +158,16 @@ impl<'a> Writer<'a> {
                 let line = format!("{}{aim} waived: {message}; {why}", finding.check);
                 self.line(&format!("{circle} {}", one_line(&line)));
             }
+        }
+    }
+
+    /// CRDs whose findings stand in the section of another one, in one line.
+    fn elsewhere(&mut self, crds: &[Section<'a>]) {
+        let names: Vec<&str> = crds.iter().map(Section::title).collect();
+        if !names.is_empty() {
+            let cross = self.paint.failed("✗");
+            let line = format!("{} with findings above: {}", plural(names.len(), "more CRD"), names.join(", "));
+            self.line(&format!("{cross} {}", one_line(&line)));
         }
     }
 
@@ -239,7 +259,7 @@ impl<'a> Writer<'a> {
     fn not_judged(&mut self) {
         if !self.style.verbose {
             let all = sections::sections(self.report);
-            let cases: Vec<_> = all.iter().flat_map(cases).collect();
+            let cases: Vec<_> = all.iter().flat_map(unjudged).collect();
             self.reasons(&cases);
         }
         if !self.report.passed_over.is_empty() {
@@ -294,11 +314,11 @@ impl<'a> Writer<'a> {
 
     /// The worst causes, a line each.
     fn causes(&mut self) {
-        let mut findings: Vec<&Finding> = self.report.counting().collect();
-        findings.sort_by_cached_key(|finding| (Reverse(finding.severity), cause_rank(&finding.check), finding.order()));
+        let findings = worst(self.report);
         let is_one = self.report.crds.len() < 2;
         for finding in findings.iter().take(CAUSES) {
-            let crd = if is_one || finding.crd.is_empty() { String::new() } else { format!("{}: ", finding.crd) };
+            let is_general = is_one || finding.crd.is_empty() || finding.crds().len() > 1;
+            let crd = if is_general { String::new() } else { format!("{}: ", finding.crd) };
             let line = format!("{}[{}]: {crd}{}", finding.severity.as_str(), finding.check, finding.message);
             self.line(&format!("  {}", truncate(&one_line(&line), self.style.width.saturating_sub(4))));
         }
@@ -343,37 +363,6 @@ impl<'a> Writer<'a> {
 fn passed<'s>(section: &'s Section<'_>) -> impl Iterator<Item = &'s super::Result> {
     let results = section.results.iter().copied();
     results.filter(|result| result.outcome == Outcome::Passed)
-}
-
-/// A case that says nothing about the subject.
-struct Unjudged<'s> {
-    state: &'static str,
-    reason: &'s str,
-    check: &'s str,
-    crd: &'s str,
-    server: Option<&'s str>,
-}
-
-/// Every case that says nothing about the subject.
-fn cases<'s>(section: &'s Section<'_>) -> Vec<Unjudged<'s>> {
-    let results = section
-        .results
-        .iter()
-        .filter(|result| matches!(result.outcome, Outcome::KnownServerIssue | Outcome::Inconclusive));
-    let results = results.map(|result| {
-        let reason = result.reason.as_deref().unwrap_or("no reason given");
-        let state = match result.outcome {
-            Outcome::KnownServerIssue => "met a known server issue",
-            _ => "inconclusive",
-        };
-        Unjudged { state, reason, check: &result.check, crd: &result.crd, server: result.kubernetes.as_deref() }
-    });
-    // A release that could not be installed or started is told once, below the table of releases.
-    let skipped = section.skipped.iter().filter(|skipped| skipped.kubernetes.is_none()).map(|skipped| {
-        let (check, crd) = (skipped.check.as_str(), skipped.crd.as_str());
-        Unjudged { state: "skipped", reason: &skipped.reason, check, crd, server: None }
-    });
-    results.chain(skipped).collect()
 }
 
 fn versions(crd: &super::CrdInfo) -> String {

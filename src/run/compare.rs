@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Observations, Options, Plan, ServerMatrix, Settings, judge};
+use super::{Observations, Options, Plan, Selection, ServerMatrix, Settings, judge};
 use crate::checks::{self, Need};
 use crate::report::{Outcome, Report, Skipped, WaiverState};
-use crate::subject::{Accepted, Subject};
+use crate::subject::{ACCEPTED_FILE, Accepted, Subject};
 
 /// The verdict on a change.
 #[derive(Debug, Clone)]
@@ -26,6 +26,7 @@ pub fn compare(plan: &Plan<'_>, settings: &Settings, options: &Options) -> Compa
         return Comparison { report, known: 0 };
     }
     let old = old_alone(plan.subject, &suspects);
+    let settings = &Settings { selection: found(&settings.selection, &report), ..settings.clone() };
     let before =
         judge(&super::plan(&old, settings, &ServerMatrix::default()), &Observations::default(), options).report;
     let known: BTreeSet<_> = before.findings.into_iter().map(|finding| finding.fingerprint).collect();
@@ -34,18 +35,24 @@ pub fn compare(plan: &Plan<'_>, settings: &Settings, options: &Options) -> Compa
 }
 
 /// Takes out what says nothing about the change: what could not be decided about a state, or about a CRD that is gone;
-/// what was skipped; and waivers of findings that this change does not bring.
+/// what was skipped; and complaints about waived and accepted findings that this change does not bring.
 fn leave_out_unrelated(report: &mut Report) {
     report.results.retain(|result| result.outcome != Outcome::Inconclusive);
     report.skipped.clear();
     let complaints: BTreeSet<_> = report
         .waivers
         .iter()
-        .filter(|waiver| waiver.state == WaiverState::Unused)
+        .filter(|waiver| waiver.state == WaiverState::Unused || waiver.names == ACCEPTED_FILE)
         .filter_map(|waiver| waiver.complaint.clone())
         .collect();
     report.findings.retain(|finding| !complaints.contains(&finding.fingerprint));
     report.summarise();
+}
+
+/// The checks of a selection that found something; the others need not be asked about the old state.
+fn found(selection: &Selection, report: &Report) -> Selection {
+    let only: BTreeSet<String> = report.findings.iter().map(|finding| finding.check.clone()).collect();
+    Selection { only: only.into_iter().collect(), ..selection.clone() }
 }
 
 /// CRDs with findings of checks that do not look at the old state.

@@ -49,6 +49,7 @@ pub(super) fn findings(traces: &[Trace]) -> Vec<Finding> {
                 related: Vec::new(),
                 fingerprint: fingerprint(&[CHECK, &crd, &scenario.to_string(), &step.to_string()]),
                 fields: Vec::new(),
+                change: None,
                 consequences: Vec::new(),
                 reproduce: None,
                 waiver: None,

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::plan::{NO_IN_TREE, skip};
 use super::{Event, Observations, Plan};
 use crate::act::conversions::{Found, Saved, Search, generated, judge_recorded};
-use crate::act::wire;
+use crate::act::{Stop, wire};
 use crate::checks::{Change, Check, Evidence, Need, Severity, Verdict};
 use crate::converter::endpoint::Request;
 use crate::converter::{self, Converter, Declared, Opened};
@@ -25,6 +25,9 @@ use crdproof_schema::structural::compare::{Delta, compare};
 
 /// How many objects of each version are generated for the wire checks; what they look at depends little on the object.
 const WIRE_OBJECTS: usize = 4;
+
+/// Why something was not tried.
+pub(super) const INTERRUPTED: &str = "the run was interrupted before that";
 
 /// One check on one CRD, with the trace that it reads where one takes part.
 #[derive(Debug, Clone, Copy)]
@@ -48,12 +51,20 @@ pub struct Options {
     pub today: Date,
     /// What answers the subject's reviews, opened when it is first needed.
     pub endpoint: Opened,
+    /// Ends acting early; what was seen until then is judged.
+    pub stop: Stop,
 }
 
 impl Options {
     /// Judges with as many threads as serve most, as of this day.
     pub fn on(today: Date) -> Self {
-        Self { jobs: Self::jobs(), today, endpoint: Opened::default() }
+        Self { jobs: Self::jobs(), today, endpoint: Opened::default(), stop: Stop::default() }
+    }
+
+    /// Judges as of today in UTC, with as many threads as serve most. To read the system's time zones would take longer
+    /// than most comparisons.
+    pub fn today() -> Self {
+        Self::on(jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date())
     }
 
     /// Returns two threads for each core: a thread that waits for the converter uses no core, and another can judge
@@ -81,6 +92,10 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Ca
             } else {
                 cases.push(Case { check, severity, crd, server: Some(trace.kubernetes) });
             }
+        }
+        let traces = observations.traces.iter().filter(|trace| trace.crd == crd.name).count();
+        if observations.is_interrupted && traces + observations.absent.len() < plan.matrix.servers.len() {
+            skipped.push(skip(check, &crd.name, INTERRUPTED));
         }
         skipped.extend(observations.absent.iter().map(|absent| Skipped {
             kubernetes: Some(absent.kubernetes.clone()),
@@ -146,18 +161,20 @@ pub(super) fn run<'a>(
     let searches = Gate::new(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
     let engine = Engine { plan, observations, options, cases, once: Once::default(), searches, emit };
     let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..options.jobs.get().min(cases.len().max(1)) {
-            scope.spawn(|| {
-                while let Some((index, case)) = {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    cases.get(index).map(|case| (index, *case))
-                } {
-                    let (verdict, shown) = engine.judge(case);
-                    emit(Event::Judged { index, case, verdict, shown });
-                }
-            });
+    let work = || {
+        while let Some((index, case)) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            cases.get(index).map(|case| (index, *case))
+        } {
+            let (verdict, shown) = engine.judge(case);
+            emit(Event::Judged { index, case, verdict, shown });
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..options.jobs.get().min(cases.len()) {
+            scope.spawn(work);
+        }
+        work();
     });
 }
 
@@ -223,6 +240,9 @@ impl<'a> Engine<'_, 'a> {
     fn search(&self, crd: &'a Crd, evidence: &Evidence<'_>) -> Result<Searched, String> {
         let _turn = self.searches.enter();
         let (subject, settings) = (self.plan.subject, self.plan.settings);
+        if self.options.stop.is_requested() {
+            return Err(INTERRUPTED.to_owned());
+        }
         let converter = match &settings.endpoint {
             Some(stand) => Converter::asking(crd, &*stand.0),
             None => Converter::of(subject, crd, self.options.endpoint.endpoint(subject)?)?,
@@ -249,6 +269,8 @@ impl<'a> Engine<'_, 'a> {
             objects: settings.generated(),
             seed: settings.seed,
             deadline: settings.time.map(|time| Instant::now() + time),
+            stop: &self.options.stop,
+            progress: &|objects, of| (self.emit)(Event::Tried { crd: &crd.name, objects, of }),
             jobs: self.options.jobs,
         };
         let Found { verdicts, shown, conversions, stopped, recorded } = search.run(evidence, settings.record);
@@ -272,6 +294,7 @@ impl<'a> Engine<'_, 'a> {
         let generated = generated(crd, settings.seed, settings.generated().min(WIRE_OBJECTS));
         let objects: Vec<Value> = samples.chain(generated).collect();
         let endpoint = match &self.plan.settings.endpoint {
+            _ if self.options.stop.is_requested() => None,
             Some(stand) => Some(&*stand.0),
             // That it can be opened is known before a run begins.
             None => self.options.endpoint.endpoint(subject).ok().flatten(),

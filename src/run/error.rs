@@ -44,9 +44,6 @@ pub enum RunError {
         /// What to do instead.
         help: &'static str,
     },
-    /// Somebody interrupted the run. Nothing is left behind.
-    #[error("interrupted")]
-    Interrupted,
 }
 
 fn list(reasons: &[Absent]) -> String {

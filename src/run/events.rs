@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Recorded;
 use super::engine::Case;
 use crate::checks::Verdict;
-use crate::evidence::{ConversionRun, Exchange, Trace};
+use crate::evidence::{ConversionRun, Exchange, ScenarioStep, Trace};
 use crate::report::Conversions;
 use crate::subject::Crd;
 use crdproof_envtest::Server;
@@ -41,6 +41,17 @@ pub enum Event<'a> {
         /// How long it took.
         elapsed: Duration,
     },
+    /// A step of a scenario begins.
+    Step {
+        /// The name under which the server was asked for.
+        release: &'a str,
+        /// The CRD.
+        crd: &'a str,
+        /// The step.
+        step: ScenarioStep,
+        /// How many requests were made for this CRD until now.
+        requests: u64,
+    },
     /// All scenarios ran on a server.
     ScenariosFinished {
         /// The name under which it was asked for.
@@ -54,6 +65,15 @@ pub enum Event<'a> {
     Started {
         /// How many checks are judged, each on one CRD and server.
         checks: usize,
+    },
+    /// A batch of objects of a CRD was tried on its converter.
+    Tried {
+        /// The CRD.
+        crd: &'a str,
+        /// How many objects were tried until now.
+        objects: usize,
+        /// How many are to be tried.
+        of: usize,
     },
     /// Objects of a CRD were tried on its converter.
     Searched {

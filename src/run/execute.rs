@@ -8,7 +8,7 @@ use futures::{StreamExt as _, stream};
 
 use super::servers::{Observer, Prepared, skipped};
 use super::{Absent, Event, Observations, Options, Plan, Ran, RunError, Servers, budget, fold, reach};
-use crate::act::scenarios;
+use crate::act::{Stop, scenarios};
 use crate::converter::endpoint::Endpoint;
 use crate::converter::{self, Declared, Maps};
 use crate::evidence::{Scenario, Trace};
@@ -30,7 +30,9 @@ pub fn execute(
         Some(servers) => run_scenarios(plan, servers, options, observer)?,
         None => Observations::default(),
     };
-    reach(plan, &options.endpoint).map_err(RunError::Converter)?;
+    if !options.stop.is_requested() {
+        reach(plan, &options.endpoint).map_err(RunError::Converter)?;
+    }
     let ran = fold::judge_observed(plan, &observations, options, observer);
     Ok((ran, observations))
 }
@@ -56,21 +58,20 @@ pub fn run_scenarios(
     let (prepared, mut absent) = servers.prepare(&plan.matrix, observer)?;
     let at_once = budget::servers(servers.at_once, servers.options.provider, prepared.len());
     observer(&Event::Servers { count: prepared.len(), at_once });
-    let (over, in_tree) = (AtomicBool::new(false), servers.in_tree_migration);
-    let work = Work { plan, scenarios, converters, in_tree, over, observer };
+    let (failed, in_tree) = (AtomicBool::new(false), servers.in_tree_migration);
+    let work = Work { plan, scenarios, converters, in_tree, failed, stop: &options.stop, observer };
     let visits = prepared.into_iter().map(|server| work.on_release(server));
     // In the order of the releases, whichever is ready first.
     let results = runtime::block_on(stream::iter(visits).buffered(at_once).collect::<Vec<_>>())?;
     let mut traces = Vec::new();
     for result in results {
         match result? {
-            OnRelease::Interrupted => return Err(RunError::Interrupted),
             OnRelease::Absent(one) => absent.push(one),
             OnRelease::Recorded(recorded) => traces.extend(recorded),
         }
     }
     plan.matrix.check(&absent)?;
-    Ok(Observations { traces, absent, ..Observations::default() })
+    Ok(Observations { traces, absent, is_interrupted: options.stop.is_requested(), ..Observations::default() })
 }
 
 /// Returns the scenarios that can run on a cluster that existed before us: none that needs a converter, which it could
@@ -91,10 +92,9 @@ type Converter = Option<Arc<dyn Endpoint>>;
 
 /// What came of one release.
 enum OnRelease {
-    /// It was interrupted, or did not begin because another one was, or failed.
-    Interrupted,
     /// Its server did not start, and the run goes on without it.
     Absent(Absent),
+    /// The scenarios that came to their end; fewer than planned where the run was interrupted.
     Recorded(Vec<Trace>),
 }
 
@@ -104,19 +104,20 @@ struct Work<'w, 'a> {
     scenarios: Vec<Scenario>,
     converters: Vec<(&'a Crd, Converter)>,
     in_tree: bool,
-    /// Whether no further server is to be started.
-    over: AtomicBool,
+    /// Whether a server failed, so that no other one is to be started.
+    failed: AtomicBool,
+    stop: &'w Stop,
     observer: Observer<'w>,
 }
 
 impl Work<'_, '_> {
     async fn on_release(&self, server: Prepared) -> Result<OnRelease, ClusterError> {
-        if self.over.load(Ordering::Relaxed) {
-            return Ok(OnRelease::Interrupted);
+        if self.failed.load(Ordering::Relaxed) || self.stop.is_requested() {
+            return Ok(OnRelease::Recorded(Vec::new()));
         }
         let result = self.start_and_run(server).await;
-        if matches!(result, Ok(OnRelease::Interrupted) | Err(_)) {
-            self.over.store(true, Ordering::Relaxed);
+        if result.is_err() {
+            self.failed.store(true, Ordering::Relaxed);
         }
         result
     }
@@ -127,38 +128,48 @@ impl Work<'_, '_> {
     ) -> Result<OnRelease, ClusterError> {
         let started = Instant::now();
         let server = match runtime::unless_interrupted(spec.start()).await {
-            None => return Ok(OnRelease::Interrupted),
+            None => {
+                self.stop.request();
+                return Ok(OnRelease::Recorded(Vec::new()));
+            }
             Some(Err(error)) if !required => {
                 return Ok(OnRelease::Absent(skipped(&release, &error.to_string(), self.observer)));
             }
             Some(server) => server?,
         };
         (self.observer)(&Event::ServerStarted { server: &server, elapsed: started.elapsed() });
-        let recorded = self.on(&server).await;
+        let recorded = self.on(&server, &release).await;
         server.stop().await?;
-        let Some(traces) = recorded? else { return Ok(OnRelease::Interrupted) };
+        let traces = recorded?;
         let elapsed = started.elapsed();
         (self.observer)(&Event::ScenariosFinished { release: &release, traces: &traces, elapsed });
         Ok(OnRelease::Recorded(traces))
     }
 
-    /// Runs all scenarios of all CRDs; `None` where it was interrupted.
-    async fn on(&self, server: &Server) -> Result<Option<Vec<Trace>>, ClusterError> {
+    /// Runs all scenarios of all CRDs, or of as many as there was time for until an interruption.
+    async fn on(&self, server: &Server, release: &str) -> Result<Vec<Trace>, ClusterError> {
         let mut traces = Vec::new();
         for (crd, converter) in &self.converters {
+            let progress = |step, requests| {
+                (self.observer)(&Event::Step { release, crd: &crd.name, step, requests });
+            };
             let setup = scenarios::Setup {
                 subject: self.plan.subject,
                 crd,
                 converter: converter.clone(),
                 seed: self.plan.settings.seed,
                 in_tree_migration: self.in_tree,
+                progress: Some(&progress),
             };
             match runtime::unless_interrupted(scenarios::run(server, setup, &self.scenarios)).await {
-                None => return Ok(None),
                 Some(trace) => traces.push(trace?),
+                None => self.stop.request(),
+            }
+            if self.stop.is_requested() {
+                break;
             }
         }
-        Ok(Some(traces))
+        Ok(traces)
     }
 }
 

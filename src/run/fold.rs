@@ -14,7 +14,7 @@ use crate::checks::{Failure, Need, Verdict};
 use crate::evidence::{Counterexample, Exchange, Trace};
 use crate::report::{
     CheckInfo, CrdInfo, FailOn, Finding, Locator, Outcome, Problem, Redaction, Related, Report, Result, ScenarioInfo,
-    Skipped, Summary, VersionInfo,
+    Skipped, StepInfo, Summary, VersionInfo,
 };
 use crate::subject::{API_VERSION, Crd, Subject};
 
@@ -47,10 +47,19 @@ pub(super) fn judge_observed<'a>(
     let (cases, skipped) = cases(plan, observations);
     run(plan, observations, &cases, options, &|event| {
         observer(&event);
+        // There are as many of these as batches, and nothing in the report comes from them.
+        if matches!(event, Event::Tried { .. }) {
+            return;
+        }
         events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
     });
     let events = events.into_inner().unwrap_or_else(PoisonError::into_inner);
-    fold(plan, observations, skipped, events, options.today)
+    let mut ran = fold(plan, observations, skipped, events, options.today);
+    if options.stop.is_requested() {
+        let message = "the run was interrupted: this is what was known until then".to_owned();
+        ran.report.problems.push(Problem { message, help: Some("run it again, for a verdict".into()) });
+    }
+    ran
 }
 
 /// Folds the events of a run into its report. The order of the events does not matter.
@@ -77,14 +86,12 @@ fn fold<'a>(
             | Event::Servers { .. }
             | Event::ServerSkipped { .. }
             | Event::ServerStarted { .. }
+            | Event::Step { .. }
+            | Event::Tried { .. }
             | Event::ScenariosFinished { .. }
             | Event::Started { .. } => continue,
             Event::Searched { conversions: done, stopped, recorded } => {
-                let hide = hidden.of(&done.crd, None);
-                problems.extend(stopped.map(|why| Problem {
-                    message: redacted(&format!("the converter of {} stopped answering: {why}", done.crd), &hide),
-                    help: Some("look at its log; `crdproof replay` asks again about a saved counterexample".into()),
-                }));
+                problems.extend(stopped.map(|why| stopped_answering(&done.crd, &why, &hidden)));
                 conversion_runs.extend(recorded.map(|recorded| (done.crd.clone(), *recorded)));
                 conversions.push(done);
                 continue;
@@ -113,7 +120,7 @@ fn fold<'a>(
                 Verdict::Failed(failures) => {
                     let count = failures.len();
                     for failure in failures {
-                        let why = Cause { together: failure.together.clone(), complaint: failure.complaint.clone() };
+                        let why = Cause::of(&failure);
                         // What was recorded is about samples, which are available.
                         let kept = !case.check.needs.contains(&Need::Recorded);
                         let conversion_run =
@@ -151,7 +158,7 @@ fn fold<'a>(
         waivers: Vec::new(),
         problems,
         conversions,
-        scenarios: observations.traces.iter().map(scenario_info).collect(),
+        scenarios: observations.traces.iter().map(|trace| scenario_info(trace, &hidden)).collect(),
         fail_on: FailOn::default(),
         summary: Summary::default(),
     };
@@ -162,6 +169,13 @@ fn fold<'a>(
     report.findings.sort_by_cached_key(Finding::order);
     report.summarise();
     Ran { report, cases: counterexamples, conversion_runs, exchanges }
+}
+
+fn stopped_answering(crd: &str, why: &str, hidden: &Redactor<'_>) -> Problem {
+    Problem {
+        message: redacted(&format!("the converter of {crd} stopped answering: {why}"), &hidden.of(crd, None)),
+        help: Some("look at its log; `crdproof replay` asks again about a saved counterexample".into()),
+    }
 }
 
 /// Adds a finding for every scenario that ended early.
@@ -217,6 +231,7 @@ fn finding(locator: &Locator<'_>, case: Case<'_>, failure: Failure, hide: &Redac
             .map(|(span, message)| Related { message, location: locator.locate(span, hide) })
             .collect(),
         fields: Vec::new(),
+        change: failure.change,
         consequences: Vec::new(),
         reproduce: None,
         waiver: None,
@@ -235,9 +250,14 @@ pub(super) fn fingerprint(parts: &[&str]) -> String {
     hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn scenario_info(trace: &Trace) -> ScenarioInfo {
+fn scenario_info(trace: &Trace, hidden: &Redactor<'_>) -> ScenarioInfo {
     let (crd, kubernetes) = (trace.crd.clone(), trace.kubernetes.to_string());
-    ScenarioInfo { crd, kubernetes, requests: trace.requests }
+    let hide = hidden.of(&crd, None);
+    let mut steps = StepInfo::all(trace);
+    for note in steps.iter_mut().flat_map(|step| &mut step.notes) {
+        *note = redacted(note, &hide);
+    }
+    ScenarioInfo { crd, kubernetes, requests: trace.requests, steps }
 }
 
 fn crd_info(subject: &Subject, crd: &Crd) -> CrdInfo {

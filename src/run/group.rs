@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 
 use super::fold::fingerprint;
-use crate::checks::{Symptoms, cause_rank};
+use super::group_words::{change_evidence, change_message, listed, summary};
+use crate::checks::{Failure, Symptoms, cause_rank};
 use crate::report::{Consequence, Field, Finding};
-
-/// How many fields are named in a message, and in the evidence.
-const NAMED: usize = 3;
-const LISTED: usize = 40;
+use crdproof_schema::document::Place;
 
 /// What a failure says about its cause, beside the finding that it became.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +17,13 @@ pub(super) struct Cause {
     pub(super) together: Option<String>,
     /// See [`crate::checks::Failure::complaint`].
     pub(super) complaint: Option<String>,
+}
+
+impl Cause {
+    /// What a failure says about its cause.
+    pub(super) fn of(failure: &Failure) -> Self {
+        Self { together: failure.together.clone(), complaint: failure.complaint.clone() }
+    }
 }
 
 /// Findings of one cause.
@@ -44,8 +49,12 @@ impl Causes {
 
     /// Returns the fingerprint under which a finding is reported: that of its group, where it belongs to one.
     pub(super) fn reported_as(&self, finding: &Finding) -> String {
-        let Some(clause) = self.of(finding).together else { return finding.fingerprint.clone() };
-        fingerprint(&[&finding.check, &finding.crd, &clause])
+        match (&finding.change, self.of(finding).together) {
+            // Changes of different severity have different remedies.
+            (Some(change), _) => fingerprint(&[&finding.check, finding.severity.as_str(), change]),
+            (None, Some(clause)) => fingerprint(&[&finding.check, &finding.crd, &clause]),
+            (None, None) => finding.fingerprint.clone(),
+        }
     }
 }
 
@@ -112,15 +121,14 @@ fn merged(name: String, findings: &[&Finding], causes: &Causes) -> Group {
     for one in findings {
         symptoms.add(one.path.as_deref(), causes.of(one).complaint.as_deref());
     }
-    if let Some(clause) = causes.of(&finding).together {
-        finding.fields = findings
-            .iter()
-            .map(|one| Field {
-                path: one.path.clone(),
-                message: one.message.clone(),
-                fingerprint: one.fingerprint.clone(),
-            })
-            .collect();
+    if let Some(change) = finding.change.clone() {
+        finding.fields = findings.iter().map(|one| changed(one)).collect();
+        if findings.len() > 1 {
+            finding.message = change_message(&change, &finding.fields);
+            finding.evidence = Some(change_evidence(&finding.fields));
+        }
+    } else if let Some(clause) = causes.of(&finding).together {
+        finding.fields = findings.iter().map(|one| field(one)).collect();
         if findings.len() > 1 {
             finding.message = summary(&finding, &clause);
             finding.evidence = Some(listed(&finding));
@@ -130,29 +138,24 @@ fn merged(name: String, findings: &[&Finding], causes: &Causes) -> Group {
     Group { finding, symptoms }
 }
 
-/// Returns what happens to several fields, in one sentence.
-fn summary(finding: &Finding, clause: &str) -> String {
-    let names: IndexSet<&str> = finding.fields.iter().filter_map(|field| field.path.as_deref()).collect();
-    let count = names.len();
-    if count == 0 {
-        return format!("{} (and {} more like this)", finding.message, finding.fields.len() - 1);
+fn field(finding: &Finding) -> Field {
+    Field {
+        crd: None,
+        version: None,
+        path: finding.path.clone(),
+        message: finding.message.clone(),
+        place: None,
+        fingerprint: finding.fingerprint.clone(),
     }
-    if count == 1 {
-        return finding.message.clone();
-    }
-    let more = count.saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{count} fields {clause}: {}{more}", names.into_iter().take(NAMED).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the evidence of the speaker above a list of all fields.
-fn listed(finding: &Finding) -> String {
-    let mut lines: Vec<String> = finding.evidence.iter().cloned().collect();
-    lines.push(format!("all {}:", finding.fields.len()));
-    lines.extend(finding.fields.iter().take(LISTED).map(|field| field.message.clone()));
-    let more = finding.fields.len().saturating_sub(LISTED);
-    if more > 0 {
-        lines.push(format!("… and {more} more; the JSON report lists all"));
+/// Returns one place where a change was made.
+fn changed(finding: &Finding) -> Field {
+    let place = finding.location.as_ref();
+    Field {
+        crd: Some(finding.crd.clone()),
+        version: finding.version.clone(),
+        place: place.map(|at| Place { file: at.file.clone(), line: at.line, column: at.column }),
+        ..field(finding)
     }
-    lines.join("\n")
 }

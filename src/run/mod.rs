@@ -10,6 +10,7 @@ mod events;
 mod execute;
 mod fold;
 mod group;
+mod group_words;
 mod observations;
 mod plan;
 mod recording;

@@ -17,6 +17,8 @@ pub struct Observations {
     pub conversions: BTreeMap<String, Recorded>,
     /// Requests to the converter's endpoint by CRD.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
+    /// Whether acting was interrupted, so that scenarios may be missing.
+    pub is_interrupted: bool,
     /// Whether this is all that there is to judge: no converter is asked about anything else.
     pub is_complete: bool,
 }

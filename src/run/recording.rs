@@ -188,6 +188,7 @@ impl Recording {
             absent: self.header.absent.clone(),
             conversions: self.conversion_runs.clone(),
             exchanges: self.exchanges.clone(),
+            is_interrupted: false,
             is_complete: true,
         }
     }

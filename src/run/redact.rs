@@ -82,6 +82,7 @@ pub(super) fn redact_finding(finding: &mut Finding, hide: &Redaction) {
     finding.message = redacted(&finding.message, hide);
     finding.evidence = finding.evidence.as_deref().map(|evidence| redacted(evidence, hide));
     finding.help = redacted(&finding.help, hide);
+    finding.change = finding.change.as_deref().map(|change| redacted(change, hide));
     for related in &mut finding.related {
         related.message = redacted(&related.message, hide);
     }

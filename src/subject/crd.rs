@@ -110,7 +110,7 @@ pub struct Version {
     pub deprecation_warning: Option<(String, Span)>,
     /// `schema.openAPIV3Schema`.
     pub schema: Option<Schema>,
-    /// The schema that objects are generated from, where hints of the subject file restrict it.
+    /// What objects are generated from, where hints restrict it.
     pub hinted: Option<Schema>,
     /// `subresources.status`.
     pub status: Option<Span>,
@@ -296,11 +296,6 @@ impl ClientConfig {
 }
 
 impl Version {
-    /// Returns the schema that objects are generated from: the version's own, restricted by hints of the subject file.
-    pub fn generated_from(&self) -> Option<&Schema> {
-        self.hinted.as_ref().or(self.schema.as_ref())
-    }
-
     fn read(node: &Node) -> Self {
         let subresources = node.get("subresources");
         let enabled = |key: &str| {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Crd, PathGlob, Subject, SubjectFile, SubjectFileError};
+use super::{Crd, PathGlob, Subject, SubjectFile, SubjectFileError, Version};
 use crdproof_schema::structural::{Pattern, Schema};
 use crdproof_schema::text::glob;
 
@@ -134,6 +134,13 @@ impl Hint {
 
 fn is_of(wanted: Option<&str>, crd: &Crd) -> bool {
     wanted.is_none_or(|wanted| glob(wanted, &crd.name))
+}
+
+impl Version {
+    /// Returns the schema that objects are generated from: the version's own, restricted by hints of the subject file.
+    pub fn generated_from(&self) -> Option<&Schema> {
+        self.hinted.as_ref().or(self.schema.as_ref())
+    }
 }
 
 impl Subject {

@@ -14,7 +14,7 @@ use crate::support::{block, check, describe};
 const CRD: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/databases.example.com";
 
 /// What the manager finds on its server: a kind of another project with an object, and settings in a namespace.
-const MANIFESTS: &str = r#"
+const MANIFESTS: &str = r"
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: settings, namespace: operators}
@@ -37,7 +37,7 @@ spec:
   names: {kind: Issuer, listKind: IssuerList, plural: issuers, singular: issuer}
   versions:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
-"#;
+";
 
 /// Copies the databases of the fixtures, whose converter becomes this process.
 fn subject(folder: &Path, release: &str) -> Result<(), Failed> {

@@ -25,9 +25,13 @@ fn lasting(binaries: &Binaries) -> Result<Child, Failed> {
 /// The words that run a command beside a control plane of these programs.
 fn flags(binaries: &Binaries) -> Result<Vec<String>, Failed> {
     let assets = binaries.apiserver.parent().unwrap_or(Path::new("/")).display().to_string();
+    Ok(["env", "run", &release(binaries)?, "--offline", "--assets", &assets, "--"].map(str::to_owned).to_vec())
+}
+
+/// The release of these programs.
+pub(crate) fn release(binaries: &Binaries) -> Result<String, Failed> {
     let said = Command::new(&binaries.apiserver).arg("--version").output()?.stdout;
-    let release = String::from_utf8_lossy(&said).trim().replace("Kubernetes v", "");
-    Ok(["env", "run", &release, "--offline", "--assets", &assets, "--"].map(str::to_owned).to_vec())
+    Ok(String::from_utf8_lossy(&said).trim().replace("Kubernetes v", ""))
 }
 
 /// What a condition gives, once it does, or nothing when the time is over.
@@ -68,7 +72,7 @@ fn folders(owner: u32) -> Vec<String> {
     names.filter(|name| name.starts_with("crdproof-") && name.contains(&mark)).collect()
 }
 
-fn nothing_is_left(owner: u32) -> Result<(), Failed> {
+pub(crate) fn nothing_is_left(owner: u32) -> Result<(), Failed> {
     let gone =
         within(Duration::from_secs(20), || (processes(owner).is_empty() && folders(owner).is_empty()).then_some(()));
     check(gone.is_some(), format!("left: {:?} {:?}", processes(owner), folders(owner)))

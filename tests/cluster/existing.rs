@@ -125,7 +125,8 @@ pub(crate) fn scenarios_are_guests(binaries: &Binaries) -> Result<Completion, Fa
         let ours = access(local.kubeconfig().to_owned());
         let guest = || async { Ok::<_, ClusterError>(Server::Existing(Box::new(Existing::connect(&ours).await?))) };
         let run_on = |server| async move {
-            let setup = Setup { subject, crd: under_test, converter: None, seed: 1, in_tree_migration: false };
+            let setup =
+                Setup { subject, crd: under_test, converter: None, seed: 1, in_tree_migration: false, progress: None };
             let seen = run_scenarios(&server, setup, &[Scenario::Serving, Scenario::Apply]).await;
             (seen, server.stop().await)
         };

@@ -6,6 +6,7 @@ mod containers;
 mod converter;
 mod drivers;
 mod deliver;
+mod demo;
 mod endings;
 mod existing;
 mod features;
@@ -150,11 +151,13 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("scenarios_hold_on_two_servers", flip::scenarios_hold_on_two_servers),
         ("an_expired_certificate_is_named", existing::an_expired_certificate_is_named),
         ("a_source_is_delivered", deliver::a_source_is_delivered),
+        ("an_interrupted_run_reports_what_is_known", demo::an_interrupted_run_reports_what_is_known),
         ("eight_start_side_by_side", endings::eight_start_side_by_side),
         ("guests_leave_nothing", existing::guests_leave_nothing),
         ("nothing_is_left_after_a_panic", endings::nothing_is_left_after_a_panic),
         ("nothing_is_left_after_signals", endings::nothing_is_left_after_signals),
         ("findings_of_scenarios_are_reproduced", reproduce::findings_of_scenarios_are_reproduced),
+        ("the_demo_runs_everything", demo::the_demo_runs_everything),
         ("two_tools_share_a_cache", endings::two_tools_share_a_cache),
     ];
     named(name, binaries, tests)

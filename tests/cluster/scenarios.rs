@@ -71,7 +71,7 @@ pub(crate) fn judged(trace: Trace) -> Report {
 
 /// What scenarios of the first CRD need.
 pub(crate) fn setup(subject: &Subject, converter: Option<Arc<dyn Endpoint>>) -> Setup<'_> {
-    Setup { subject, crd: &subject.crds[0], converter, seed: 1, in_tree_migration: false }
+    Setup { subject, crd: &subject.crds[0], converter, seed: 1, in_tree_migration: false, progress: None }
 }
 
 pub(crate) fn maps() -> Maps {

@@ -79,6 +79,11 @@ fn a_certificate_of_an_unknown_authority_is_not_trusted() {
     only_the_certificate(judged(credentials(&["127.0.0.1"], 90), false), 1, &words);
 }
 
+/// A run against a webhook whose certificate an unknown authority signed.
+pub(crate) fn not_trusted() -> Ended {
+    judged(credentials(&["127.0.0.1"], 90), false)
+}
+
 #[test]
 fn several_faults_are_several_findings() {
     let ended = judged(credentials(&["other.example.com"], -3), false);

@@ -121,7 +121,7 @@ fn the_gate_stops_a_change_that_takes_a_version_away() {
     });
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("upgrade/served-version-kept"), "{said}");
-    assert!(std::fs::read_to_string(folder.path().join("reports/upgrade.md")).unwrap().contains("apps.example.com"));
+    assert!(std::fs::read_to_string(folder.path().join("reports/upgrade.md")).unwrap().contains("example.com/v1beta1"));
 }
 
 #[test]

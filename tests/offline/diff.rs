@@ -5,18 +5,18 @@ use std::process::{Command, Output};
 
 use crate::fixture::root;
 
-fn crdproof(folder: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn crdproof(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_crdproof")).args(arguments).current_dir(folder).output().unwrap()
 }
 
 /// Runs `diff` in a folder; the answer is the exit code, stdout and stderr.
-fn diff(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+pub(crate) fn diff(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = crdproof(folder, &[&["diff"], arguments].concat());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-fn crd(plural: &str, spec: &str) -> String {
+pub(crate) fn crd(plural: &str, spec: &str) -> String {
     let kind = plural[..1].to_uppercase() + &plural[1..plural.len() - 1];
     let singular = kind.to_lowercase();
     format!(
@@ -43,25 +43,25 @@ spec:
     )
 }
 
-struct Folder(tempfile::TempDir);
+pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
         path
     }
 
-    fn git(&self, arguments: &[&str]) {
+    pub(crate) fn git(&self, arguments: &[&str]) {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
         let output = Command::new("git").args(identity).args(arguments).current_dir(self.path()).output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -84,6 +84,13 @@ fn two_git_revisions_of_a_folder_are_compared() {
     assert!(said.contains("git:HEAD:config/crd/widgets.yaml:"), "{said}");
     let (code, _, said) = diff(folder.path(), &["git:v1:config/crd", "git:v1:config/crd"]);
     assert_eq!(code, Some(0), "{said}");
+    let guide = |folder: &Folder| {
+        diff(folder.path(), &["git:v1:config/crd", "git:HEAD:config/crd", "--format", "markdown", "--quiet"]).1
+    };
+    assert!(guide(&folder).starts_with("# Upgrading widgets.example.com from v1 to HEAD\n"));
+    let named = "apiVersion: crdproof/v1alpha1\nkind: Subject\nmetadata: {name: widget-operator}\n";
+    folder.write("crdproof.yaml", named);
+    assert!(guide(&folder).starts_with("# Upgrading widget-operator from v1 to HEAD\n"));
     let (code, _, said) = diff(folder.path(), &["git:v9:config/crd", "config/crd"]);
     assert_eq!(code, Some(2), "{said}");
 }
@@ -137,7 +144,7 @@ fn kinds_that_changed_alike_are_told_once() {
     folder.write("old.yaml", &state("a: {type: integer}"));
     folder.write("new.yaml", &state("a: {type: integer, maximum: 5}"));
     let (_, guide, _) = diff(folder.path(), &["old.yaml", "new.yaml", "--format", "markdown", "--quiet"]);
-    assert!(guide.contains("**Gadget, Widget**\n\n- `.spec.a`: maximum 5 added\n"), "{guide}");
+    assert!(guide.contains("\n- **Gadget, Widget**: `.spec.a`: maximum 5 added\n"), "{guide}");
     assert_eq!(guide.matches("maximum 5 added").count(), 1, "{guide}");
     assert!(guide.contains("- [ ] Gadget, Widget: Correct objects"), "{guide}");
     assert!(!guide.contains("keep the old limit"), "no advice for maintainers: {guide}");

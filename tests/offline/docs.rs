@@ -55,13 +55,44 @@ fn the_readme_shows_a_real_run() {
     is_real(&blocks(&readme, "console")[0]);
 }
 
+/// The picture is a recording; what it shows of the finding is what the same subject gives today.
+#[test]
+fn the_picture_of_the_readme_shows_a_real_run() {
+    assert!(read("README.md").contains("](docs/demo.svg)"));
+    let picture = read("docs/demo.svg");
+    let (_, words) = picture.split_once("<desc id=\"words\">").unwrap();
+    let words = words.split("</desc>").next().unwrap().replace("&gt;", ">").replace("&lt;", "<");
+    assert!(words.contains("\n✔ scenarios on 1.36 after ") && words.contains("\n✗ failed: "), "{words}");
+    let mut finding =
+        words.lines().skip_while(|line| !line.starts_with("error[")).take_while(|line| !line.contains("= also"));
+    let folder = tempfile::tempdir().unwrap();
+    // Without a server the same is found in the converter.
+    let demo = ["demo", "--defect", "--offline", "--kubernetes", "1.99"];
+    let said = crdproof(folder.path(), &demo).says(1, &[]).stderr;
+    assert!(finding.clone().count() > 10, "{words}");
+    assert!(finding.all(|line| said.contains(line)), "{words}\n{said}");
+    assert!(!picture.contains("<script") && !picture.contains("href"), "a picture loads nothing");
+}
+
 #[test]
 fn the_page_about_converters_shows_a_real_run_and_stays_short() {
     let page = read("docs/converters.md");
     assert!(page.lines().count() <= 150, "the page is to be read in one go");
     is_real(&blocks(&page, "console")[0]);
-    // Every command that it names has the flags that it shows.
-    for line in blocks(&page, "sh").concat().lines() {
+    has_real_flags(&page);
+}
+
+#[test]
+fn the_page_about_diff_shows_a_real_run() {
+    let page = read("docs/diff.md");
+    is_real(&blocks(&page, "console")[0]);
+    has_real_flags(&page);
+}
+
+/// Asserts that every command that a page names has the flags that it shows.
+#[track_caller]
+fn has_real_flags(page: &str) {
+    for line in blocks(page, "sh").concat().lines() {
         let words: Vec<&str> = line.split('#').next().unwrap().split_whitespace().skip(1).collect();
         let help = crdproof(repository(), &[words[0], "--help"]).says(0, &[]).stdout;
         for flag in words.iter().filter(|word| word.starts_with("--")) {

@@ -1,5 +1,6 @@
 //! The rules of the house that the compiler does not keep.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Folders of `src/` from the ground up: each imports from those before it only. Cargo keeps the crates below them apart.
@@ -81,8 +82,9 @@ fn imports_go_upward_only() {
 #[test]
 fn every_module_of_the_library_has_a_place() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
-    let mut modules: Vec<_> =
-        text.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+    let modules = text.lines().filter_map(|line| line.strip_prefix("pub mod ").or(line.strip_prefix("mod ")));
+    let modules = modules.filter_map(|module| module.strip_suffix(';')).filter(|module| *module != "facade");
+    let mut modules: Vec<_> = modules.collect::<BTreeSet<_>>().into_iter().collect();
     let mut known = ORDER.to_vec();
     modules.sort_unstable();
     known.sort_unstable();
@@ -240,4 +242,17 @@ fn the_schema_crate_needs_no_runtime() {
     for package in ["tokio", "kube", "k8s-openapi", "hyper", "reqwest"] {
         assert!(!tree.lines().any(|line| line.starts_with(&format!("{package} "))), "{package} is in\n{tree}");
     }
+}
+
+#[test]
+fn only_the_facade_is_public() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let public = lines.iter().enumerate().filter(|(_, line)| line.starts_with("pub mod "));
+    let (mut count, guard) = (0, "#[cfg(feature = \"internals\")]");
+    for (number, line) in public {
+        count += 1;
+        assert_eq!(lines[number - 2..number], [guard, "#[doc(hidden)]"], "{line}");
+    }
+    assert!(count > 0, "no module is there for tests");
 }

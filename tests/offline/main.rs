@@ -9,6 +9,7 @@ mod declared;
 mod defects;
 mod definitions;
 mod diff;
+mod diff_findings;
 mod docs;
 mod environment;
 mod facade;
@@ -17,6 +18,7 @@ mod field_maps;
 #[expect(dead_code, reason = "shared with the tests of fixtures, which use all of it")]
 mod fixture;
 mod house;
+mod idle;
 mod kustomize;
 mod loaders;
 mod mutants;

@@ -59,7 +59,7 @@ fn finds(ended: Ended, check: &str, words: &[&str]) {
 #[test]
 fn one_that_hangs_from_the_start_cannot_be_asked() {
     let ended = judged(|_, _, stream| drop((std::thread::sleep(Duration::from_secs(20)), stream)), "300ms");
-    ended.says(5, &["the converter cannot be asked: no answer within 0.3 s"]);
+    ended.says(5, &["the converter cannot be asked: http://127.0.0.1:", ": no answer within 0.3 s"]);
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use crdproof::converter::proxy::{Call, Listener, Reply};
 use crdproof::converter::review;
@@ -353,75 +352,4 @@ fn a_recorded_webhook_is_judged_again_when_it_is_gone() {
     assert!(run["conversions"][0]["timings"].as_array().is_some_and(|timings| !timings.is_empty()), "{run}");
     assert_eq!(run, told(&["judge", "seen"]));
     assert!(folder.path().join("seen/0.exchanges.jsonl").is_file());
-}
-
-/// Serves HTTP/1.1 and closes every connection that is idle for two milliseconds.
-fn impatient_server() -> std::net::SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for connection in listener.incoming().map_while(Result::ok) {
-            let (fresh, idle) = (Duration::from_secs(10), Duration::from_millis(2));
-            std::thread::spawn(move || {
-                let mut next = answer_one(&connection, fresh);
-                while next.is_some() {
-                    next = answer_one(&connection, idle);
-                }
-            });
-        }
-    });
-    address
-}
-
-/// Answers the next request of a connection; `None` where none came in time.
-fn answer_one(mut connection: &std::net::TcpStream, within: Duration) -> Option<()> {
-    connection.set_read_timeout(Some(within)).ok()?;
-    let mut first = [0];
-    connection.read_exact(&mut first).ok()?;
-    connection.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
-    let mut reader = std::io::BufReader::new(connection);
-    let (mut line, mut length) = (String::new(), 0);
-    reader.read_line(&mut line).ok()?;
-    let method = format!("{}{}", char::from(first[0]), line.split(' ').next()?);
-    while {
-        line.clear();
-        reader.read_line(&mut line).ok()? > 2
-    } {
-        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().ok()?;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let Reply { status, content_type, body } = right(&Call { method, path: "/convert".into(), body });
-    let length = body.len();
-    write!(connection, "HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\r\n")
-        .ok()?;
-    connection.write_all(&body).ok()
-}
-
-#[test]
-fn ten_runs_agree_although_idle_connections_are_closed() {
-    let folder = subject(&format!("http://{}/convert", impatient_server()), None);
-    let run = || {
-        let arguments =
-            ["run", "--suite", "webhook", "--suite", "converter", "--objects", "200", "-q", "--report", "json"];
-        let mut report = crdproof(folder.path(), &arguments).json();
-        for conversions in report["conversions"].as_array_mut().unwrap() {
-            assert!(conversions["timings"].take().is_array(), "how long answers took differs");
-        }
-        report
-    };
-    let first = run();
-    assert!(first["results"].as_array().unwrap().iter().any(|result| result["outcome"] == "passed"));
-    for number in 1..10 {
-        let again = run();
-        for part in ["findings", "results", "skipped", "conversions"] {
-            let parts = |report: &Value| report[part].as_array().cloned().unwrap_or_default();
-            for (one, other) in parts(&again).iter().zip(&parts(&first)) {
-                assert_eq!(one, other, "run {number}");
-            }
-        }
-        assert!(again == first, "run {number} differs elsewhere");
-    }
 }

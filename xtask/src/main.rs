@@ -8,6 +8,7 @@ mod interrupt;
 mod probe_rules;
 mod record_verdicts;
 mod release_table;
+mod terminal_picture;
 mod verify_locks;
 mod yaml;
 
@@ -32,6 +33,7 @@ enum Command {
     ProbeRules(probe_rules::Args),
     RecordVerdicts(record_verdicts::Args),
     ReleaseTable(release_table::Args),
+    TerminalPicture(terminal_picture::Args),
     VerifyLocks(verify_locks::Args),
 }
 
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Command::ProbeRules(args) => probe_rules::run(&args),
         Command::RecordVerdicts(args) => record_verdicts::run(&args),
         Command::ReleaseTable(args) => release_table::run(&args),
+        Command::TerminalPicture(args) => terminal_picture::run(&args),
         Command::VerifyLocks(args) => verify_locks::run(&args),
     };
     result.unwrap_or_else(|error| {

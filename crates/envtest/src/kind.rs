@@ -60,14 +60,19 @@ while [ $tries -lt 20 ]; do
 done
 "#;
 
+/// Why a cluster's configuration cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(String);
+
 /// Reads a cluster's configuration, which is YAML.
-pub fn read_config(text: &str) -> Result<Value, String> {
+pub fn read_config(text: &str) -> Result<Value, ConfigError> {
     let mut texts = Sources::default();
     let id = texts.add("kind-config.yaml", text);
-    let documents = parse(&texts, id).map_err(|error| error.message)?;
-    let [document] = documents.as_slice() else { return Err("it must hold one document".into()) };
+    let documents = parse(&texts, id).map_err(|error| ConfigError(error.message))?;
+    let [document] = documents.as_slice() else { return Err(ConfigError("it must hold one document".into())) };
     let config = document.to_value();
-    if config["kind"] == "Cluster" { Ok(config) } else { Err("it is not of kind Cluster".into()) }
+    if config["kind"] == "Cluster" { Ok(config) } else { Err(ConfigError("it is not of kind Cluster".into())) }
 }
 
 /// How a cluster is to be made.
@@ -297,7 +302,7 @@ mod tests {
 
     #[test]
     fn another_document_is_no_configuration() {
-        assert_eq!(read_config("kind: Pod\n").unwrap_err(), "it is not of kind Cluster");
-        assert_eq!(read_config("").unwrap_err(), "it must hold one document");
+        assert_eq!(read_config("kind: Pod\n").unwrap_err().to_string(), "it is not of kind Cluster");
+        assert_eq!(read_config("").unwrap_err().to_string(), "it must hold one document");
     }
 }

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use super::Stop;
 use crate::checks::{Check, Evidence, Need, Tools, Verdict};
 use crate::converter::Converter;
 use crate::evidence::{ConversionRun, Fit, Origin};
@@ -50,6 +51,10 @@ pub(crate) struct Search<'a> {
     pub(crate) seed: u64,
     /// When to stop trying.
     pub(crate) deadline: Option<Instant>,
+    /// Whether to stop trying before that.
+    pub(crate) stop: &'a Stop,
+    /// Is called after each batch, with the number of objects that were tried and that there are.
+    pub(crate) progress: &'a (dyn Fn(usize, usize) + Sync),
     pub(crate) jobs: NonZeroUsize,
 }
 
@@ -115,16 +120,18 @@ impl<'a> Search<'a> {
         let conversion_runs = Evidence { conversion_runs: &survey, ..*evidence };
         self.judge(&tally, &conversion_runs, 0, &|_| true);
         Self::count(&tally, survey, 0);
-        self.try_all(&actor, &tally, evidence);
+        let untried = self.try_all(&actor, &tally, evidence);
         self.try_large(&actor, &tally, evidence);
 
         let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let stopped = self.converter.stopped().map(str::to_owned);
         // A saved case is as small as it got already.
-        if stopped.is_none() && self.samples {
-            shrink::smaller(&mut tally.kept, &actor, evidence, self.deadline);
-        }
-        let conversions = self.conversions(tally.pairs, &tally.coverage);
+        let larger = if stopped.is_none() && self.samples {
+            shrink::smaller(&mut tally.kept, &actor, evidence, || self.end())
+        } else {
+            0
+        };
+        let conversions = Conversions { untried, larger, ..self.conversions(tally.pairs, &tally.coverage) };
         let recorded = tally.batches.map(|batches| Recorded {
             batches,
             shown: tally.kept.conversion_runs(),
@@ -135,8 +142,16 @@ impl<'a> Search<'a> {
         Found { verdicts, shown, conversions, stopped, recorded }
     }
 
-    /// Everything after the first batches, by several threads.
-    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) {
+    /// Returns when everything must be over: now, where that was asked for.
+    fn end(&self) -> Option<Instant> {
+        if self.stop.is_requested() { Some(Instant::now()) } else { self.deadline }
+    }
+
+    /// Tries everything after the first batches, by several threads. Returns how many objects there was no time for.
+    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) -> usize {
+        let all: usize = actor.versions.iter().map(Inputs::count).sum();
+        let tried = AtomicUsize::new(actor.versions.iter().map(|inputs| inputs.count().min(BATCH)).sum());
+        (self.progress)(tried.load(Ordering::Relaxed), all);
         let batches = actor
             .versions
             .iter()
@@ -154,12 +169,15 @@ impl<'a> Search<'a> {
                             break;
                         }
                         let inputs = &actor.versions[*version];
-                        let order = number * actor.versions.len() + version;
-                        self.try_batch(actor, tally, evidence, inputs, batch(inputs, *number), order);
+                        let objects = batch(inputs, *number);
+                        let (count, order) = (objects.len(), number * actor.versions.len() + version);
+                        self.try_batch(actor, tally, evidence, inputs, objects, order);
+                        (self.progress)(tried.fetch_add(count, Ordering::Relaxed) + count, all);
                     }
                 });
             }
         });
+        all.saturating_sub(tried.into_inner())
     }
 
     /// The large object of every version, one after the other.
@@ -173,7 +191,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|end| Instant::now() >= end) || self.converter.stopped().is_some()
+        self.end().is_some_and(|end| Instant::now() >= end) || self.converter.stopped().is_some()
     }
 
     fn try_batch(
@@ -256,7 +274,7 @@ impl<'a> Search<'a> {
             .collect();
         let timings =
             self.converter.times().into_iter().map(|(objects, micros)| Timing::new(objects, micros)).collect();
-        Conversions { crd: self.crd.name.clone(), pairs, reach, timings }
+        Conversions { crd: self.crd.name.clone(), pairs, reach, timings, ..Conversions::default() }
     }
 }
 

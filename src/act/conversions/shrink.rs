@@ -31,8 +31,14 @@ fn budget(object: &Value) -> Budget {
     Budget { objects: BUDGET.objects.min(affordable), batch: BUDGET.batch.min(affordable) }
 }
 
-/// Makes the object of every finding as small as it gets.
-pub(super) fn smaller(kept: &mut Kept, actor: &Actor<'_>, evidence: &Evidence<'_>, deadline: Option<Instant>) {
+/// Makes the object of every finding as small as it gets. Returns for how many findings there was not enough time.
+pub(super) fn smaller(
+    kept: &mut Kept,
+    actor: &Actor<'_>,
+    evidence: &Evidence<'_>,
+    deadline: impl Fn() -> Option<Instant>,
+) -> usize {
+    let mut unfinished = 0;
     let all = Instant::now() + SHRINK_TIMEOUT;
     // What follows from something else is not shown for itself.
     let causes = kept.symptoms();
@@ -43,9 +49,11 @@ pub(super) fn smaller(kept: &mut Kept, actor: &Actor<'_>, evidence: &Evidence<'_
     for shown in kept.shown().filter(|shown| !is_explained(shown)) {
         let end = (Instant::now() + TIMEOUT).min(all.max(Instant::now() + TIMEOUT / 10));
         // Even where the time is up, each finding gets a little, since a large object tells nobody anything.
-        let end = deadline.map_or(end, |deadline| end.min(deadline.max(Instant::now() + TIMEOUT / 10)));
+        let end = deadline().map_or(end, |deadline| end.min(deadline.max(Instant::now() + TIMEOUT / 10)));
         shrink(shown, actor, evidence, end);
+        unfinished += usize::from(Instant::now() >= end);
     }
+    unfinished
 }
 
 fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: Instant) {

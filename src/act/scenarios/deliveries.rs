@@ -26,7 +26,10 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
         return Ok(());
     }
     // The kind must come with its objects.
-    session.clear().await?;
+    if let Some(why) = session.clear().await? {
+        session.see(Seen::Stopped(why));
+        return Ok(());
+    }
     let objects = chosen(session);
     let definition = session.definition(|_| {});
     let mut ground = vec![namespace(session), definition.clone()];

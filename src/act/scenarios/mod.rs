@@ -3,6 +3,7 @@
 mod admission;
 mod apply;
 mod command;
+mod convertible;
 mod drivers;
 pub mod deliver;
 mod deliveries;
@@ -19,7 +20,7 @@ use session::Session;
 use std::sync::Arc;
 
 use crate::converter::endpoint::Endpoint;
-use crate::evidence::{Scenario, Seen, Trace};
+use crate::evidence::{Scenario, ScenarioStep, Seen, Trace};
 use crate::subject::{Crd, Subject};
 use crdproof_envtest::{ClusterError, Server};
 
@@ -36,7 +37,12 @@ pub struct Setup<'a> {
     pub seed: u64,
     /// Whether the control plane is asked to migrate, too, where it offers that. It takes minutes.
     pub in_tree_migration: bool,
+    /// Is called when a step begins, with the number of requests until then.
+    pub progress: Option<&'a Progress<'a>>,
 }
+
+/// Receives the steps of scenarios as they begin.
+pub type Progress<'a> = dyn Fn(ScenarioStep, u64) + Sync + 'a;
 
 /// Runs scenarios with a CRD on a server, one after the other, and returns what was seen. Removes the CRD in the end.
 pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> Result<Trace, ClusterError> {
@@ -49,7 +55,10 @@ pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> R
             Scenario::Apply => apply::run(&mut session).await,
             Scenario::Retirement => retirement::run(&mut session).await,
         };
-        let cleaned = session.clear().await;
+        let (cleaned, stuck) = match session.clear().await {
+            Ok(stuck) => (Ok(()), stuck),
+            Err(error) => (Err(error), None),
+        };
         // What a server refuses is something that was seen, and no trouble of ours.
         let made = match made {
             Err(_) if session.refused => Ok(()),
@@ -60,7 +69,12 @@ pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> R
             made => made,
         };
         result = result.and(made).and(cleaned);
-        if result.is_err() {
+        let is_stuck = stuck.is_some();
+        if let Some(why) = stuck {
+            session.see(Seen::Stopped(why));
+        }
+        // With what is left of one scenario, the next one would see objects that it did not make.
+        if result.is_err() || is_stuck {
             break;
         }
     }

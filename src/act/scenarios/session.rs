@@ -1,18 +1,15 @@
 //! Where scenarios take place: a server, a CRD on it, a namespace, and the record of what was seen.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::Setup;
-use crate::converter::Converter;
-use crate::converter::endpoint::Endpoint;
+use super::convertible::convertible;
+use super::{Progress, Setup};
 use crate::converter::proxy::ConversionProxy;
 use crate::evidence::{
-    Action, Bodies, Body, Call, LeftOut, Listing, Names, Record, ScenarioStep, Seen, ServingStep, Snapshot, Trace,
-    WatchLog,
+    Action, Bodies, Body, Call, Listing, Names, Record, ScenarioStep, Seen, ServingStep, Snapshot, Trace, WatchLog,
 };
 use crate::subject::objects::{Planned, planned};
 use crate::subject::{Crd, Subject};
@@ -39,6 +36,7 @@ pub(super) struct Session<'a> {
     pub(super) refused: bool,
     /// Whether the control plane is to migrate, too.
     pub(super) in_tree: bool,
+    progress: Option<&'a Progress<'a>>,
 }
 
 /// One request to the server.
@@ -57,7 +55,7 @@ impl<'q> Request<'q> {
 impl<'a> Session<'a> {
     /// Prepares a namespace, and a proxy where a converter is to be asked.
     pub(super) async fn open(server: &'a Server, setup: Setup<'a>) -> Result<Self, ClusterError> {
-        let Setup { subject, crd, converter, seed, in_tree_migration: in_tree } = setup;
+        let Setup { subject, crd, converter, seed, in_tree_migration: in_tree, progress } = setup;
         let api = server.api().counting();
         let namespace = server.create_namespace().await?;
         let objects = planned(subject, crd, server.version(), &namespace, seed);
@@ -79,8 +77,22 @@ impl<'a> Session<'a> {
         };
         let (step, bodies) = (ScenarioStep::Serving(ServingStep::Install), Bodies::default());
         let refused = false;
-        let mut session =
-            Self { server, api, crd, proxy, kind, namespace, subject, objects, trace, bodies, step, refused, in_tree };
+        let mut session = Self {
+            server,
+            api,
+            crd,
+            proxy,
+            kind,
+            namespace,
+            subject,
+            objects,
+            trace,
+            bodies,
+            step,
+            refused,
+            in_tree,
+            progress,
+        };
         session.see_all(left_out.into_iter().map(Seen::LeftOut).collect());
         Ok(session)
     }
@@ -97,6 +109,9 @@ impl<'a> Session<'a> {
     /// Begins a step: what is seen from now on belongs to it.
     pub(super) fn step(&mut self, step: impl Into<ScenarioStep>) {
         self.step = step.into();
+        if let Some(progress) = self.progress {
+            progress(self.step, self.api.requests());
+        }
     }
 
     pub(super) fn see(&mut self, seen: Seen) {
@@ -307,8 +322,9 @@ impl<'a> Session<'a> {
         retry::get_until(&self.api, path, wanted).await
     }
 
-    /// Removes the CRD with everything of its kind.
-    pub(super) async fn clear(&mut self) -> Result<(), ClusterError> {
+    /// Removes the CRD with everything of its kind. Where the server does not get that done, because it cannot delete the
+    /// objects, returns why: that is for the subject to mend.
+    pub(super) async fn clear(&mut self) -> Result<Option<String>, ClusterError> {
         if let Some(proxy) = &self.proxy {
             proxy.fail(None);
         }
@@ -318,7 +334,7 @@ impl<'a> Session<'a> {
             && !guest.is_ours(&there.json())
         {
             // Of a cluster that was there before us nothing is removed that we did not make.
-            return Ok(());
+            return Ok(None);
         }
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1",
                              "preconditions": {"uid": there.json()["metadata"]["uid"]}});
@@ -326,44 +342,22 @@ impl<'a> Session<'a> {
         if answer.status != 404 {
             answer.ok()?;
         }
-        let (gone, _) = self.until(&path, |answer| answer.status == 404).await?;
-        let late = ClusterError::Deadline { call: format!("DELETE {path}"), seconds: retry::TIMEOUT.as_secs() };
-        if gone { Ok(()) } else { Err(late) }
-    }
-}
-
-/// Splits objects into those that the converter takes to every version and back, and the others. An object that it refuses
-/// makes every list of its kind fail, so that nothing else could be seen.
-async fn convertible(crd: &Crd, converter: &Arc<dyn Endpoint>, objects: Vec<Planned>) -> (Vec<Planned>, Vec<LeftOut>) {
-    let (crd, endpoint, all) = (crd.clone(), Arc::clone(converter), objects.clone());
-    let split = tokio::task::spawn_blocking(move || {
-        let converter = Converter::asking(&crd, &*endpoint);
-        let refusal = |planned: &Planned| {
-            let mut object = planned.object.clone();
-            object["status"] = planned.status.clone().unwrap_or_default();
-            let others =
-                crd.versions.iter().map(|version| version.name.as_str()).filter(|name| *name != planned.version);
-            others
-                .map(|to| {
-                    let there = converter.convert(&object, &planned.version, to)?;
-                    converter.convert(there.served(), to, &planned.version)
-                })
-                .find_map(Result::err)
-        };
-        let (mut usable, mut left_out) = (Vec::new(), Vec::new());
-        for planned in all {
-            match refusal(&planned) {
-                None => usable.push(planned),
-                Some(why) => {
-                    let Planned { version, name, is_sample, .. } = planned;
-                    left_out.push(LeftOut { version, name, is_sample, why });
-                }
-            }
+        let (gone, last) = self.until(&path, |answer| answer.status == 404).await?;
+        if gone {
+            return Ok(None);
         }
-        (usable, left_out)
-    });
-    // A converter that panics is seen by the scenarios themselves.
-    split.await.unwrap_or((objects, Vec::new()))
+        let seconds = retry::TIMEOUT.as_secs();
+        // A cluster that lives on would keep it.
+        if !matches!(self.server, Server::Local(_)) {
+            return Err(ClusterError::Deadline { call: format!("DELETE {path}"), seconds });
+        }
+        let last = last.json();
+        let conditions = last["status"]["conditions"].as_array().into_iter().flatten();
+        let mut terminating = conditions.filter(|condition| condition["type"] == "Terminating");
+        let why =
+            terminating.find_map(|condition| condition["message"].as_str()).unwrap_or("the server does not say why");
+        Ok(Some(format!("{} was deleted and is still there after {seconds} s: {why}", self.crd.name)))
+    }
 }
 
 impl std::fmt::Debug for Session<'_> {

@@ -26,8 +26,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let mut failures = Vec::new();
-    let (mut examined, mut declared) = (0, 0);
+    let (mut failures, mut examined, mut declared) = by_path(evidence);
     for (map_index, map) in evidence.subject.field_maps_of(evidence.crd) {
         for (index, loss) in map.lost.iter().enumerate() {
             declared += 1;
@@ -51,8 +50,17 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     }
-    let by_path = evidence.subject.file.losses.iter().enumerate();
-    for (index, loss) in by_path.filter(|(_, loss)| loss.is_of(evidence.crd)) {
+    if declared == 0 {
+        return Verdict::Passed { examined: evidence.conversion_runs.len().max(1) };
+    }
+    Verdict::from_failures(failures, examined)
+}
+
+/// Judges the losses that are declared by path; also returns how many could be examined, and how many there are.
+fn by_path(evidence: &Evidence<'_>) -> (Vec<Failure>, usize, usize) {
+    let (mut failures, mut examined, mut declared) = (Vec::new(), 0, 0);
+    let losses = evidence.subject.file.losses.iter().enumerate();
+    for (index, loss) in losses.filter(|(_, loss)| loss.is_of(evidence.crd)) {
         declared += 1;
         let seen: Vec<bool> =
             evidence.conversion_runs.iter().flat_map(|conversion_run| losses_by_path(conversion_run, loss)).collect();
@@ -64,10 +72,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             failures.push(Failure { span, path, ..Failure::new(message).key("kept") });
         }
     }
-    if declared == 0 {
-        return Verdict::Passed { examined: evidence.conversion_runs.len().max(1) };
-    }
-    Verdict::from_failures(failures, examined)
+    (failures, examined, declared)
 }
 
 /// For each round trip of an object that has a field which the path names: whether one was lost.

@@ -2,7 +2,7 @@
 //! belongs to somebody else, so a webhook stays behind without a strategy, and that is refused.
 
 use super::shared;
-use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/conversion-explicit",
@@ -39,6 +39,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let span = new.node.entry("spec").map_or(new.node.span, |entry| entry.key_span);
         ("the conversion webhook went, and nothing says what takes its place", span)
     };
-    let failure = Failure::new(message).at(span).related(old.conversion.span, "the webhook stood here").key("unstated");
+    let failure =
+        shared::changed(message).at(span).related(old.conversion.span, "the webhook stood here").key("unstated");
     Verdict::Failed(vec![failure])
 }

@@ -41,6 +41,6 @@ fn gone(evidence: &Evidence<'_>) -> Failure {
                 old.name, heir.name
             ))
         }
-        None => failure,
+        None => failure.change("the CRD is gone"),
     }
 }

@@ -1,7 +1,7 @@
 //! Scope, group, kind and plural are what clients, stored objects and ownership refer to.
 
 use super::shared;
-use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::subject::Crd;
 
 pub(crate) const CHECK: Check = Check {
@@ -38,7 +38,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let changed = PARTS.iter().filter(|(_, _, read)| read(old) != read(new));
     let failures = changed.map(|(part, pointer, read)| {
         let (before, after) = (read(old), read(new));
-        Failure::new(format!("{part} changed from {before:?} to {after:?}"))
+        shared::changed(format!("{part} changed from {before:?} to {after:?}"))
             .at(new.span_at(pointer))
             .related(old.span_at(pointer), "this was the old state")
             .key(format!("{part} {before} {after}"))

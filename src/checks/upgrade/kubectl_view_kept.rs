@@ -35,7 +35,7 @@ fn names(old: &Crd, new: &Crd) -> Vec<Failure> {
     ];
     let gone = lists.into_iter().flat_map(|(what, pointer, before, after)| {
         before.iter().filter(|name| !after.contains(name)).map(move |name| {
-            Failure::new(format!("the {what} {name} is gone"))
+            shared::changed(format!("the {what} {name} is gone"))
                 .at(new.span_at(pointer))
                 .related(old.span_at(pointer), "it was here")
                 .key(format!("{what} {name}"))
@@ -49,7 +49,9 @@ fn columns(old: &Crd, new: &Crd) -> Vec<Failure> {
     let gone = served.into_iter().flat_map(|(before, after)| {
         let gone = before.columns.iter().filter(|column| after.columns.iter().all(|other| other.name != column.name));
         gone.map(|column| {
-            Failure::new(format!("{}: the printer column {} is gone", after.name, column.name))
+            let change = format!("the printer column {} is gone", column.name);
+            Failure::new(format!("{}: {change}", after.name))
+                .change(change)
                 .at(after.node.nearest("/additionalPrinterColumns").span)
                 .version(&after.name)
                 .related(column.span, "it was here")

@@ -23,34 +23,19 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let verdict = shared::judge_schemas(evidence, |delta, failure| Some(failure.help(effect(delta)?)));
-    let more: Vec<Failure> = pruning_begins(evidence).into_iter().chain(atomic_maps(evidence)).collect();
-    match verdict {
-        Verdict::Failed(failures) => Verdict::Failed(failures.into_iter().chain(more).collect()),
-        _ if !more.is_empty() => Verdict::Failed(more),
-        verdict => verdict,
+    let verdict = shared::judge_schemas(evidence, |delta, failure| {
+        if becomes_atomic(delta) { Some(atomic(failure)) } else { Some(failure.help(effect(delta)?)) }
+    });
+    match (verdict, pruning_begins(evidence)) {
+        (Verdict::Failed(failures), more) => Verdict::Failed(failures.into_iter().chain(more).collect()),
+        (_, Some(more)) => Verdict::Failed(vec![more]),
+        (verdict, None) => verdict,
     }
 }
 
-/// Maps that become atomic, told once: no object changes, and few maps have two appliers.
-fn atomic_maps(evidence: &Evidence<'_>) -> Option<Failure> {
-    let deltas = evidence.deltas.iter().flat_map(|(version, deltas)| deltas.iter().map(move |delta| (version, delta)));
-    let maps: Vec<_> = deltas.filter(|(_, delta)| becomes_atomic(delta)).collect();
-    let (version, first) = maps.first()?;
-    let fields: Vec<_> = maps.iter().map(|(version, delta)| format!("{version} {}", delta.path)).collect();
-    let message = match fields.as_slice() {
-        [only] => format!("{only}: map type changed from granular to atomic"),
-        [first, rest @ ..] => format!("{first} and {} more: map type changed from granular to atomic", rest.len()),
-        [] => return None,
-    };
-    let failure = Failure::new(message).at(first.new).version(version).path(&first.path).key("atomic maps");
-    Some(
-        failure
-            .related(first.old, "this was the old state")
-            .evidence(fields.join("\n"))
-            .severity(Severity::Warning)
-            .help("let one manager apply the whole map: whoever applies last owns it, and keys of others are dropped at their next apply"),
-    )
+/// A map that becomes atomic: no object changes, and few maps have two appliers.
+fn atomic(failure: Failure) -> Failure {
+    failure.severity(Severity::Warning).help("let one manager apply the whole map: whoever applies last owns it, and keys of others are dropped at their next apply")
 }
 
 fn becomes_atomic(delta: &Delta) -> bool {
@@ -67,7 +52,6 @@ fn effect(delta: &Delta) -> Option<String> {
             _ => "items are told apart by something else, so recorded ownership no longer fits them".to_owned(),
         },
         What::ListKeysChanged { .. } => "items are told apart by other fields: recorded ownership no longer fits them, and new objects may hold each combination only once".into(),
-        What::MapTypeChanged { .. } if becomes_atomic(delta) => return None,
         What::MapTypeChanged { .. } => "ownership of the whole map becomes ownership of keys: a key that a manager stops to apply may stay".into(),
         What::PreserveUnknownChanged { .. } if delta.direction == Direction::Lossy => {
             return Some("keep `x-kubernetes-preserve-unknown-fields: true`, or name every field that objects may hold: the rest is dropped at the next write".into());
@@ -86,7 +70,7 @@ fn pruning_begins(evidence: &Evidence<'_>) -> Option<Failure> {
         return None;
     }
     let pointer = "/spec/preserveUnknownFields";
-    let failure = Failure::new("the API server begins to drop fields that the schemas do not name")
+    let failure = shared::changed("the API server begins to drop fields that the schemas do not name")
         .at(evidence.crd.span_at(pointer))
         .related(old.span_at(pointer), "unknown fields were kept")
         .help("make sure that the schemas name every field that stored objects hold")

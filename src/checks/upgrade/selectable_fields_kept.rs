@@ -31,7 +31,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             .iter()
             .filter(|(path, _)| !after.selectable_fields.iter().any(|(other, _)| other == path));
         gone.map(|(path, span)| {
-            Failure::new(format!("{}: {path} is no longer selectable", after.name))
+            let change = format!("{path} is no longer selectable");
+            Failure::new(format!("{}: {change}", after.name))
+                .change(change)
                 .at(after.node.nearest("/selectableFields").span)
                 .version(&after.name)
                 .related(*span, "it was selectable")

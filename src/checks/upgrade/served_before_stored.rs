@@ -2,7 +2,7 @@
 //! release does not serve, or does not have, cannot be read by it.
 
 use super::shared;
-use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/served-before-stored",
@@ -37,7 +37,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     };
     let message =
         format!("{name} becomes the stored version in place of {}, and the old state {lacks} it", before.name);
-    let failure = Failure::new(message)
+    let failure = shared::changed(message)
         .at(after.node.nearest("/storage").span)
         .version(name)
         .related(before.node.nearest("/storage").span, "this was stored")

@@ -37,13 +37,13 @@ fn gone(before: &Version, new: &Crd) -> Option<Failure> {
     let name = &before.name;
     let failure = match new.version(name) {
         Some(after) if after.served || before.deprecated => return None,
-        Some(after) => Failure::new(format!("{name} is no longer served, and was not deprecated before"))
+        Some(after) => shared::changed(format!("{name} is no longer served, and was not deprecated before"))
             .at(after.node.nearest("/served").span)
             .help("serve it for one more release with `deprecated: true` and a `deprecationWarning`")
             .key("unserved"),
         None => {
             let state = if before.deprecated { ", deprecated or not" } else { " and not even deprecated" };
-            Failure::new(format!("{name} is removed while it was still served{state}"))
+            shared::changed(format!("{name} is removed while it was still served{state}"))
                 .at(new.span_at("/spec/versions"))
                 .help("keep it for one release with `served: false`; bringing it back is then one word")
                 .key("removed")

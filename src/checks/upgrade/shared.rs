@@ -44,8 +44,16 @@ pub(super) fn judge_schemas(evidence: &Evidence<'_>, judge: impl Fn(&Delta, Fail
     Verdict::from_failures(failures.collect(), evidence.deltas.len())
 }
 
+/// A failure whose message is the same wherever the change was made.
+pub(super) fn changed(message: impl Into<String>) -> Failure {
+    let message = message.into();
+    Failure::new(message.clone()).change(message)
+}
+
 fn failure(version: &str, delta: &Delta) -> Failure {
-    Failure::new(format!("{version} {}: {delta}", delta.path))
+    let change = delta.to_string();
+    Failure::new(format!("{version} {}: {change}", delta.path))
+        .change(change)
         .at(delta.new)
         .version(version)
         .path(&delta.path)

@@ -35,7 +35,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let examined = stored.len();
     let gone = stored.into_iter().filter(|(name, _)| new.version(name).is_none());
     let failures = gone.map(|(name, span)| {
-        Failure::new(format!("{name} is gone from spec.versions, but objects may be stored at it"))
+        shared::changed(format!("{name} is gone from spec.versions, but objects may be stored at it"))
             .at(new.span_at("/spec/versions"))
             .version(name)
             .related(span, "it was stored")
@@ -54,7 +54,7 @@ fn unproven(old: &Crd, new: &Crd) -> Vec<Failure> {
     let gone = old.versions.iter().filter(|version| !version.storage && !version.served);
     let gone = gone.filter(|version| new.version(&version.name).is_none());
     let failure = |version: &Version| {
-        Failure::new(format!(
+        shared::changed(format!(
             "{} is gone from spec.versions, and nothing shows that no object is stored at it",
             version.name
         ))

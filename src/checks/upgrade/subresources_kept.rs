@@ -36,11 +36,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 fn status(before: &Version, after: &Version) -> Option<Failure> {
     let name = &after.name;
     let failure = match (before.status, after.status) {
-        (Some(span), None) => Failure::new(format!("{name} loses the status subresource: writes to /status get 404"))
-            .at(after.name_span)
-            .related(span, "it was here"),
+        (Some(span), None) => {
+            shared::changed(format!("{name} loses the status subresource: writes to /status get 404"))
+                .at(after.name_span)
+                .related(span, "it was here")
+        }
         (None, Some(span)) => {
-            Failure::new(format!("{name} gains the status subresource: ordinary updates no longer change `status`"))
+            shared::changed(format!("{name} gains the status subresource: ordinary updates no longer change `status`"))
                 .at(span)
                 .related(before.name_span, "there was none")
                 .severity(Severity::Warning)
@@ -69,7 +71,7 @@ fn scale(before: &Version, after: &Version) -> Vec<Failure> {
         (Some(old), Some(new)) => (old, new),
         (Some(old), None) => {
             let message = format!("{name} loses the scale subresource: autoscalers and `kubectl scale` get 404");
-            let failure = Failure::new(message).at(after.name_span).version(name);
+            let failure = shared::changed(message).at(after.name_span).version(name);
             return vec![failure.related(old.span, "it was here").key("scale false")];
         }
         (None, _) => return Vec::new(),
@@ -77,7 +79,7 @@ fn scale(before: &Version, after: &Version) -> Vec<Failure> {
     let changed = paths(old).into_iter().zip(paths(new)).filter(|(old, new)| old.1 != new.1 && old.1.is_some());
     let failure = |((what, before), (_, after)): (ScalePath<'_>, ScalePath<'_>)| {
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or("nothing"));
-        Failure::new(format!("{name}: {what} of the scale subresource changed from {before} to {after}"))
+        shared::changed(format!("{name}: {what} of the scale subresource changed from {before} to {after}"))
             .at(new.span)
             .version(name)
             .related(old.span, "this was the old state")

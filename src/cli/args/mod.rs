@@ -2,7 +2,9 @@
 
 pub(crate) mod audit;
 pub(crate) mod convert;
+pub(crate) mod demo;
 pub(crate) mod env;
+pub(crate) mod init;
 pub(crate) mod migrate;
 pub(crate) mod minimum;
 pub(crate) mod preflight;
@@ -41,6 +43,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif\n  crdproof run --suite serving --suite storage --kubernetes 1.28..1.37"
     )]
     Run(Box<RunArgs>),
+    /// Run an example operator through everything, on an API server that is installed for it, and write an HTML report.
+    ///
+    /// Where no API server can be installed, the rest is shown and the exit code is 5.
+    #[command(after_help = "Examples:\n  crdproof demo\n  crdproof demo --defect")]
+    Demo(Box<demo::DemoArgs>),
     /// Run, and accept what is found: from then on only new findings fail.
     ///
     /// The list is crdproof-accepted.yaml beside the subject file. Keep it under version control.
@@ -121,7 +128,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Write a commented subject file for the CRDs found in a folder.
     #[command(after_help = "Example:\n  crdproof init --stdout config")]
-    Init(InitArgs),
+    Init(init::InitArgs),
     /// Render a saved JSON report again, or merge several into one.
     #[command(after_help = "Example:\n  crdproof report render crdproof.json --report html=crdproof.html")]
     Report(ReportCommandArgs),
@@ -299,22 +306,6 @@ pub(crate) struct ExplainArgs {
     /// The check's id; near misses are found.
     pub(crate) id: String,
     /// Output format.
-    #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: TextFormat,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct InitArgs {
-    /// The folder to look through; the subject file is written there.
-    #[arg(default_value = ".")]
-    pub(crate) folder: PathBuf,
-    /// Replace a subject file that exists.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print the subject file instead of writing it.
-    #[arg(long)]
-    pub(crate) stdout: bool,
-    /// Output format of what was done.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: TextFormat,
 }

@@ -3,15 +3,14 @@
 pub(crate) mod run;
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal as _, Write as _};
-use std::time::{Duration, Instant};
+use std::io::IsTerminal as _;
 
 use crate::converter::Means;
 use crate::subject::Subject;
 use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
 use crdproof_envtest::binaries::{
-    Assets, BinariesError, Care, Entry, Kind, Origin, Progress, Sources, Store, given, listed, lock, sideload,
+    Assets, BinariesError, Care, Entry, Kind, Origin, Sources, Store, given, listed, lock, sideload,
 };
 use crdproof_envtest::{Installer, exact};
 use crdproof_schema::kubernetes::{Selector, SelectorError};
@@ -21,13 +20,8 @@ use super::args::TextFormat;
 use super::args::env::{DEFAULT_RELEASE, EnvAction, EnvArgs, EnvListArgs, EnvLockArgs, EnvSourceArgs, EnvUseArgs};
 use super::console::Console;
 use super::exit::Exit;
+use super::progress::Installing;
 use super::servers::install_error;
-
-/// How often a line is said where nobody looks at a terminal.
-const RARELY: Duration = Duration::from_secs(15);
-
-/// How often the line of a terminal changes.
-const OFTEN: Duration = Duration::from_secs(1);
 
 /// Runs one of the actions.
 pub(crate) fn env(args: &EnvArgs, console: Console) -> Result<Exit> {
@@ -86,10 +80,10 @@ pub(crate) fn with_progress<T>(
     console: Console,
     act: impl FnOnce(Installer<'_>) -> Result<T, BinariesError>,
 ) -> Result<T> {
-    let ticker = Ticker::new(console);
-    let (sources, progress) = (sources(args), |progress| ticker.tell(&progress));
+    let installing = Installing::new(console);
+    let (sources, progress) = (sources(args), |progress| installing.show(&progress));
     let result = act(Installer { store, sources: &sources, progress: &progress });
-    ticker.clear();
+    drop(installing);
     Ok(result.map_err(install_error)?)
 }
 
@@ -208,10 +202,9 @@ fn remove(store: &Store, text: &str, console: Console) -> Result<Exit> {
         let error = InputError::new(Trouble::Nothing, format!("the cache holds no Kubernetes {selector}"));
         return Err(error.help("`crdproof env list` shows what it holds").into());
     }
-    let ticker = Ticker::new(console);
+    let installing = Installing::new(console);
     for entry in entries {
-        store.remove(&entry, &|progress| ticker.tell(&progress)).map_err(install_error)?;
-        ticker.clear();
+        store.remove(&entry, &|progress| installing.show(&progress)).map_err(install_error)?;
         console.say(&format!("✔ removed {}", entry.key));
     }
     Ok(Exit::Success)
@@ -224,10 +217,10 @@ fn load(store: &Store, version: &str, console: Console) -> Result<Exit> {
         let error = InputError::new(Trouble::Wrong, "no archive comes from standard input");
         return Err(error.help(format!("crdproof env sideload {version} < archive.tar.gz")).into());
     }
-    let ticker = Ticker::new(console);
+    let installing = Installing::new(console);
     let entry =
-        sideload(store, version, &mut stdin.lock(), &|progress| ticker.tell(&progress)).map_err(install_error)?;
-    ticker.clear();
+        sideload(store, version, &mut stdin.lock(), &|progress| installing.show(&progress)).map_err(install_error)?;
+    drop(installing);
     console.say(&format!("✔ Kubernetes {version} is in the cache"));
     console.print(&format!("{}\n", entry.folder.display()))?;
     Ok(Exit::Success)
@@ -246,79 +239,11 @@ fn make_lock(store: &Store, args: &EnvLockArgs, console: Console) -> Result<Exit
         };
         modules.insert(path.to_owned(), module.to_owned());
     }
-    let ticker = Ticker::new(console);
-    let folder = lock(store, version, &args.out, &modules, &sources, &|progress| ticker.tell(&progress))
+    let installing = Installing::new(console);
+    let folder = lock(store, version, &args.out, &modules, &sources, &|progress| installing.show(&progress))
         .map_err(install_error)?;
-    ticker.clear();
+    drop(installing);
     console.say(&format!("► next: crdproof env use {version} --locks {}", args.out.display()));
     console.print(&format!("{}\n", folder.display()))?;
     Ok(Exit::Success)
-}
-
-/// Tells a person what takes so long: on a terminal in one line that changes, elsewhere now and then.
-pub(crate) struct Ticker {
-    console: Console,
-    terminal: bool,
-    last: std::cell::Cell<Option<Instant>>,
-}
-
-impl Ticker {
-    pub(crate) fn new(console: Console) -> Self {
-        Self { console, terminal: std::io::stderr().is_terminal(), last: std::cell::Cell::new(None) }
-    }
-
-    pub(crate) fn tell(&self, progress: &Progress) {
-        let every = if self.terminal { OFTEN } else { RARELY };
-        let notable = matches!(progress, Progress::Passed { .. });
-        if !notable && self.last.get().is_some_and(|last| last.elapsed() < every) {
-            return;
-        }
-        let text = text_of(progress);
-        if notable {
-            self.clear();
-            self.console.say(&text);
-        } else {
-            self.last.set(Some(Instant::now()));
-            if self.terminal { draft(&text) } else { self.console.say(&text) }
-        }
-    }
-
-    /// Takes the changing line away.
-    pub(crate) fn clear(&self) {
-        if self.terminal && self.last.take().is_some() {
-            draft("");
-        }
-    }
-}
-
-/// A line of a terminal that the next one replaces; an empty one leaves nothing.
-fn draft(text: &str) {
-    // Cut at a width that every terminal has: a line that wraps could not be replaced.
-    let shown: String = text.chars().take(78).collect();
-    let mut stderr = std::io::stderr().lock();
-    // Nobody is left to tell if stderr is closed.
-    let _ = write!(stderr, "\r\x1b[K{shown}").and_then(|()| stderr.flush());
-}
-
-fn text_of(progress: &Progress) -> String {
-    match progress {
-        Progress::Passed { reason } => format!("○ {}", reason.lines().next().unwrap_or_default()),
-        Progress::Waiting { release, elapsed } => {
-            format!("► another process makes {release}; waiting {}", clock(*elapsed))
-        }
-        Progress::Fetching { name, done, total, elapsed } => {
-            let of = total.map(|total| format!(" of {}", total / 1_000_000)).unwrap_or_default();
-            format!("► {name}: {}{of} MB, {}", done / 1_000_000, clock(*elapsed))
-        }
-        Progress::Building { what, step, now, packages, elapsed } => {
-            let count = if *packages > 0 { format!(", {packages} packages") } else { String::new() };
-            let now = if now.is_empty() { String::new() } else { format!(": {now}") };
-            format!("► {what}, {step}, {}{count}{now}", clock(*elapsed))
-        }
-    }
-}
-
-fn clock(elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs();
-    if seconds < 60 { format!("{seconds} s") } else { format!("{} min {:02} s", seconds / 60, seconds % 60) }
 }

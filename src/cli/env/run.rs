@@ -98,7 +98,7 @@ async fn work(server: &Server, crds: &[Value], args: &EnvRunArgs, console: Conso
 pub(crate) fn kind_config(path: &std::path::Path) -> Result<Value> {
     let wrong = |why: String| InputError::new(Trouble::Wrong, format!("{}: {why}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    Ok(kind::read_config(&text).map_err(wrong)?)
+    Ok(kind::read_config(&text).map_err(|error| wrong(error.to_string()))?)
 }
 
 /// Removes what is left.

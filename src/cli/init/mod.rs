@@ -1,5 +1,6 @@
 //! `init`: writes a subject file from what lies in a folder.
 
+mod ask;
 mod find;
 mod text;
 
@@ -10,7 +11,9 @@ use anyhow::Result;
 use serde_json::json;
 
 use self::find::Found;
-use super::args::{InitArgs, TextFormat};
+use self::text::Proposal;
+use super::args::TextFormat;
+use super::args::init::InitArgs;
 use super::console::Console;
 use super::exit::Exit;
 use super::files::{self, For};
@@ -31,7 +34,18 @@ pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
         return Err(nothing(&args.folder, &found).into());
     }
     let read = read(&args.folder, &mut found)?;
-    let text = text::subject_file(&args.folder, &found, &read.crds, &installed(&args.folder, &found));
+    let names: Vec<_> = read.crds.iter().map(|crd| crd.name.as_str()).collect();
+    let proposals = text::proposals(&args.folder, &found, &read.crds, &installed(&args.folder, &found));
+    let mut chosen = None;
+    if ask::is_possible(args) {
+        tell(console, &found, &read, &names, true);
+        if !ask::confirm(console, &format!("write {} for them?", file.display())) {
+            console.say("○ nothing was written");
+            return Ok(Exit::Success);
+        }
+        chosen = choose(console, &proposals);
+    }
+    let text = text::subject_file(&args.folder, &found, &read.crds, &proposals, chosen);
     if args.stdout {
         console.print(&text)?;
     } else {
@@ -39,7 +53,6 @@ pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
     }
     // What was written must be usable, before anybody is told to use it.
     let planned = if args.stdout { None } else { Some(plan(&load::from_file(&file)?)?) };
-    let names: Vec<_> = read.crds.iter().map(|crd| crd.name.as_str()).collect();
     match args.format {
         TextFormat::Json if !args.stdout => {
             let answer = json!({
@@ -48,7 +61,8 @@ pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
             });
             console.print(&format!("{answer:#}\n"))?;
         }
-        _ => tell(console, &found, &read, &names),
+        _ if ask::is_possible(args) => {}
+        _ => tell(console, &found, &read, &names, false),
     }
     if let (Some(planned), TextFormat::Text) = (planned, args.format) {
         console.say(&format!("✔ plan: {planned} checks of suite quick"));
@@ -57,8 +71,30 @@ pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn tell(console: Console, found: &Found, read: &Manifests, names: &[&str]) {
-    console.say(&format!("✔ found {} CRDs: {}", names.len(), names.join(", ")));
+/// Lets a person choose how the webhook is reached; `None` where that is left for later.
+fn choose(console: Console, proposals: &[Proposal]) -> Option<usize> {
+    if proposals.is_empty() {
+        return None;
+    }
+    for (number, proposal) in (1..).zip(proposals) {
+        console.say(&format!("  {number}:"));
+        proposal.yaml.lines().for_each(|line| console.say(&format!("    {line}")));
+    }
+    let later = "neither: conversion is not tested, and all of this is written as comments";
+    let options: Vec<&str> = proposals.iter().map(|proposal| proposal.title).chain([later]).collect();
+    let chosen = ask::choose(console, "which webhook converts in a run?", &options);
+    (chosen < proposals.len()).then_some(chosen)
+}
+
+fn tell(console: Console, found: &Found, read: &Manifests, names: &[&str], asks: bool) {
+    let s = if names.len() == 1 { "" } else { "s" };
+    console.say(&format!("✔ found {} CRD{s}: {}", names.len(), names.join(", ")));
+    if asks && !found.crd_paths.is_empty() {
+        console.say(&format!("  in {}", found.crd_paths.join(", ")));
+    }
+    if asks && !found.sample_paths.is_empty() {
+        console.say(&format!("✔ found samples in {}", found.sample_paths.join(", ")));
+    }
     if found.unreadable > 0 {
         console.say(&format!("○ {} files are no plain YAML (templates?) and were passed over", found.unreadable));
     }
@@ -66,7 +102,7 @@ fn tell(console: Console, found: &Found, read: &Manifests, names: &[&str]) {
         console.say(&format!("○ {what}"));
     }
     let webhooks = read.crds.iter().filter(|crd| crd.conversion.strategy == "Webhook").count();
-    if webhooks > 0 {
+    if webhooks > 0 && !asks {
         console.say(&format!(
             "○ {webhooks} converted by a webhook: complete `converter` in the file, or conversion is not tested"
         ));

@@ -11,8 +11,23 @@ use crate::subject::Crd;
 pub(super) const SCHEMA: &str =
     "https://raw.githubusercontent.com/crdproof/crdproof/main/docs/subject-file.schema.json";
 
-/// Writes the subject file for CRDs as they will be read, so that conversion webhooks which patches add are known.
-pub(super) fn subject_file(base: &Path, found: &Found, crds: &[Crd], installed: &[Crd]) -> String {
+/// A way to reach the conversion webhook.
+pub(super) struct Proposal {
+    /// What it is, for people.
+    pub(super) title: &'static str,
+    /// The keys of the subject file.
+    pub(super) yaml: String,
+}
+
+/// Writes the subject file for CRDs as they will be read, so that conversion webhooks which patches add are known. The
+/// proposal that was chosen is written as YAML, all others as comments.
+pub(super) fn subject_file(
+    base: &Path,
+    found: &Found,
+    crds: &[Crd],
+    proposals: &[Proposal],
+    chosen: Option<usize>,
+) -> String {
     let mut text = format!(
         "# yaml-language-server: $schema={SCHEMA}\n\
          # What is under test. All keys: `crdproof schema subject`.\n\
@@ -44,7 +59,7 @@ pub(super) fn subject_file(base: &Path, found: &Found, crds: &[Crd], installed: 
          # The lowest Kubernetes release that you claim to support.\n# kubernetes: {{minimum: \"1.31\"}}\n\n",
         quoted(path)
     ));
-    text.push_str(&converter(base, found, crds, installed));
+    text.push_str(&converter(crds, proposals, chosen));
     text.push_str(
         "# Accepted findings, each with a reason and an end.\n\
          # waivers: [{check: manifest/size-applicable, reason: \"installed by server-side apply\", expires: 2027-12-31}]\n",
@@ -62,25 +77,34 @@ fn name(base: &Path, crds: &[Crd]) -> String {
     folder.filter(|name| !name.is_empty()).unwrap_or_else(|| "crds".into())
 }
 
-/// How to reach the conversion webhook, for people to complete: it is not started before they say so.
-fn converter(base: &Path, found: &Found, crds: &[Crd], installed: &[Crd]) -> String {
-    let Some(crd) = crds.iter().find(|crd| crd.conversion.strategy == "Webhook") else { return String::new() };
+/// Returns how the conversion webhook may be reached: nothing of it is started before people say so.
+pub(super) fn proposals(base: &Path, found: &Found, crds: &[Crd], installed: &[Crd]) -> Vec<Proposal> {
+    let Some(crd) = crds.iter().find(|crd| crd.conversion.strategy == "Webhook") else { return Vec::new() };
     let service = crd.conversion.client.as_ref().and_then(|client| client.service.as_ref());
     let path = service.and_then(|service| service.path.as_ref()).map_or("/convert", |(path, _)| path.as_str());
+    let main = found.projects.iter().find_map(|(folder, main)| Some((folder, main.as_ref()?)));
+    let own = main.map(|(folder, main)| {
+        let source = std::fs::read_to_string(base.join(main)).unwrap_or_default();
+        let title = "your own manager, started for the run (needsCluster: with an API server that has the CRDs)";
+        Proposal { title, yaml: process(folder, main, &source, path) }
+    });
+    let deployed = installed.iter().find(|other| other.name == crd.name).unwrap_or(crd);
+    let title = "the one that is deployed in a cluster";
+    own.into_iter().chain([Proposal { title, yaml: webhook(deployed, path) }]).collect()
+}
+
+/// How to reach the conversion webhook.
+fn converter(crds: &[Crd], proposals: &[Proposal], chosen: Option<usize>) -> String {
+    let Some(crd) = crds.iter().find(|crd| crd.conversion.strategy == "Webhook") else { return String::new() };
     let others = crds.iter().filter(|other| other.conversion.strategy == "Webhook").count() - 1;
     let more = if others == 0 { String::new() } else { format!(" and {others} more") };
-    let mut text = format!(
-        "# {}{more}: converted by a webhook. Conversion is not tested until you say how to reach it.\n",
-        crd.name
-    );
-    let main = found.projects.iter().find_map(|(folder, main)| Some((folder, main.as_ref()?)));
-    if let Some((folder, main)) = main {
-        let source = std::fs::read_to_string(base.join(main)).unwrap_or_default();
-        text.push_str(&process(folder, main, &source, path));
-        text.push_str("# Or the one that is deployed in a cluster:\n");
+    let until = if chosen.is_some() { "" } else { " Conversion is not tested until you say how to reach it." };
+    let mut text = format!("# {}{more}: converted by a webhook.{until}\n", crd.name);
+    for (index, proposal) in proposals.iter().enumerate() {
+        let or = if index == 0 { "This is" } else { "Or" };
+        text.push_str(&format!("# {or} {}:\n", proposal.title));
+        if chosen == Some(index) { text.push_str(&proposal.yaml) } else { text.push_str(&commented(&proposal.yaml)) }
     }
-    let deployed = installed.iter().find(|other| other.name == crd.name).unwrap_or(crd);
-    text.push_str(&webhook(deployed, path));
     text.push_str(&format!(
         "# Or the declared relation of the versions instead of a webhook:\n\
          # converter: {{fieldMap: {{}}}}\n# fieldMaps:\n# - crd: {}\n#   between: [{}]\n\
@@ -91,6 +115,10 @@ fn converter(base: &Path, found: &Found, crds: &[Crd], installed: &[Crd]) -> Str
         last = crd.versions.get(1).map_or("v2", |version| version.name.as_str()),
     ));
     text
+}
+
+fn commented(yaml: &str) -> String {
+    yaml.lines().map(|line| format!("# {line}\n")).collect()
 }
 
 /// The project's own manager as a process.
@@ -115,17 +143,16 @@ fn process(folder: &Path, main: &Path, source: &str, path: &str) -> String {
     let port = if source.contains("\"webhook-port\"") {
         String::new()
     } else {
-        "#     port: 9443   # where controller-runtime listens, if the manager has no flag for it\n".to_owned()
+        "    port: 9443   # where controller-runtime listens, if the manager has no flag for it\n".to_owned()
     };
     let certificate = if source.contains("\"webhook-cert-") {
         ""
     } else {
-        "#     # The manager has no flag for its certificate: give it one that sets CertDir, and pass $CERT_DIR.\n"
+        "    # The manager has no flag for its certificate: give it one that sets CertDir, and pass $CERT_DIR.\n"
     };
     let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     format!(
-        "# Your own manager, started for the run (needsCluster: with an API server that has the CRDs):\n\
-         # converter:\n#   process:\n#     run: [{}]\n{certificate}{port}#     path: {}\n#     needsCluster: true\n",
+        "converter:\n  process:\n    run: [{}]\n{certificate}{port}    path: {}\n    needsCluster: true\n",
         words.join(", "),
         quoted(path)
     )
@@ -140,14 +167,14 @@ fn webhook(crd: &Crd, path: &str) -> String {
         (Some(service), _) => {
             let port = service.port.map_or_else(String::new, |(port, _)| format!(", port: {port}"));
             format!(
-                "# converter:\n#   webhook:\n#     service: {{name: {}, namespace: {}{port}, path: {}}}\n",
+                "converter:\n  webhook:\n    service: {{name: {}, namespace: {}{port}, path: {}}}\n",
                 quoted(&service.name),
                 quoted(&service.namespace),
                 quoted(path)
             )
         }
-        (None, Some((url, _))) => format!("# converter:\n#   webhook: {{url: {}}}\n", quoted(url)),
-        (None, None) => "# converter:\n#   webhook: {url: \"https://localhost:9443/convert\"}\n".to_owned(),
+        (None, Some((url, _))) => format!("converter:\n  webhook: {{url: {}}}\n", quoted(url)),
+        (None, None) => "converter:\n  webhook: {url: \"https://localhost:9443/convert\"}\n".to_owned(),
     }
 }
 

@@ -24,6 +24,7 @@ use super::console::Console;
 use super::env;
 use super::env::run::interrupted;
 use super::exit::Exit;
+use super::progress::Live;
 use super::servers::cluster_error;
 use super::subject::load;
 use answer::{Answer, Derived, Found, Tested};
@@ -119,11 +120,15 @@ fn prove(
     let redact = Redactor::over(subject, false);
     let ask = |index: usize, wrong: Option<&[Lack]>| -> Result<Option<(Tested, Vec<Lack>)>> {
         let started = Instant::now();
+        // A command prints by itself, and a suite shows its own steps.
+        let live = Live::new(console, whatever);
+        live.show(format!("Kubernetes {}: installing CRDs, sending objects", versions[index]));
         let Some(mut sight) = visit(&releases[index], subject, args, console)? else { return Ok(None) };
         sight.reword(&|text| redact.redact(text));
         // Where the first, the newest, has everything by table, what it does is right, and we were wrong.
         let ours = if derived.allows(versions[index]) { sight.expectations() } else { Vec::new() };
         sight.without(wrong.unwrap_or(&ours));
+        drop(live);
         let sign = if sight.is_good() { '✔' } else { '✗' };
         console.say(&format!("{sign} {} after {:.1} s", versions[index], started.elapsed().as_secs_f64()));
         Ok(Some((Tested { release: versions[index], good: sight.is_good(), sight }, ours)))

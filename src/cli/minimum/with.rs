@@ -11,10 +11,12 @@ use anyhow::Result;
 use clap::Parser as _;
 use crdproof_schema::kubernetes::KubeVersion;
 
+use crate::act::Stop;
 use crate::cli::args::{Cli, Command, RunArgs};
 use crate::cli::console::Console;
 use crate::cli::env::means;
-use crate::cli::servers::{Narrator, matrix, run_error, servers};
+use crate::cli::progress::Narrator;
+use crate::cli::servers::{matrix, run_error, servers};
 use crate::cli::subject::{options, settings};
 
 /// What a run on one release would be asked; `Err` where it says nothing about servers.
@@ -41,23 +43,21 @@ pub(super) fn question(name: &str, release: KubeVersion, seed: u64, subject: &Su
 pub(super) fn ask(args: &RunArgs, subject: &Subject, console: Console) -> Result<Option<Sight>> {
     let settings = settings(&args.selection, subject)?;
     let Some(servers) = servers(subject, &args.matrix)? else { return Ok(None) };
-    let narrator = Narrator::new(console, false);
+    let narrator = Narrator::new(console, false, false);
     let endpoint = Opened::with(means(subject, true, console)?);
+    let stop = Stop::default();
     let run = || {
         let mut plan = engine::plan(subject, &settings, &matrix(Some(&servers), &narrator)?);
         // Only what was seen on the server is of interest, and what does not need it says the same on all.
         plan.planned.retain(|planned| planned.check.scenario().is_some());
-        let options = Options { endpoint, ..options(None) };
-        let observations = engine::run_scenarios(&plan, &servers, &options, &|event| narrator.tell(event))?;
+        let options = Options { endpoint, stop: stop.clone(), ..options(None) };
+        let observations = engine::run_scenarios(&plan, &servers, &options, &|event| narrator.observe(event))?;
         Ok(engine::judge(&plan, &observations, &options).report)
     };
-    let report = match run() {
-        Ok(report) => report,
-        Err(error) => match run_error(error, subject) {
-            Some(error) => return Err(error.into()),
-            None => return Ok(None),
-        },
-    };
+    let report = run().map_err(|error| run_error(error, subject))?;
+    if stop.is_requested() {
+        return Ok(None);
+    }
     let mut sight = Sight { tried: report.results.len(), ..Sight::default() };
     let mut held = false;
     let mut inconclusive = Vec::new();

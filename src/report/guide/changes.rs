@@ -1,13 +1,18 @@
 //! What changed about kinds, in words.
 
-use super::Change;
+use indexmap::{IndexMap, IndexSet};
+
 use super::steps::{heir, listed};
+use super::{Change, VersionChange};
+use crate::report::{Field, Report};
 use crate::subject::{Crd, Version};
 use crdproof_schema::structural::compare::{Delta, Direction, What};
 
 /// So many lines are shown for a kind, and so many fields in a line.
 const LINES: usize = 12;
 const FIELDS: usize = 6;
+/// So many fields of each sort are named where a version is new.
+const MOVED: usize = 3;
 
 /// Kinds that changed alike, and how.
 pub(super) struct Block {
@@ -15,81 +20,89 @@ pub(super) struct Block {
     pub(super) lines: Vec<String>,
 }
 
-/// What changed about kinds that stay, each change once.
-pub(super) fn changed(changes: &[Change<'_>]) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+/// What changed about kinds, each change once.
+pub(super) fn changed(changes: &[Change<'_>], report: &Report) -> Vec<Block> {
+    let mut by_line: IndexMap<String, Vec<String>> = IndexMap::new();
     for change in changes {
         let lines = match (change.old, change.new) {
-            (Some(old), Some(new)) => lines(change, old, new),
+            (Some(old), Some(new)) => lines(change, old, new, report),
             (Some(old), None) => vec![format!("`{}` is gone, with all its objects.", old.name)],
             (None, _) => continue,
         };
-        let kind = change.kind();
-        match blocks.iter_mut().find(|block| block.lines == lines) {
-            _ if lines.is_empty() => {}
-            Some(block) => block.kinds.push(kind),
-            None => blocks.push(Block { kinds: vec![kind], lines }),
+        for line in lines {
+            by_line.entry(line).or_default().push(change.kind());
         }
     }
-    for block in &mut blocks {
-        cut(&mut block.lines, LINES, "more changes");
+    let mut by_kinds: IndexMap<Vec<String>, Vec<String>> = IndexMap::new();
+    for (line, kinds) in by_line {
+        by_kinds.entry(kinds).or_default().push(line);
     }
-    blocks
+    let blocks = by_kinds.into_iter().map(|(kinds, mut lines)| {
+        cut(&mut lines, LINES, "more changes");
+        Block { kinds, lines }
+    });
+    blocks.collect()
 }
 
-fn lines(change: &Change<'_>, old: &Crd, new: &Crd) -> Vec<String> {
+fn lines(change: &Change<'_>, old: &Crd, new: &Crd, report: &Report) -> Vec<String> {
     let mut lines = whole(old, new);
-    // Versions that changed alike are told once.
-    let mut told: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
-    let compared: Vec<_> = change.versions.iter().filter(|version| version.in_place).collect();
-    for version in &compared {
-        let inside = inside(&version.deltas);
-        match told.iter_mut().find(|(known, _)| *known == inside) {
-            _ if inside.is_empty() => {}
-            Some((_, names)) => names.push(&version.name),
-            None => told.push((inside, vec![&version.name])),
-        }
+    let in_place: Vec<_> = change.versions.iter().filter(|version| version.in_place).collect();
+    for (text, fields) in findings(report, &new.name) {
+        let paths: IndexSet<&str> = fields.iter().filter_map(|field| field.path.as_deref()).collect();
+        let versions: IndexSet<&str> = fields.iter().filter_map(|field| field.version.as_deref()).collect();
+        let only = versions.iter().copied().collect::<Vec<_>>().join("`, `");
+        let only = if versions.len() == in_place.len() { String::new() } else { format!(" (only `{only}`)") };
+        let is_general = paths.is_empty();
+        lines.push(if is_general { text.to_owned() } else { format!("{}: {text}{only}", listed(paths, FIELDS)) });
     }
-    for (inside, names) in told {
-        let is_all = names.len() == compared.len();
-        let versions = if is_all { String::new() } else { format!(" (only `{}`)", names.join("`, `")) };
-        lines.extend(inside.into_iter().map(|line| format!("{line}{versions}")));
+    let deltas = in_place.iter().flat_map(|version| &version.deltas);
+    let looser: IndexSet<String> =
+        deltas.filter(|delta| is_looser(delta)).map(|delta| delta.path.to_string()).collect();
+    if !looser.is_empty() {
+        lines.push(format!("looser: {}", listed(looser.iter().map(String::as_str), FIELDS)));
     }
-    for version in change.versions.iter().filter(|version| !version.in_place) {
-        let is_other = |delta: &&Delta| delta.is_breaking();
-        let fields: Vec<_> = version.deltas.iter().filter(is_other).map(|delta| delta.path.to_string()).collect();
-        if !fields.is_empty() {
-            let from = version.from.as_deref().unwrap_or_default();
-            lines.push(format!("`{}` differs from `{from}` in {}", version.name, listed(&fields, FIELDS)));
-        }
-    }
+    let fresh = change.versions.iter().filter(|version| !version.in_place);
+    lines.extend(fresh.filter_map(moved));
     lines
 }
 
-/// The differences of one version, fields with the same change together. What has no effect is left out.
-fn inside(deltas: &[Delta]) -> Vec<String> {
-    let mut changes: Vec<(String, Vec<String>)> = Vec::new();
-    let mut looser: Vec<String> = Vec::new();
-    for delta in deltas {
-        let path = delta.path.to_string();
-        match (&delta.what, delta.direction) {
-            (What::PropertyAdded, Direction::Wider) | (_, Direction::Harmless) => {}
-            (_, Direction::Wider) if looser.contains(&path) => {}
-            (_, Direction::Wider) => looser.push(path),
-            (_, Direction::Meaning | Direction::Unknown | Direction::Narrower | Direction::Lossy) => {
-                let text = delta.to_string();
-                match changes.iter_mut().find(|(known, _)| *known == text) {
-                    Some((_, paths)) => paths.push(path),
-                    None => changes.push((text, vec![path])),
-                }
-            }
-        }
+/// Returns the changes of a CRD that findings name, with the fields that they concern. What becomes of versions is said
+/// for the CRD as a whole.
+fn findings<'r>(report: &'r Report, crd: &str) -> Vec<(&'r str, Vec<&'r Field>)> {
+    let changes = report.findings.iter().filter_map(|finding| {
+        let is_of = |field: &&Field| field.crd.as_deref() == Some(crd);
+        let has_place = |field: &&Field| field.path.is_some() || finding.check == "upgrade/kubectl-view-kept";
+        let fields: Vec<_> = finding.fields.iter().filter(is_of).filter(has_place).collect();
+        Some((finding.change.as_deref()?, fields))
+    });
+    changes.filter(|(_, fields)| !fields.is_empty()).collect()
+}
+
+fn is_looser(delta: &Delta) -> bool {
+    delta.direction == Direction::Wider && !matches!(delta.what, What::PropertyAdded)
+}
+
+/// Returns what people find who move to a new version.
+fn moved(version: &VersionChange) -> Option<String> {
+    let paths = |is_meant: fn(&Delta) -> bool| {
+        let meant = version.deltas.iter().filter(|delta| delta.is_breaking() && is_meant(delta));
+        meant.map(|delta| delta.path.to_string()).collect::<IndexSet<String>>()
+    };
+    let groups = [
+        ("gone", paths(|delta| matches!(delta.what, What::PropertyRemoved { .. }))),
+        ("of another type", paths(|delta| matches!(delta.what, What::TypeChanged { .. }))),
+        ("required", paths(|delta| matches!(delta.what, What::RequiredAdded { .. }))),
+    ];
+    let is_named = |path: &String| groups.iter().any(|(_, paths)| paths.contains(path));
+    let others = paths(|_| true).iter().filter(|path| !is_named(path)).count();
+    let named = groups.iter().filter(|(_, paths)| !paths.is_empty());
+    let mut parts: Vec<_> =
+        named.map(|(what, paths)| format!("{what}: {}", listed(paths.iter().map(String::as_str), MOVED))).collect();
+    if others > 0 {
+        parts.push(format!("other limits, defaults or owners: {others} fields"));
     }
-    let mut lines: Vec<_> = changes.iter().map(|(text, paths)| format!("{}: {text}", listed(paths, FIELDS))).collect();
-    if !looser.is_empty() {
-        lines.push(format!("looser: {}", listed(&looser, FIELDS)));
-    }
-    lines
+    let from = version.from.as_deref().unwrap_or_default();
+    (!parts.is_empty()).then(|| format!("`{}`, compared with `{from}`: {}", version.name, parts.join("; ")))
 }
 
 /// What concerns a CRD as a whole, and the states of its versions.
@@ -130,53 +143,54 @@ fn flags(before: &Version, after: &Version) -> Vec<&'static str> {
 
 /// Kinds, versions and fields that are new.
 pub(super) fn new(changes: &[Change<'_>]) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    let (mut lines, mut versions, mut fields) = (Vec::new(), ByText::new(), ByText::new());
     for change in changes {
         let Some(new) = change.new else { continue };
-        let kind = change.kind();
         let Some(old) = change.old else {
             let versions: Vec<_> = new.versions.iter().map(|version| version.name.as_str()).collect();
-            lines.push(format!("the kind {kind} (`{}`, `{}`)", new.name, versions.join("`, `")));
+            lines.push(format!("the kind {} (`{}`, `{}`)", change.kind(), new.name, versions.join("`, `")));
             continue;
         };
-        let versions = new.versions.iter().filter(|version| old.version(&version.name).is_none());
-        lines.extend(versions.map(|version| format!("{kind}: the version `{}/{}`", new.group, version.name)));
-        let mut fields: Vec<String> = Vec::new();
-        for version in change.versions.iter().filter(|version| version.in_place) {
-            for delta in version.deltas.iter().filter(|delta| matches!(delta.what, What::PropertyAdded)) {
-                let path = delta.path.to_string();
-                if !fields.contains(&path) {
-                    fields.push(path);
-                }
-            }
+        for version in new.versions.iter().filter(|version| old.version(&version.name).is_none()) {
+            versions.entry(format!("the version `{}/{}`", new.group, version.name)).or_default().push(change.kind());
         }
-        let fields = listed(&fields, FIELDS);
-        match told.iter_mut().find(|(known, _)| *known == fields) {
-            _ if fields.is_empty() => {}
-            Some((_, kinds)) => kinds.push(kind),
-            None => told.push((fields, vec![kind])),
+        let in_place = change.versions.iter().filter(|version| version.in_place);
+        let added = in_place.flat_map(|version| &version.deltas);
+        let added = added.filter(|delta| matches!(delta.what, What::PropertyAdded));
+        let added: IndexSet<String> = added.map(|delta| delta.path.to_string()).collect();
+        if !added.is_empty() {
+            fields.entry(listed(added.iter().map(String::as_str), FIELDS)).or_default().push(change.kind());
         }
     }
-    lines.extend(told.into_iter().map(|(fields, kinds)| format!("{}: {fields}", kinds.join(", "))));
+    lines.extend(versions.into_iter().chain(fields).map(|(text, kinds)| format!("{}: {text}", named(&kinds, changes))));
     lines
 }
 
+/// Kinds by what is said about them.
+type ByText = IndexMap<String, Vec<String>>;
+
 /// Versions that are deprecated from now on.
 pub(super) fn deprecated(changes: &[Change<'_>]) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines = ByText::new();
     for (old, new) in changes.iter().filter_map(|change| change.old.zip(change.new)) {
         let newly = new.versions.iter().filter(|version| {
             version.deprecated && old.version(&version.name).is_some_and(|before| !before.deprecated)
         });
-        lines.extend(newly.map(|version| {
+        for version in newly {
             let name = &version.name;
             let warning = version.deprecation_warning.as_ref();
             let warning = warning.map(|(text, _)| format!(": “{text}”")).unwrap_or_default();
-            format!("{} `{}/{name}`{warning}. Move{} while it still works.", new.names.kind, new.group, heir(new, name))
-        }));
+            let text = format!("`{}/{name}`{warning}. Move{} while it still works.", new.group, heir(new, name));
+            lines.entry(text).or_default().push(new.names.kind.clone());
+        }
     }
-    lines
+    lines.into_iter().map(|(text, kinds)| format!("{}: {text}", named(&kinds, changes))).collect()
+}
+
+/// Names kinds; all of a project by one word.
+pub(super) fn named(kinds: &[String], changes: &[Change<'_>]) -> String {
+    let is_all = kinds.len() == changes.len() && kinds.len() > 3;
+    if is_all { "Every kind".to_owned() } else { kinds.join(", ") }
 }
 
 /// Leaves so many lines and says how many more there are.

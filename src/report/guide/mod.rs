@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use self::changes::{Block, named};
 use super::Report;
 use crate::subject::{Crd, Subject};
 use crdproof_schema::document::Node;
@@ -56,14 +57,13 @@ pub fn guide(subject: &Subject, report: &Report, between: Between<'_>) -> String
     let names: BTreeSet<&str> = subject.crds.iter().chain(baseline).map(|crd| crd.name.as_str()).collect();
     let changes: Vec<_> = names.into_iter().map(|name| change(subject.baseline_of(name), subject.crd(name))).collect();
     let mut text = heading(&changes, report, between);
-    section(&mut text, "Before you upgrade", &steps::before(&changes).lines(), BYTES * 2 / 5);
-    let blocks = changes::changed(&changes);
-    let blocks: Vec<_> = blocks.iter().map(|block| format!("{}\n", told(&block.kinds, &block.lines))).collect();
+    section(&mut text, "Before you upgrade", &steps::before(&changes, report).lines(&changes), BYTES * 2 / 5);
+    let blocks = told(&changes::changed(&changes, report), &changes);
     section(&mut text, "What changed", &blocks, BYTES * 4 / 5);
     let bullets = |lines: Vec<String>| lines.into_iter().map(|line| format!("- {line}")).collect::<Vec<_>>();
     section(&mut text, "New", &bullets(changes::new(&changes)), BYTES * 9 / 10);
     section(&mut text, "Deprecated", &bullets(changes::deprecated(&changes)), BYTES * 19 / 20);
-    section(&mut text, "After you upgrade", &steps::after(&changes).lines(), BYTES);
+    section(&mut text, "After you upgrade", &steps::after(&changes).lines(&changes), BYTES);
     text
 }
 
@@ -82,9 +82,19 @@ fn change<'a>(old: Option<&'a Crd>, new: Option<&'a Crd>) -> Change<'a> {
     Change { old, new, versions: versions.unwrap_or_default() }
 }
 
-fn told(kinds: &[String], lines: &[String]) -> String {
-    let lines: Vec<_> = lines.iter().map(|line| format!("- {line}")).collect();
-    format!("**{}**\n\n{}", kinds.join(", "), lines.join("\n"))
+/// Writes a line for kinds with one change, and a list for others.
+fn told(blocks: &[Block], changes: &[Change<'_>]) -> Vec<String> {
+    let is_line = |block: &Block| block.lines.len() == 1;
+    let told = blocks.iter().enumerate().map(|(at, block)| {
+        let (kinds, lines) = (named(&block.kinds, changes), block.lines.join("\n- "));
+        if is_line(block) {
+            return format!("- **{kinds}**: {lines}");
+        }
+        // A list ends with an empty line.
+        let gap = if at > 0 && is_line(&blocks[at - 1]) { "\n" } else { "" };
+        format!("{gap}**{kinds}**\n\n- {lines}\n")
+    });
+    told.collect()
 }
 
 /// Adds a section, as far as it fits into so many bytes of the guide. One that is empty is left out.

@@ -1,8 +1,12 @@
 //! What people have to do about a change, in the order in which they have to do it. The same step for several kinds is one.
 
+use indexmap::IndexSet;
+
 use super::Change;
+use super::changes::named;
+use crate::checks::Severity;
+use crate::report::{Finding, Report};
 use crate::subject::{Crd, api_version_order};
-use crdproof_schema::structural::compare::{Delta, Direction, What};
 
 /// So many paths are named in one line.
 const PATHS: usize = 5;
@@ -17,10 +21,10 @@ pub(super) struct Step {
 
 impl Step {
     /// The step as an item of a checklist.
-    pub(super) fn line(&self) -> String {
-        let kinds = if self.kinds.is_empty() { String::new() } else { format!("{}: ", self.kinds.join(", ")) };
-        let command = self.command.as_ref().map(|command| format!(" `{command}`")).unwrap_or_default();
-        format!("- [ ] {kinds}{}{command}", self.text)
+    fn line(&self, changes: &[Change<'_>]) -> String {
+        let others = if self.kinds.len() > 1 { ", and so for the others" } else { "" };
+        let command = self.command.as_ref().map(|command| format!(" `{command}`{others}")).unwrap_or_default();
+        format!("- [ ] {}: {}{command}", named(&self.kinds, changes), self.text)
     }
 }
 
@@ -38,13 +42,13 @@ impl Steps {
         }
     }
 
-    pub(super) fn lines(&self) -> Vec<String> {
-        self.0.iter().map(Step::line).collect()
+    pub(super) fn lines(&self, changes: &[Change<'_>]) -> Vec<String> {
+        self.0.iter().map(|step| step.line(changes)).collect()
     }
 }
 
 /// What to do before an upgrade.
-pub(super) fn before(changes: &[Change<'_>]) -> Steps {
+pub(super) fn before(changes: &[Change<'_>], report: &Report) -> Steps {
     let mut steps = Steps::default();
     for change in changes {
         if let (Some(old), None) = (change.old, change.new) {
@@ -58,11 +62,9 @@ pub(super) fn before(changes: &[Change<'_>]) -> Steps {
             versions(&mut steps, old, new);
         }
     }
-    for (pick, text) in TASKS {
-        for change in changes {
-            if let (Some(_), Some(new)) = (change.old, change.new) {
-                task(&mut steps, change, new, pick, text);
-            }
+    for (checks, text) in TASKS {
+        for new in changes.iter().filter_map(|change| change.old.and(change.new)) {
+            task(&mut steps, report, new, checks, text);
         }
     }
     for change in changes {
@@ -141,44 +143,32 @@ fn subresources(steps: &mut Steps, old: &Crd, new: &Crd) {
     }
 }
 
-/// Which differences ask for something, and what: `PATHS` stands for the fields.
-type Task = (fn(&Delta) -> bool, &'static str);
+/// Which checks find what people have to look at in existing objects, and what to do: `PATHS` stands for the fields.
+type Task = (&'static [&'static str], &'static str);
 
-/// What has to be looked at in existing objects, most urgent first.
+/// The most urgent first.
 const TASKS: [Task; 6] = [
+    (&["upgrade/field-kept"], "Save the values of PATHS: they are dropped at the next write of each object."),
+    (&["upgrade/type-kept"], "Rewrite PATHS in objects and manifests: the type changed."),
+    (&["upgrade/required-not-added"], "Set PATHS in every object and manifest: it is required."),
     (
-        |delta| delta.direction == Direction::Lossy,
-        "Save the values of PATHS: they are dropped at the next write of each object.",
+        &["upgrade/constraint-not-tightened", "upgrade/rules-not-tightened", "upgrade/change-understood"],
+        "Correct objects and manifests that break the new limits of PATHS.",
     ),
+    (&["upgrade/default-kept"], "Set PATHS wherever you rely on the old default, or on its absence."),
     (
-        |delta| matches!(delta.what, What::TypeChanged { .. }) && delta.is_breaking(),
-        "Rewrite PATHS in objects and manifests: the type changed.",
-    ),
-    (
-        |delta| matches!(delta.what, What::RequiredAdded { .. }) && delta.is_breaking(),
-        "Set PATHS in every object and manifest: it is required.",
-    ),
-    (tightens, "Correct objects and manifests that break the new limits of PATHS."),
-    (
-        |delta| is_default(delta) && delta.is_breaking(),
-        "Set PATHS wherever you rely on the old default, or on its absence.",
-    ),
-    (
-        |delta| delta.direction == Direction::Meaning && !is_default(delta),
+        &["upgrade/list-topology-kept"],
         "Let one manager apply all of PATHS: who owns its parts changes at the next write.",
     ),
 ];
 
-fn task(steps: &mut Steps, change: &Change<'_>, new: &Crd, pick: fn(&Delta) -> bool, text: &str) {
-    let deltas = change.versions.iter().filter(|version| version.in_place).flat_map(|version| &version.deltas);
-    let mut paths: Vec<String> = Vec::new();
+fn task(steps: &mut Steps, report: &Report, new: &Crd, checks: &[&str], text: &str) {
+    // What a note is about asks for nothing.
+    let is_meant = |finding: &&Finding| checks.contains(&finding.check.as_str()) && finding.severity > Severity::Note;
+    let fields = report.findings.iter().filter(is_meant).flat_map(|finding| &finding.fields);
+    let paths = fields.filter(|field| field.crd.as_ref() == Some(&new.name)).filter_map(|field| field.path.as_deref());
     // Status is what controllers write, not people.
-    for delta in deltas.filter(|delta| pick(delta)) {
-        let path = delta.path.to_string();
-        if !path.starts_with(".status") && !paths.contains(&path) {
-            paths.push(path);
-        }
-    }
+    let paths: IndexSet<&str> = paths.filter(|path| !path.starts_with(".status")).collect();
     let Some(first) = paths.first() else { return };
     let (name, all) = (&new.name, everywhere(new));
     let command = if text.contains("manager") {
@@ -189,25 +179,17 @@ fn task(steps: &mut Steps, change: &Change<'_>, new: &Crd, pick: fn(&Delta) -> b
         let namespace = if new.is_namespaced() { "NAMESPACE:.metadata.namespace," } else { "" };
         format!("kubectl get {name}{all} -o custom-columns='{namespace}NAME:.metadata.name,VALUE:{column}'")
     };
-    steps.add(new, text.replace("PATHS", &listed(&paths, PATHS)), Some(command));
+    steps.add(new, text.replace("PATHS", &listed(paths, PATHS)), Some(command));
 }
 
 /// Some of these, and how many more there are.
-pub(super) fn listed(paths: &[String], most: usize) -> String {
-    let shown: Vec<_> = paths.iter().take(most).map(|path| format!("`{path}`")).collect();
-    match paths.len().saturating_sub(most) {
+pub(super) fn listed<'p>(paths: impl IntoIterator<Item = &'p str>, most: usize) -> String {
+    let mut paths = paths.into_iter();
+    let shown: Vec<_> = paths.by_ref().take(most).map(|path| format!("`{path}`")).collect();
+    match paths.count() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
-}
-
-fn is_default(delta: &Delta) -> bool {
-    matches!(delta.what, What::DefaultChanged { .. })
-}
-
-fn tightens(delta: &Delta) -> bool {
-    let refuses = matches!(delta.direction, Direction::Narrower | Direction::Unknown);
-    refuses && !matches!(delta.what, What::TypeChanged { .. } | What::RequiredAdded { .. })
 }
 
 /// Where users of a version should go: the one that API servers prefer among those that stay.

@@ -15,5 +15,5 @@ mod tree;
 pub use dump::read_dump;
 pub use error::{InputError, Trouble};
 pub use manifests::{Manifests, read_manifests};
-pub use subject::{compare, from_file, from_paths, from_texts};
+pub use subject::{compare, decide, from_file, from_paths, from_texts};
 pub use texts::{Text, Texts};

@@ -56,6 +56,22 @@ pub fn compare(old: &str, new: &str) -> Result<Subject, InputError> {
     assemble(sources, file, None, manifests, [Vec::new(), Vec::new()], Some(old))
 }
 
+/// Takes what a subject file decides about a comparison: its name, waivers, accepted findings, and the Kubernetes versions
+/// that count. Its CRDs are not read.
+pub fn decide(subject: &mut Subject, path: &Path) -> Result<(), InputError> {
+    let text = Texts::relative_to("").read(&path.display().to_string())?.into_iter().next();
+    let Some(Text { name, text }) = text else { return Ok(()) };
+    let (file, document) = read_file(&mut subject.sources, name, text)?;
+    subject.accepted = read_accepted(&mut subject.sources, &path.with_file_name(ACCEPTED_FILE))?;
+    if !file.metadata.name.is_empty() {
+        subject.name.clone_from(&file.metadata.name);
+    }
+    subject.file.waivers = file.waivers;
+    subject.file.kubernetes = file.kubernetes;
+    subject.document = Some(document);
+    Ok(())
+}
+
 fn read_file(sources: &mut Sources, name: String, text: String) -> Result<(SubjectFile, Node), InputError> {
     let id = sources.add(name, text);
     let mut documents = parse(sources, id).map_err(|error| InputError::parse(sources, &error))?;
@@ -66,7 +82,14 @@ fn read_file(sources: &mut Sources, name: String, text: String) -> Result<(Subje
         );
     }
     let document = documents.remove(0);
-    let file: SubjectFile = decode(&document).map_err(|error| InputError::decode(sources, document.span, error))?;
+    let file: SubjectFile = decode(&document).map_err(|error| {
+        let error = InputError::decode(sources, document.span, error);
+        if !error.message.starts_with("unknown key") {
+            return error;
+        }
+        let help = error.help.iter().map(|help| format!("{help} ")).collect::<String>();
+        error.help(format!("{help}`crdproof schema subject` shows all keys; `crdproof plan` checks the file again"))
+    })?;
     if let Some(problem) = file.problem() {
         let span = document.nearest(&problem.pointer).span;
         return Err(InputError::at(sources, span, problem.message).help(problem.help));
@@ -178,5 +201,7 @@ fn nothing(manifests: &Manifests, minimum: usize) -> InputError {
     let others: Vec<String> = manifests.passed_over().iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     let passed_over = if others.is_empty() { String::new() } else { format!("; passed over: {}", others.join(", ")) };
     let message = format!("found {} CRDs, need at least {minimum}{passed_over}", manifests.crds.len());
-    InputError::new(Trouble::Nothing, message).help("check the paths; a render that comes out empty must not pass")
+    InputError::new(Trouble::Nothing, message).help(
+        "check the paths, or let `crdproof init` look for CRDs below this folder; a render that comes out empty must not pass",
+    )
 }

@@ -41,7 +41,10 @@ impl Texts {
                 // Reading it says what is wrong with it.
                 let error = std::fs::metadata(&path).err().map(|error| plain(&error)).unwrap_or_default();
                 let error = InputError::new(Trouble::Wrong, format!("cannot read {}: {error}", path.display()));
-                Err(error.help("give a file, a directory, git:REF:PATH, or - for standard input"))
+                Err(error.help(
+                    "give a file, a directory, git:REF:PATH, or - for standard input; `crdproof init` looks for CRDs below \
+                     this folder",
+                ))
             }
             (Found::Folder | Found::Nothing, Tree::Git { revision, .. }) => {
                 let paths = tree.manifests_below(&path)?;

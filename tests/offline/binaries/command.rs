@@ -60,7 +60,7 @@ fn exit_codes_tell_wrong_flags_from_an_unusable_environment() {
     assert!(text(&wrong.stderr).contains("write 1.36 (any patch), 1.36.4"), "{}", text(&wrong.stderr));
     let nowhere = has(&world, &["use", "1.9"]);
     assert_eq!(nowhere.status.code(), Some(5));
-    assert!(text(&nowhere.stderr).contains("do one of these: (1)"), "{}", text(&nowhere.stderr));
+    assert!(text(&nowhere.stderr).contains("do one of these:\n    (1)"), "{}", text(&nowhere.stderr));
     let vague = env(&world, &["lock", "1.30", "--out", "locks"]);
     assert_eq!(vague.status.code(), Some(2));
 }

@@ -49,7 +49,7 @@ fn explain_finds_near_misses() {
 #[test]
 fn init_writes_a_subject_file_that_runs() {
     let folder = folder(&[("config/crd/apps.yaml", &sound_crd()), ("chart/templates/a.yaml", "{{ if .x }}\na: [\n")]);
-    crdproof(folder.path(), &["init"]).says(0, &["found 1 CRDs: apps.example.com", "1 files are no plain YAML"]);
+    crdproof(folder.path(), &["init"]).says(0, &["found 1 CRD: apps.example.com", "1 files are no plain YAML"]);
     crdproof(folder.path(), &["run"]).says(0, &["apps.example.com"]);
     crdproof(folder.path(), &["init"]).says(2, &["crdproof.yaml exists already", "--force"]);
     let again = crdproof(folder.path(), &["init", "--force", "--format", "json"]).says(0, &[]).json();

@@ -73,7 +73,7 @@ fn every_example_of_the_help_runs() {
             assert!(example.contains("crdproof "), "{example}");
             let named = command.first().map(String::as_str);
             let elsewhere = match named {
-                Some("serve" | "migrate" | "retire") => true,
+                Some("demo" | "serve" | "migrate" | "retire") => true,
                 Some("env") => !example.contains(" list"),
                 Some("preflight") => !example.contains(" --explain"),
                 Some("minimum") => !example.contains(" --derive-only"),

@@ -13,7 +13,7 @@ fn other_crd() -> String {
 
 /// Runs `init` and then the quick suite on what it wrote; returns the subject file.
 fn init_and_run(folder: &Path, crds: usize) -> String {
-    let plan = format!("found {crds} CRDs");
+    let plan = format!("found {crds} CRD");
     crdproof(folder, &["init"]).says(0, &[&plan, "✔ plan: ", "next: crdproof run -f ./crdproof.yaml"]);
     let ended = crdproof(folder, &["run", "--suite", "quick"]);
     assert!([0, 1].contains(&ended.code), "exit {}:\n{}", ended.code, ended.stderr);

@@ -1,9 +1,12 @@
 //! A report that has one of everything.
 
+use std::collections::BTreeMap;
+
 use crdproof::checks::Severity;
 use crdproof::report::{
-    CheckInfo, Conversions, CrdInfo, Excerpt, FailOn, Finding, Location, Outcome, PairInfo, Problem, Reach, Related,
-    Report, Result, ScenarioInfo, Skipped, Summary, Timing, VersionInfo, WaiverInfo, WaiverState,
+    CheckInfo, Conversions, CrdInfo, Excerpt, FailOn, Finding, Location, Outcome, OwnerInfo, PairInfo, Problem, Reach,
+    Related, Report, RequestInfo, Result, ReviewInfo, ScenarioInfo, Skipped, StepInfo, Summary, Timing, VersionInfo,
+    WaiverInfo, WaiverState,
 };
 
 pub(crate) const DATABASES: &str = "databases.example.com";
@@ -34,7 +37,12 @@ pub(crate) fn report() -> Report {
         ],
         conversions: conversions(),
         scenarios: ["1.31.4", "1.36.0"]
-            .map(|kubernetes| ScenarioInfo { crd: DATABASES.into(), kubernetes: kubernetes.into(), requests: 412 })
+            .map(|kubernetes| ScenarioInfo {
+                crd: DATABASES.into(),
+                kubernetes: kubernetes.into(),
+                requests: 412,
+                steps: steps(),
+            })
             .into(),
         problems: vec![Problem {
             message: "the converter at https://127.0.0.1:9443/convert did not answer".into(),
@@ -45,6 +53,24 @@ pub(crate) fn report() -> Report {
     };
     report.summarise();
     report
+}
+
+/// Two steps with everything that a step can show.
+fn steps() -> Vec<StepInfo> {
+    let flip = StepInfo {
+        step: "storage/flip".into(),
+        requests: vec![RequestInfo { action: "create".into(), version: "v1".into(), count: 3, refused: 1 }],
+        conversions: vec![ReviewInfo { from: "v1".into(), to: "v1alpha1".into(), reviews: 2, objects: 7, failed: 0 }],
+        stored: BTreeMap::from([("v1".to_owned(), vec!["<b>orders</b>".to_owned()])]),
+        owners: vec![OwnerInfo {
+            object: "orders".into(),
+            manager: "kubectl".into(),
+            version: "v1".into(),
+            fields: vec![".spec.size".into()],
+        }],
+        notes: vec!["the storage version is v1; storedVersions is [v1]".into()],
+    };
+    vec![StepInfo { step: "serving/create".into(), ..StepInfo::default() }, flip]
 }
 
 fn conversions() -> Vec<Conversions> {
@@ -58,6 +84,7 @@ fn conversions() -> Vec<Conversions> {
             pairs: vec![pair("v1", "v1alpha1", 0), pair("v1alpha1", "v1", 3)],
             reach: vec![Reach { version: "v1".into(), leaves: 9, seen: 7, never }],
             timings: vec![timing(1, 40), timing(12, 2), timing(64, 4)],
+            ..Default::default()
         },
     ]
 }
@@ -206,6 +233,7 @@ pub(crate) fn finding(check: &str, crd: &str, severity: Severity, message: &str)
         related: Vec::new(),
         fingerprint: format!("{:012x}", hash & 0xffff_ffff_ffff),
         fields: Vec::new(),
+        change: None,
         consequences: Vec::new(),
         reproduce: None,
         waiver: None,
@@ -255,7 +283,10 @@ fn lost_field() -> Finding {
         version: Some("v1".into()),
         path: Some(".spec.größe".into()),
         location: Some(at(file, 60, text, "{type: 文字列}")),
-        evidence: Some("- größe: 10Gi\n+ größe: null".into()),
+        evidence: Some(
+            "v2 in: {\"spec\":{\"größe\":\"10Gi\",\"tier\":1}}\nv2 converted: {\"spec\":{\"tier\":1}}\n- größe: 10Gi\n+ größe: null"
+                .into(),
+        ),
         reproduce: Some("crdproof replay c-4f2a9e".into()),
         ..finding("converter/round-trip-lossless", DATABASES, Severity::Error, message)
     }

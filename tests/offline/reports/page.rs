@@ -96,6 +96,63 @@ fn cells_words_and_switches_narrow_what_is_shown() {
     assert!(root.contains("data-theme="), "{root}");
 }
 
+/// Keys, deep links, and what they lead to.
+const KEYS: &str = r##"<script>
+const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+const seen = [];
+const note = () => seen.push(document.activeElement.id.replace(/^f-.*/, "finding"));
+const order = Array.from(document.querySelectorAll(".card:not([hidden])"));
+press("j"); note(); press("j"); seen.push(order.indexOf(document.activeElement)); press("k"); seen.push(order.indexOf(document.activeElement));
+press("/"); note();
+location.hash = "#s-databases.example.com-1.36.0-storage";
+window.addEventListener("hashchange", () => {
+  seen.push(document.getElementById("s-databases.example.com-1.36.0").open ? "open" : "closed");
+  seen.push(document.documentElement.scrollWidth <= innerWidth ? "fits" : "wide");
+  const unnamed = Array.from(document.querySelectorAll("a, button, input, [role=region], [role=img]")).filter((node) => !node.hidden &&
+    !(node.textContent.trim() || node.getAttribute("aria-label") || node.getAttribute("aria-labelledby") || node.closest("label")));
+  seen.push(unnamed.length);
+  document.documentElement.dataset.seen = seen.join(" ");
+});
+</script>"##;
+
+#[test]
+fn keys_and_deep_links_lead_to_what_they_name() {
+    let page = html(&report()).replace("</body>", &format!("{KEYS}</body>"));
+    let Some((dom, _)) = browse(&page) else {
+        return;
+    };
+    let root = dom.lines().find(|line| line.starts_with("<html")).unwrap();
+    assert!(root.contains(r#"data-seen="finding 1 0 text open fits 0""#), "{root}");
+}
+
+#[test]
+fn a_loss_is_shown_side_by_side_and_steps_as_a_timeline() {
+    let page = html(&report());
+    assert!(page.contains("<del>    &quot;größe&quot;: &quot;10Gi&quot;</del>"), "{page}");
+    for words in
+        ["3 × create at v1 (1 refused)", "v1 → v1alpha1: 7 objects in 2 reviews", "at v1: &lt;b&gt;orders&lt;/b&gt;"]
+    {
+        assert!(page.contains(words) || page.contains(&words.replace("/b", "&#x2f;b")), "{words}");
+    }
+    assert!(page.contains("<td>kubectl</td><td>v1</td>"));
+}
+
+/// The verdict and what was not tested come before everything else.
+#[test]
+fn what_was_not_tested_comes_before_findings() {
+    let mut untested = report();
+    untested.results.retain(|result| !result.check.starts_with("converter/"));
+    untested.skipped.push(crdproof::report::Skipped {
+        check: "converter/round-trip-lossless".into(),
+        crd: super::fixture::DATABASES.into(),
+        kubernetes: None,
+        reason: "the subject names no converter".into(),
+    });
+    let page = html(&untested);
+    let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("{words} is not in the page"));
+    assert!(at("conversion was not tested: the subject names no converter") < at("<h2 id=\"findings\">"));
+}
+
 #[test]
 fn the_page_holds_no_markup_of_its_subject() {
     let page = html(&report());

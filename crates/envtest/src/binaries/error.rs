@@ -194,9 +194,10 @@ impl BinariesError {
 /// The three ways to a release, for the person who has none of them yet.
 fn three_ways(selector: &str) -> String {
     format!(
-        "do one of these: (1) point --assets or KUBEBUILDER_ASSETS at a folder with etcd and kube-apiserver of that release; \
-         (2) load an archive: `crdproof env sideload VERSION < envtest.tar.gz`; \
-         (3) install Go 1.21 or later and run `crdproof env use {selector}` with a network; \
+        "do one of these:\n    \
+         (1) point --assets or KUBEBUILDER_ASSETS at a folder with etcd and kube-apiserver of that release\n    \
+         (2) load an archive: `crdproof env sideload VERSION < envtest.tar.gz`\n    \
+         (3) install Go 1.21 or later and run `crdproof env use {selector}` with a network\n    \
          `crdproof env list` shows the releases that can be built, `crdproof env lock VERSION --out DIR` adds one"
     )
 }

@@ -4,6 +4,7 @@
 //! [`decode`], so that an error always knows its place.
 
 mod decode;
+mod json;
 mod node;
 pub mod pointer;
 mod scalar;

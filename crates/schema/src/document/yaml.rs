@@ -6,7 +6,7 @@ use base64::Engine as _;
 use granit_parser::{Event, Parser, ScalarStyle, Tag};
 
 use super::source::offset;
-use super::{Entry, Kind, Node, Source, SourceId, Sources, Span, scalar};
+use super::{Entry, Kind, Node, Source, SourceId, Sources, Span, json, scalar};
 
 /// Text that is not a YAML or JSON document.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -37,21 +37,35 @@ const TOO_DEEP: &str = "collections nest deeper than 255 levels here";
 /// ```
 pub fn parse(sources: &Sources, id: SourceId) -> Result<Vec<Node>, ParseError> {
     let source = sources.get(id);
-    let mut builder =
-        Builder { id, source, anchors: HashMap::new(), budget: ALIAS_BUDGET, stack: Vec::new(), documents: Vec::new() };
     if u32::try_from(source.text.len()).is_err() {
         return Err(error(Span::start_of(id), "the text is larger than 4 GiB"));
     }
-    for event in Parser::new_from_str(&source.text) {
-        match event {
-            Ok((event, span)) => builder.take(event, span)?,
-            Err(fault) => {
-                let at = offset(fault.marker().byte_offset().unwrap_or(0));
-                return Err(error(Span { source: id, start: at, end: at }, &fault.kind().to_string()));
+    if let Some(document) = json::read(&source.text, id, DEPTH_LIMIT) {
+        return Ok(vec![document]);
+    }
+    let mut builder = Builder::new(id, source);
+    builder.read()?;
+    Ok(builder.documents)
+}
+
+impl<'a> Builder<'a> {
+    fn new(id: SourceId, source: &'a Source) -> Self {
+        let (anchors, stack, documents) = (HashMap::new(), Vec::new(), Vec::new());
+        Self { id, source, anchors, budget: ALIAS_BUDGET, stack, documents }
+    }
+
+    fn read(&mut self) -> Result<(), ParseError> {
+        for event in Parser::new_from_str(&self.source.text) {
+            match event {
+                Ok((event, span)) => self.take(event, span)?,
+                Err(fault) => {
+                    let at = offset(fault.marker().byte_offset().unwrap_or(0));
+                    return Err(error(Span { source: self.id, start: at, end: at }, &fault.kind().to_string()));
+                }
             }
         }
+        Ok(())
     }
-    Ok(builder.documents)
 }
 
 struct Builder<'a> {
@@ -300,6 +314,38 @@ mod tests {
     #[case("? [a]\n: b\n", "test.yaml:1:3: a key must be a string, a number or a boolean")]
     fn refuses_with_the_place(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(read(text).unwrap_err(), expected);
+    }
+
+    #[rstest]
+    #[case::nested(r#"{"a": {"b": [1, -2.5, 1e2, true, false, null, "x", {}, []]}, "c": ""}"#)]
+    #[case::spaces("\n { \"a\"\t:\r\n [ 1 , 2 ] , \"é\" : { } }\n\n")]
+    #[case::escapes(r#"{"a": "q\"\\\/\n\u00e9\ud83d\ude00", "k\"ey": "{\"x\": [1]}", "<<": {"a": 1}}"#)]
+    #[case::many_keys(r#"{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"m":1,"n":1}"#)]
+    fn both_readers_agree_on_json(#[case] text: &str) {
+        let mut sources = Sources::default();
+        let id = sources.add("a.json", text);
+        let by_json = json::read(text, id, DEPTH_LIMIT).unwrap();
+        let mut builder = Builder::new(id, sources.get(id));
+        builder.read().unwrap();
+        assert_eq!(builder.documents, [by_json]);
+    }
+
+    #[rstest]
+    #[case::twice(r#"{"a": 1, "a": 2}"#)]
+    #[case::plain_key("{a: 1}")]
+    #[case::plain_value(r#"{"a": b}"#)]
+    #[case::trailing(r#"{"a": 1,}"#)]
+    #[case::two_documents("{\"a\": 1}\n---\nb: 1\n")]
+    #[case::open(r#"{"a": "b"#)]
+    #[case::end_in_escape("{\"a\\")]
+    #[case::break_in_text("{\"a\": \"b\nc\"}")]
+    #[case::list("[1]")]
+    fn what_is_not_plain_json_is_left_to_the_yaml_reader(#[case] text: &str) {
+        let mut sources = Sources::default();
+        let id = sources.add("a.json", text);
+        assert!(json::read(text, id, DEPTH_LIMIT).is_none());
+        let deep = format!("{}{}", "{\"a\":".repeat(300), "}".repeat(300));
+        assert!(json::read(&deep, id, DEPTH_LIMIT).is_none());
     }
 
     #[test]

@@ -25,10 +25,22 @@ const SHORTEST: usize = 6;
 
 /// Whether a field holds a secret, by its format or by its name.
 pub fn is_secret(name: &str, schema: Option<&Schema>) -> bool {
-    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    let plain = plain(name);
     let ends = |endings: &[&str]| endings.iter().any(|ending| plain.ends_with(ending));
     let named = WORDS.iter().any(|word| plain.contains(word)) && (!ends(&REFERENCES) || ends(&KEYS));
     schema.is_some_and(is_typed) || named
+}
+
+/// Returns whether a text may hold the name of a field that holds a secret.
+pub fn may_name_secret(text: &str) -> bool {
+    let plain = plain(text);
+    WORDS.iter().any(|word| plain.contains(word))
+}
+
+/// Letters and digits, in lower case.
+fn plain(name: &str) -> String {
+    let plain = name.chars().filter(char::is_ascii_alphanumeric);
+    plain.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 fn is_typed(schema: &Schema) -> bool {

@@ -23,6 +23,17 @@ pub struct Expression {
     engine: Engine,
 }
 
+/// Why an expression has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ExpressionError(String);
+
+impl From<String> for ExpressionError {
+    fn from(why: String) -> Self {
+        Self(why)
+    }
+}
+
 impl fmt::Debug for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Expression").finish_non_exhaustive()
@@ -30,10 +41,10 @@ impl fmt::Debug for Expression {
 }
 
 impl Expression {
-    /// Compiles an expression. `Err` says why that is not possible.
-    pub fn compile(text: &str) -> Result<Self, String> {
+    /// Compiles an expression.
+    pub fn compile(text: &str) -> Result<Self, ExpressionError> {
         if text.trim().is_empty() {
-            return Err("the expression is empty".to_owned());
+            return Err("the expression is empty".to_owned().into());
         }
         let mut engine = Engine::new(KubeVersion::NEWEST);
         let untyped = Schema::empty(Span::start_of(Sources::default().add("expression", "")));
@@ -42,20 +53,20 @@ impl Expression {
         // Names that expressions have in other places of Kubernetes.
         let elsewhere = ["oldSelf", "object", "oldObject", "request", "params"];
         if let Some(stray) = elsewhere.iter().find(|name| references.has_variable(name)) {
-            return Err(format!("{stray} is not known here; the object is called self"));
+            return Err(format!("{stray} is not known here; the object is called self").into());
         }
         engine.seal();
         Ok(Self { expression, engine })
     }
 
-    /// Evaluates it. `Err` is why there is no value.
-    pub fn evaluate(&self, object: &Value) -> Result<Value, String> {
+    /// Evaluates it.
+    pub fn evaluate(&self, object: &Value) -> Result<Value, ExpressionError> {
         let mut scope = self.engine.scope();
         scope.add_variable_from_value("self", to_cel(object));
         match guarded(|| scope.resolve(&self.expression))? {
-            Ok(value) => to_json(&value),
-            Err(ExecutionError::UndeclaredReference(name)) => Err(format!("{name} is not known here")),
-            Err(error) => Err(error.to_string()),
+            Ok(value) => Ok(to_json(&value)?),
+            Err(ExecutionError::UndeclaredReference(name)) => Err(format!("{name} is not known here").into()),
+            Err(error) => Err(error.to_string().into()),
         }
     }
 }
@@ -155,8 +166,8 @@ mod tests {
     #[test]
     fn what_cannot_be_computed_is_told() {
         assert!(Expression::compile("self.spec.(").is_err());
-        assert!(Expression::compile(" ").unwrap_err().contains("empty"));
-        assert!(Expression::compile("object.spec.a").unwrap_err().contains("object is not known"));
+        assert!(Expression::compile(" ").unwrap_err().to_string().contains("empty"));
+        assert!(Expression::compile("object.spec.a").unwrap_err().to_string().contains("object is not known"));
         let object = json!({"spec": {"a": 2}});
         assert!(Expression::compile("self.spec.b").unwrap().evaluate(&object).is_err());
         assert!(Expression::compile("self.spec.a / 0").unwrap().evaluate(&object).is_err());

@@ -46,7 +46,7 @@ use super::{Path, Rule, Schema, Step};
 use crate::kubernetes::KubeVersion;
 pub use constants::constant_faults;
 use engine::Engine;
-pub use expression::Expression;
+pub use expression::{Expression, ExpressionError};
 use program::{Program, Subject, guarded};
 
 /// The rules of a schema, compiled.

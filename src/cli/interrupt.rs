@@ -1,0 +1,55 @@
+//! Ctrl-C: once ends acting and reports what is known, twice ends the process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crdproof_envtest::runtime;
+
+use super::console::{self, Console};
+use super::exit::Exit;
+use crate::act::Stop;
+
+/// Turns interruptions of this process into a request to stop.
+#[derive(Debug, Clone)]
+pub(crate) struct Interrupts {
+    /// What is requested by the first interruption.
+    pub(crate) stop: Stop,
+    /// Whether there is something to report. Before that, the first interruption ends the process.
+    acting: Arc<AtomicBool>,
+}
+
+impl Interrupts {
+    /// Listens from now on, until the process ends.
+    pub(crate) fn listen(console: Console) -> Self {
+        let interrupts = Self { stop: Stop::default(), acting: Arc::default() };
+        let theirs = interrupts.clone();
+        std::thread::spawn(move || {
+            wait();
+            if theirs.acting.load(Ordering::Relaxed) {
+                theirs.stop.request();
+                console.say("○ interrupted: reporting what is known; press Ctrl-C again to stop at once");
+                wait();
+            }
+            console::draw(None);
+            console.say("○ interrupted; nothing is left behind");
+            // Servers have guards, which end them when this process does.
+            std::process::exit(Exit::Incomplete.code().into());
+        });
+        interrupts
+    }
+
+    /// Says that from now on there is something to report.
+    pub(crate) fn act(&self) {
+        self.acting.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Waits for one interruption.
+fn wait() {
+    if runtime::block_on(runtime::unless_interrupted(std::future::pending::<()>())).is_err() {
+        // Without a runtime nothing listens, and signals end the process, as they do by default.
+        loop {
+            std::thread::park();
+        }
+    }
+}

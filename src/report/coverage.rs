@@ -1,0 +1,73 @@
+//! What converted objects reached of a version, as a tree of the fields that they never had.
+
+use serde::Serialize;
+
+use super::Reach;
+
+/// The coverage of one version.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Covered {
+    version: String,
+    seen: usize,
+    leaves: usize,
+    percent: usize,
+    /// The fields that were never seen, with those above them.
+    tree: Vec<Node>,
+    /// Fields that were never seen and are not listed.
+    more: usize,
+}
+
+/// One field, below those before it that are less deep.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Node {
+    depth: usize,
+    name: String,
+    /// Whether it is one that was never seen, and not only above one.
+    is_leaf: bool,
+}
+
+impl Covered {
+    pub(super) fn of(reach: &Reach) -> Self {
+        let missing = reach.leaves.saturating_sub(reach.seen);
+        Self {
+            version: reach.version.clone(),
+            seen: reach.seen,
+            leaves: reach.leaves,
+            percent: (reach.seen * 100).checked_div(reach.leaves).unwrap_or(100),
+            tree: tree(&reach.never),
+            more: missing.saturating_sub(reach.never.len()),
+        }
+    }
+}
+
+fn tree(paths: &[String]) -> Vec<Node> {
+    let mut sorted: Vec<Vec<&str>> =
+        paths.iter().map(|path| path.split('.').filter(|part| !part.is_empty()).collect()).collect();
+    sorted.sort();
+    let mut nodes = Vec::new();
+    let mut above: Vec<&str> = Vec::new();
+    for path in &sorted {
+        let shared = path.iter().zip(&above).take_while(|(left, right)| left == right).count();
+        for (depth, name) in path.iter().enumerate().skip(shared.min(path.len().saturating_sub(1))) {
+            nodes.push(Node { depth, name: (*name).to_owned(), is_leaf: depth + 1 == path.len() });
+        }
+        above.clone_from(path);
+    }
+    nodes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_share_the_branches_above_them() {
+        let never = [".spec.backup.keep", ".spec.backup.at", ".spec.tier"].map(str::to_owned).to_vec();
+        let covered = Covered::of(&Reach { version: "v1".into(), leaves: 9, seen: 5, never });
+        let shown: Vec<String> =
+            covered.tree.iter().map(|node| format!("{}{}", " ".repeat(node.depth), node.name)).collect();
+        assert_eq!(shown, ["spec", " backup", "  at", "  keep", " tier"]);
+        assert_eq!((covered.percent, covered.more), (55, 1));
+        assert!(covered.tree[2].is_leaf && !covered.tree[1].is_leaf);
+    }
+}

@@ -1,0 +1,90 @@
+//! The words for findings that concern several fields.
+
+use indexmap::{IndexMap, IndexSet};
+
+use crate::report::{Field, Finding};
+
+/// How many fields are named in a message, and in the evidence.
+const NAMED: usize = 3;
+const LISTED: usize = 40;
+
+/// How many places of a change are listed in the evidence.
+const PLACES: usize = 12;
+
+/// Returns what happens to several fields of one CRD, in one sentence.
+pub(super) fn summary(finding: &Finding, clause: &str) -> String {
+    let names: IndexSet<&str> = finding.fields.iter().filter_map(|field| field.path.as_deref()).collect();
+    let count = names.len();
+    if count == 0 {
+        return format!("{} (and {} more like this)", finding.message, finding.fields.len() - 1);
+    }
+    if count == 1 {
+        return finding.message.clone();
+    }
+    format!("{count} fields {clause}: {}", some(&names))
+}
+
+/// Returns the evidence of the speaker above a list of all fields.
+pub(super) fn listed(finding: &Finding) -> String {
+    let mut lines: Vec<String> = finding.evidence.iter().cloned().collect();
+    lines.push(format!("all {}:", finding.fields.len()));
+    lines.extend(shortened(finding.fields.iter().map(|field| field.message.clone()).collect(), LISTED));
+    lines.join("\n")
+}
+
+/// Returns a change of several fields, versions or CRDs in one sentence.
+pub(super) fn change_message(change: &str, fields: &[Field]) -> String {
+    let crds: IndexSet<&str> = fields.iter().filter_map(|field| field.crd.as_deref()).collect();
+    let places = places(fields);
+    let paths: IndexSet<&str> = places.keys().filter_map(|(_, path)| *path).collect();
+    match (paths.len(), crds.len()) {
+        (0, 0 | 1) => change.to_owned(),
+        (0, count) => format!("{change}: {count} CRDs: {}", some(&crds)),
+        (1, 0 | 1) => format!("{}: {change}", places.iter().map(place).collect::<String>()),
+        (count, 0 | 1) => format!("{change}: {count} fields: {}", some(&paths)),
+        (1, count) => format!("{change}: {} of {count} CRDs: {}", some(&paths), some(&crds)),
+        (_, count) => format!("{change}: {} fields of {count} CRDs: {}", places.len(), some(&paths)),
+    }
+}
+
+/// Returns where a change was made, a line for each field of a CRD.
+pub(super) fn change_evidence(fields: &[Field]) -> String {
+    let places = places(fields);
+    let lines = places.iter().map(|(at, versions)| format!("{} {}", at.0, place((at, versions))).trim_end().to_owned());
+    shortened(lines.collect(), PLACES).join("\n")
+}
+
+/// The versions in which a field of a CRD changed.
+type Places<'a> = IndexMap<(&'a str, Option<&'a str>), IndexSet<&'a str>>;
+
+fn places(fields: &[Field]) -> Places<'_> {
+    let mut places = Places::new();
+    for field in fields {
+        let versions = places.entry((field.crd.as_deref().unwrap_or_default(), field.path.as_deref())).or_default();
+        versions.extend(field.version.as_deref());
+    }
+    places
+}
+
+fn place(((_, path), versions): (&(&str, Option<&str>), &IndexSet<&str>)) -> String {
+    let versions = versions.iter().copied().collect::<Vec<_>>().join(", ");
+    format!("{versions} {}", path.unwrap_or_default()).trim().to_owned()
+}
+
+/// Names some of several, and says how many more there are.
+fn some(names: &IndexSet<&str>) -> String {
+    let shown = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn shortened(mut lines: Vec<String>, most: usize) -> Vec<String> {
+    let more = lines.len().saturating_sub(most);
+    if more > 1 {
+        lines.truncate(most);
+        lines.push(format!("… and {more} more; the JSON report lists all"));
+    }
+    lines
+}
