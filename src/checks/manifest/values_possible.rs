@@ -11,8 +11,7 @@ use serde_json::{Number, Value};
 pub(crate) const CHECK: Check = Check {
     id: "manifest/values-possible",
     title: "bounds leave room, enum values are valid, and required fields exist",
-    why: "API servers accept a schema that no value satisfies. Then every object with that field is refused, and \
-          nobody sees why.",
+    why: "API servers accept a schema that no value satisfies, and then refuse every object that has the field.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation",
         "docs/api-server-behaviour.md#every-version-needs-a-structural-schema",
