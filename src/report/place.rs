@@ -181,4 +181,19 @@ mod tests {
         assert!(excerpt.text.starts_with('…') && excerpt.text.ends_with('…') && !excerpt.text.contains("s3cret"));
         assert_eq!(location.column as usize, text[..start as usize].chars().count() + 1);
     }
+
+    /// Looking through the whole line for each place would take a minute.
+    #[test]
+    fn places_in_a_long_line_are_found_quickly() {
+        let mut sources = Sources::default();
+        let text = "{\"description\":\"of a field\"},".repeat(40_000);
+        let source = sources.add("one.json", text.clone());
+        let locator = Locator::new(&sources);
+        let started = std::time::Instant::now();
+        for start in (0..u32::try_from(text.len()).unwrap()).step_by(text.len() / 2_000) {
+            let place = locator.locate(Span { source, start, end: start + 1 }, &Redaction::default());
+            assert_eq!(place.column, start + 1);
+        }
+        assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
+    }
 }
