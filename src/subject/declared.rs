@@ -41,7 +41,7 @@ impl DeclaredLoss {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OmittedZeros {
-    /// Why that is fine, such as `Go structs with omitempty; no controller tells them apart`.
+    /// Why that is fine, such as `Go structs with omitempty; no controller distinguishes them`.
     pub reason: String,
 }
 
