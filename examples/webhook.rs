@@ -187,7 +187,7 @@ fn answer(call: &Call) -> Reply {
     let review = serde_json::from_slice::<ConversionReview>(&call.body).map_err(|error| error.to_string());
     let request = review.and_then(|review| match review.types.kind.as_str() {
         "ConversionReview" => ConversionRequest::from_review(review).map_err(|error| error.to_string()),
-        kind => Err(format!("{kind} is no ConversionReview")),
+        kind => Err(format!("{kind} is not a ConversionReview")),
     });
     let request = match request {
         Ok(request) => request,

@@ -49,7 +49,7 @@ fn arguments() -> Result<Arguments, String> {
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut next = || words.next().ok_or(format!("{word} needs a value"));
-        let number = |text: String| text.parse().map_err(|_| format!("{text} is no number"));
+        let number = |text: String| text.parse().map_err(|_| format!("{text} is not a number"));
         match word.as_str() {
             "--kubernetes" => arguments.kubernetes = next()?,
             "--only" => arguments.only = next()?,

@@ -1,16 +1,23 @@
-//! Writes the pages that are made from the code: `scripts/generate-docs`.
+//! Writes the pages that are made from the code: `scripts/generate-docs`. The argument is the built program, whose help is
+//! one of them.
 
 mod pages;
 
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::process::Command;
 
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let subject_file = fs::read_to_string(root.join(pages::SUBJECT_FILE))?;
+    let program = std::env::args_os().nth(1).ok_or_else(|| io::Error::other("name the built program"))?;
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+    let help = |command: &[&str]| {
+        let output = Command::new(&program).args(command).arg("--help").env_remove("COLUMNS").output();
+        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+    };
     fs::create_dir_all(root.join("docs/checks"))?;
-    for (path, text) in pages::pages(&subject_file) {
+    for (path, text) in pages::pages(read, &help) {
         fs::write(root.join(path), text)?;
     }
     Ok(())

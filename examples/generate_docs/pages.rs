@@ -1,30 +1,40 @@
-//! Pages out of the registry and the types.
+//! Pages out of the registry, the types and the help.
+
+#[path = "keys.rs"]
+mod keys;
+#[path = "reference.rs"]
+mod reference;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crdproof::checks::{self, Check, Need};
+use crdproof::report::Report;
+use crdproof::run::SuiteFile;
 use crdproof::subject::SubjectFile;
 use crdproof_schema::kubernetes::{FEATURES, KubeVersion, Older, RULES, ServerRule, Stages, Weight};
 use schemars::schema_for;
-use serde_json::Value;
 
-/// The page whose table of keys is generated.
-pub(crate) const SUBJECT_FILE: &str = "docs/subject-file.md";
-
-const BEGIN: &str = "<!-- The table is written by scripts/generate-docs. -->\n";
-const END: &str = "<!-- End of the table. -->\n";
-
-/// All generated pages, by path. The page on the subject file keeps what is written by hand.
-pub(crate) fn pages(subject_file: &str) -> BTreeMap<String, String> {
+/// All generated pages, by path. `read` returns a page as it is: pages with a table of keys keep what is written by hand.
+/// `help` returns what `crdproof COMMAND --help` prints.
+pub(crate) fn pages(read: impl Fn(&str) -> String, help: &dyn Fn(&[&str]) -> String) -> BTreeMap<String, String> {
     let mut pages = BTreeMap::new();
+    let tables = [
+        ("docs/subject-file.md", schema_for!(SubjectFile)),
+        ("docs/suites.md", schema_for!(SuiteFile)),
+        ("docs/reports.md", schema_for!(Report)),
+    ];
+    for (path, schema) in tables {
+        let page = keys::with_keys(&read(path), &schema.to_value());
+        pages.insert(path.into(), reference::with_suites(&page));
+    }
+    pages.insert("docs/commands.md".into(), reference::commands(help));
     pages.insert("docs/checks/README.md".into(), index());
     for family in checks::families() {
         pages.insert(format!("docs/checks/{family}.md"), page(family));
     }
     pages.insert("docs/features.md".into(), features());
     pages.insert("docs/server-defects.md".into(), server_defects());
-    pages.insert(SUBJECT_FILE.into(), with_keys(subject_file));
     // Editors read it at the address that `crdproof init` writes.
     let schema = schema_for!(SubjectFile).to_value();
     pages.insert("docs/subject-file.schema.json".into(), format!("{schema:#}\n"));
@@ -106,7 +116,7 @@ fn link(source: &str) -> String {
 fn server_defects() -> String {
     let mut text = "# Known server defects\n\nDefects of API servers and controllers that matter to CRDs of several versions. \
                     `crdproof preflight` and\n`crdproof minimum` report them by these ids. Written by `scripts/generate-docs` \
-                    from `src/kubernetes/rules.yaml`.\n\n\
+                    from `crates/schema/src/kubernetes/rules.yaml`.\n\n\
                     [How API servers treat CRD versions](api-server-behaviour.md) describes what works as designed.\n\n\
                     | id | guarantee | releases without it | fixed in |\n| --- | --- | --- | --- |\n"
         .to_owned();
@@ -149,7 +159,7 @@ fn server_defects() -> String {
 /// The table of features, for people.
 fn features() -> String {
     let mut text = "# Features by release\n\nWritten by `scripts/generate-docs` from the table that `manifest/minimum-kubernetes`, \
-                    `crdproof minimum` and\n`crdproof preflight` go by (`src/kubernetes/features.yaml`).\n\n\
+                    `crdproof minimum` and\n`crdproof preflight` go by (`crates/schema/src/kubernetes/features.yaml`).\n\n\
                     *Since* is the first release in which a new CRD or a client may rely on it without asking for it. *Off* and *on* are\n\
                     beta. What an older server does: it *refuses* it, *drops* it silently, or *ignores* it. Parts of a feature share its \
                     fate\nwhere it is not there at all: a rule that calls a library is dropped by 1.24, and refused by a release that knows \
@@ -194,6 +204,13 @@ fn needed(need: Need) -> &'static str {
     }
 }
 
+/// Returns a page with the part between two lines replaced.
+fn between(page: &str, begin: &str, end: &str, part: &str) -> String {
+    let Some((before, rest)) = page.split_once(begin) else { return page.to_owned() };
+    let after = rest.split_once(end).map_or("", |(_, after)| after);
+    format!("{before}{begin}\n{part}\n{end}{after}")
+}
+
 /// Text in which nothing is taken for markup but code spans.
 fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate();
@@ -206,86 +223,4 @@ fn prose(text: &str) -> String {
 
 fn cell(text: &str) -> String {
     prose(text).replace('|', "\\|")
-}
-
-/// The page with its table of keys replaced.
-fn with_keys(page: &str) -> String {
-    let Some((before, rest)) = page.split_once(BEGIN) else { return page.to_owned() };
-    let after = rest.split_once(END).map_or("", |(_, after)| after);
-    format!("{before}{BEGIN}\n{}\n{END}{after}", keys())
-}
-
-fn keys() -> String {
-    let schema = schema_for!(SubjectFile).to_value();
-    let mut rows = Vec::new();
-    collect(&schema, &schema, "", &mut rows);
-    let mut text = "| key | type | meaning |\n| --- | --- | --- |".to_owned();
-    for (key, ty, meaning) in rows {
-        let _ = write!(text, "\n| `{key}` | {} | {} |", cell(&ty), cell(&meaning));
-    }
-    text
-}
-
-/// Collects the keys of a schema and of all below it.
-fn collect(root: &Value, schema: &Value, prefix: &str, rows: &mut Vec<(String, String, String)>) {
-    let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
-    let Some(properties) = schema["properties"].as_object() else { return };
-    for (name, property) in properties {
-        let key = format!("{prefix}{name}");
-        let (target, suffix) = target(root, property);
-        let ty = type_name(target, &suffix);
-        let ty = if required(name) { format!("{ty}, required") } else { ty };
-        let meaning = property["description"].as_str().or_else(|| target["description"].as_str()).unwrap_or_default();
-        rows.push((key.clone(), ty, meaning.replace('\n', " ")));
-        // The previous release's converter has the same keys again.
-        if key != "converter.baseline" {
-            collect(root, target, &format!("{key}{suffix}."), rows);
-            if target["additionalProperties"].is_object() {
-                let (inner, _) = self::target(root, &target["additionalProperties"]);
-                collect(root, inner, &format!("{key}{suffix}.*."), rows);
-            }
-        }
-    }
-}
-
-/// What a property holds: the schema behind references, options and lists, and `[]` for each list.
-fn target<'a>(root: &'a Value, property: &'a Value) -> (&'a Value, String) {
-    let not_null = |schema: &&Value| schema["type"] != "null";
-    if let Some(reference) = property["$ref"].as_str() {
-        return target(root, root.pointer(reference.trim_start_matches('#')).unwrap_or(&Value::Null));
-    }
-    if let Some(option) = property["anyOf"].as_array().and_then(|any| any.iter().find(not_null)) {
-        return target(root, option);
-    }
-    match property.get("items") {
-        Some(items) => {
-            let (inner, suffix) = target(root, items);
-            (inner, format!("[]{suffix}"))
-        }
-        None => (property, String::new()),
-    }
-}
-
-fn type_name(schema: &Value, suffix: &str) -> String {
-    let words: Option<Vec<&str>> = schema["enum"].as_array().map(|all| all.iter().filter_map(Value::as_str).collect());
-    let variant = |one: &Value| match (one["const"].as_str(), one["properties"].as_object()) {
-        (Some(word), _) => Some(word.to_owned()),
-        (None, Some(properties)) => properties.keys().next().map(|name| format!("{{{name}: …}}")),
-        (None, None) => None,
-    };
-    let variants: Option<Vec<String>> = schema["oneOf"].as_array().map(|all| all.iter().filter_map(variant).collect());
-    let words = words.map(|words| words.into_iter().map(str::to_owned).collect());
-    let plain = match (&schema["type"], words.or(variants)) {
-        (_, Some(words)) => words.join(" or "),
-        (Value::String(ty), None) => ty.clone(),
-        (Value::Array(types), None) => {
-            types.iter().filter_map(Value::as_str).find(|ty| *ty != "null").unwrap_or("any").into()
-        }
-        _ => "any".into(),
-    };
-    let plain = match schema["format"].as_str() {
-        Some("date") => "date".to_owned(),
-        _ => plain,
-    };
-    if suffix.is_empty() { plain } else { format!("list of {plain}s") }
 }

@@ -29,7 +29,7 @@ const RENAMED: [(&str, &str); 16] = [
     ("server-fact", "known-server-issue"),
     ("server fact", "known server issue"),
     ("undecided", "inconclusive"),
-    ("is no lawful", "is no valid"),
+    ("is not a lawful", "is not a valid"),
     ("not lawful", "not valid"),
     ("lawful", "valid"),
     ("no journey was recorded", "no scenario was recorded"),
@@ -74,7 +74,7 @@ fn report(binary: &Path, subject: &Path, flags: &str) -> Result<Value> {
     Ok(serde_json::from_slice(&output.stdout).unwrap_or_else(|_| serde_json::json!({"refused": said()})))
 }
 
-/// What two reports must agree on: each row with how often it is there.
+/// Returns what two reports must agree on: each row with how often it is there.
 fn rows(report: &Value) -> BTreeMap<String, usize> {
     let mut rows = BTreeMap::new();
     let mut add = |kind: &str, value: &Value, names: &[&str]| {

@@ -1,6 +1,7 @@
 //! Maintenance commands of this repository: `cargo xtask --help`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "printing is what these commands are for")]
 
+mod check_links;
 mod compare_reports;
 mod crdproof;
 mod http;
@@ -29,6 +30,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    CheckLinks(check_links::Args),
     CompareReports(compare_reports::Args),
     ProbeRules(probe_rules::Args),
     RecordVerdicts(record_verdicts::Args),
@@ -39,6 +41,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::CheckLinks(args) => check_links::run(&args),
         Command::CompareReports(args) => compare_reports::run(&args),
         Command::ProbeRules(args) => probe_rules::run(&args),
         Command::RecordVerdicts(args) => record_verdicts::run(&args),

@@ -15,7 +15,7 @@ use ureq::Agent;
 use crate::http::{self, Trust};
 use crate::interrupt::Interrupt;
 
-/// How long a control plane may take to become ready.
+/// The timeout for a control plane to become ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(super) struct Measured {

@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 
-/// How a character looks.
+/// The style of a character.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) bold: bool,
@@ -145,7 +145,7 @@ impl Look {
     }
 }
 
-/// How many bytes at the end are the beginning of a character.
+/// Returns how many bytes at the end are the beginning of a character.
 fn unfinished(bytes: &[u8]) -> usize {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes.len() - error.valid_up_to(),

@@ -9,7 +9,7 @@ const HEIGHT: f64 = 19.0;
 const MARGIN: f64 = 16.0;
 const TOP: f64 = 40.0;
 
-/// How long a line that is replaced stays at least.
+/// The shortest time for which a replaced line stays.
 const SHORTEST: f64 = 0.25;
 
 /// Lines of a report appear one after the other.
@@ -20,7 +20,7 @@ const COLOURS: [&str; 16] = [
     "#aff5b4", "#f2cc60", "#a5d6ff", "#e2c5ff", "#b3f0ff", "#f0f6fc",
 ];
 
-/// What is drawn.
+/// The settings of the picture.
 pub(super) struct Picture<'s> {
     pub(super) columns: usize,
     pub(super) first: usize,

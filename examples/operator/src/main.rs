@@ -1,0 +1,7 @@
+//! Prints the CRD, for `kubectl apply -f -`: `cargo run`. The controller and the webhook are left out here; a webhook that you can
+//! copy is `examples/webhook.rs` of crdproof.
+
+fn main() -> Result<(), serde_json::Error> {
+    println!("{}", serde_json::to_string_pretty(&operator::crd())?);
+    Ok(())
+}
