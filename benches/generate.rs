@@ -104,7 +104,7 @@ fn measure(size: &str, crd: &Crd, least: u64) {
         made += before.elapsed();
         bytes += batch.iter().map(|case| case.object.to_string().len() as u64).sum::<u64>();
         objects += 64;
-        // What the allocator keeps from the first objects is no growth.
+        // What the allocator keeps from the first objects is not a growth.
         if objects >= 4096 && before_all.is_none() {
             before_all = Some(resident());
         }

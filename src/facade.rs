@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::checks::Severity;
 use crate::converter::endpoint::{Function, Request, Stand};
 use crate::converter::{Means, Opened, review};
-use crate::report::{Report, Style, terminal};
+use crate::report::{Report, Style, counterexample, terminal};
 use crate::run::{Options, RunError, Selection, Servers, Settings, execute, plan};
 use crate::subject::Subject;
 use crate::subject::load::{self, InputError};
@@ -38,6 +38,14 @@ impl From<InputError> for Error {
 }
 
 /// Loads a subject to be tested: a `crdproof.yaml`, a CRD file, or a folder of CRDs.
+///
+/// ```
+/// let report = crdproof::check("fixtures/crds/databases/crdproof.yaml")?.run()?;
+/// assert!(report.has_passed());
+/// # Ok::<(), crdproof::Error>(())
+/// ```
+///
+/// Relative paths start at the current directory, which in tests is the folder of your `Cargo.toml`.
 pub fn check(path: impl AsRef<Path>) -> Result<Checker, Error> {
     let path = path.as_ref();
     let is_subject_file = path.file_name().is_some_and(|name| name == "crdproof.yaml");
@@ -46,7 +54,9 @@ pub fn check(path: impl AsRef<Path>) -> Result<Checker, Error> {
     Ok(Checker::new(subject))
 }
 
-/// A subject and how it is tested. [`Checker::run`] runs it.
+/// A subject and how it is tested. [`check`] makes one, and [`Checker::run`] runs it.
+///
+/// Every setting has a default, so `check(path)?.run()?` is a whole test.
 #[must_use]
 pub struct Checker {
     subject: Subject,
@@ -70,12 +80,34 @@ impl Checker {
     }
 
     /// Runs only these checks: a family, an id, or a glob such as `manifest/*`; repeatable.
+    ///
+    /// ```
+    /// let checker = crdproof::check("fixtures/crds/three-versions/crds")?.only("manifest/one-storage-version");
+    /// assert_eq!(checker.run()?.summary.passed, 1);
+    /// # Ok::<(), crdproof::Error>(())
+    /// ```
     pub fn only(mut self, check: &str) -> Self {
         self.only.push(check.to_owned());
         self
     }
 
     /// Converts by a function: an object and the `apiVersion` wanted in, the converted object or a refusal out.
+    ///
+    /// The function is called as an API server calls a webhook: also with parts of objects, with objects that have no
+    /// `metadata`, and from several threads at once. What it refuses is judged by the reason that it gives.
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    ///
+    /// fn convert(object: &Value, to: &str) -> Result<Value, String> {
+    ///     let mut object = object.clone();
+    ///     object["apiVersion"] = json!(to);
+    ///     Ok(object)
+    /// }
+    /// let report = crdproof::check("fixtures/crds/three-versions/crds")?.converter(convert).objects(50).run()?;
+    /// # drop(report);
+    /// # Ok::<(), crdproof::Error>(())
+    /// ```
     pub fn converter<E: fmt::Display>(
         mut self,
         convert: impl Fn(&Value, &str) -> Result<Value, E> + Send + Sync + 'static,
@@ -118,7 +150,9 @@ impl Checker {
         self
     }
 
-    /// Runs everything and returns the report. Blocks, so call it from a plain `#[test]`.
+    /// Runs everything and returns the report. Defects of the subject are findings in it, and no errors.
+    ///
+    /// It blocks, so call it from a plain `#[test]`, or from `tokio::task::spawn_blocking`.
     pub fn run(mut self) -> Result<Report, Error> {
         if self.suites.is_empty() && self.subject.file.suites.is_empty() && self.settings.endpoint.is_some() {
             self.suites.push("converter".into());
@@ -153,19 +187,35 @@ impl fmt::Debug for Checker {
 }
 
 impl Report {
-    /// Returns whether something was tested and no error was found.
+    /// Returns whether something was tested and no error was found. Warnings and notes do not count.
     pub fn has_passed(&self) -> bool {
         !self.results.is_empty()
             && self.problems.is_empty()
             && !self.counting().any(|finding| finding.severity == Severity::Error)
     }
 
-    /// Panics with the report as a terminal shows it, unless the subject has passed.
+    /// Panics unless the subject has passed. The message is the report as a terminal shows it. It ends with the first
+    /// counterexample, as a difference: the object that went into the conversion, and the object that came back.
+    ///
+    /// ```should_panic
+    /// let report = crdproof::check("fixtures/crds/databases-none/crds")?.suite("converter").run()?;
+    /// report.assert_passed(); // .spec.password is lost on the way v2→v1→v2
+    /// # Ok::<(), crdproof::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If there is an error among the findings, or nothing was tested.
     #[track_caller]
     pub fn assert_passed(&self) {
-        assert!(self.has_passed(), "\n{}", terminal(self, Style::PLAIN));
+        assert!(self.has_passed(), "\n{}{}", terminal(self, Style::PLAIN), self.first_counterexample());
+    }
+
+    /// The counterexample of the first error that has one.
+    fn first_counterexample(&self) -> String {
+        let mut errors = self.counting().filter(|finding| finding.severity == Severity::Error);
+        let shown = errors.find_map(|finding| Some((finding, counterexample(finding.evidence.as_deref()?)?)));
+        shown.map_or(String::new(), |(finding, objects)| {
+            format!("\ncounterexample: {}\n\n{objects}\nhelp: {}\n", finding.message, finding.help)
+        })
     }
 }

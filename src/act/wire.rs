@@ -9,70 +9,70 @@ use serde_json::{Value, json};
 
 use crate::converter::endpoint::{Endpoint, Request};
 use crate::converter::review::request as review;
-use crate::evidence::{Ask, Exchange, Outcome};
+use crate::evidence::{Exchange, Outcome, Purpose};
 use crate::subject::Crd;
 
 /// As many objects as a page of a list has.
 const PAGE: usize = 500;
 
-/// How often a request is sent among others.
+/// The number of times that a request is sent among others.
 const TOGETHER: usize = 16;
 
-/// How often one request is sent for its time, and for how long at most.
+/// The number of repetitions of one request for its duration, and their time limit.
 const REPEATED: usize = 60;
 const REPEAT_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// How deep a hostile document is nested. Decoders that recurse give up or fall over.
+/// The depth of a hostile document. Decoders that recurse give up or crash.
 const DEPTH: usize = 20_000;
 
 /// Sends everything that the wire checks look at. Objects are of any version of the CRD; at least one is
 /// needed for most questions.
 pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Exchange> {
-    let mut exchanges: Vec<Exchange> = meeting(endpoint, crd).into_iter().collect();
+    let mut exchanges: Vec<Exchange> = handshake(endpoint, crd).into_iter().collect();
     let versions: Vec<String> = crd.versions.iter().map(|version| format!("{}/{}", crd.group, version.name)).collect();
     let known = every_version(endpoint, &versions, objects, &mut exchanges);
     let Some((first, other)) = convertible(&exchanges, &known, &versions) else {
         return exchanges;
     };
     let (first, other) = (&first, &other);
-    let mut send = |ask: Ask, review: &Value| {
+    let mut send = |ask: Purpose, review: &Value| {
         exchanges.push(exchange(endpoint, ask, &Request::post(review.to_string())));
     };
     for offered in review_versions(crd) {
         let review = review(&offered, other, std::slice::from_ref(first));
-        send(Ask::ReviewVersion(offered), &review);
+        send(Purpose::ReviewVersion(offered), &review);
     }
-    send(Ask::EmptyBatch, &review("v1", other, &[]));
+    send(Purpose::EmptyBatch, &review("v1", other, &[]));
     for (desired, batch) in mixed_batches(&versions, &known) {
-        send(Ask::MixedBatch, &review("v1", &desired, &batch));
+        send(Purpose::MixedBatch, &review("v1", &desired, &batch));
     }
-    send(Ask::LargeBatch, &review("v1", other, &renamed(std::slice::from_ref(first), PAGE)));
-    send(Ask::SameVersion, &review("v1", &version_of(first), std::slice::from_ref(first)));
-    send(Ask::UnknownVersion, &review("v1", &format!("{}/v999", crd.group), std::slice::from_ref(first)));
+    send(Purpose::LargeBatch, &review("v1", other, &renamed(std::slice::from_ref(first), PAGE)));
+    send(Purpose::SameVersion, &review("v1", &version_of(first), std::slice::from_ref(first)));
+    send(Purpose::UnknownVersion, &review("v1", &format!("{}/v999", crd.group), std::slice::from_ref(first)));
     let mut newer = review("v1", other, std::slice::from_ref(first));
     newer["request"]["sentBy"] = json!("a newer server");
     newer["response"] = json!({"uid": "", "convertedObjects": null, "result": {"metadata": {}}});
-    send(Ask::NewerReview, &newer);
+    send(Purpose::NewerReview, &newer);
 
     for (what, body) in malformed(other, first) {
-        exchanges.push(exchange(endpoint, Ask::Malformed(what.into()), &Request::post(body)));
+        exchanges.push(exchange(endpoint, Purpose::Malformed(what.into()), &Request::post(body)));
     }
     let good = review("v1", other, std::slice::from_ref(first)).to_string();
-    exchanges.push(exchange(endpoint, Ask::Afterwards, &Request::post(good.clone())));
+    exchanges.push(exchange(endpoint, Purpose::Afterwards, &Request::post(good.clone())));
     repeat(endpoint, &Request::post(good), &mut exchanges);
-    exchanges.push(exchange(endpoint, Ask::Method, &Request::get()));
+    exchanges.push(exchange(endpoint, Purpose::Method, &Request::get()));
     together(endpoint, &mut exchanges);
     exchanges
 }
 
-/// How the endpoint is met by an API server that has this CRD.
-fn meeting(endpoint: &dyn Endpoint, crd: &Crd) -> Option<Exchange> {
+/// Returns how the endpoint is met by an API server that has this CRD.
+fn handshake(endpoint: &dyn Endpoint, crd: &Crd) -> Option<Exchange> {
     let bundle = crd.conversion.client.as_ref().and_then(|client| client.ca_bundle.as_ref());
     // What cannot be read is another check's affair.
     let bundle = bundle.and_then(|(text, _)| STANDARD.decode(text.split_whitespace().collect::<String>()).ok());
     let transport = endpoint.transport(bundle.as_deref())?;
     let nothing = Request { method: "", body: Bytes::new() };
-    Some(recorded(Ask::Certificate, &nothing, Outcome::Met(Box::new(transport)), Duration::ZERO))
+    Some(recorded(Purpose::Certificate, &nothing, Outcome::Met(Box::new(transport)), Duration::ZERO))
 }
 
 /// Converts every object to every other version, and returns objects of as many versions as there are. Those that came
@@ -89,7 +89,7 @@ fn every_version(
         next += 1;
         for version in versions.iter().filter(|version| object["apiVersion"] != version.as_str()) {
             let review = review("v1", version, std::slice::from_ref(&object));
-            let exchange = exchange(endpoint, Ask::Conversion, &Request::post(review.to_string()));
+            let exchange = exchange(endpoint, Purpose::Conversion, &Request::post(review.to_string()));
             let seen = |known: &[Value]| known.iter().any(|known| known["apiVersion"] == version.as_str());
             if let Some(converted) = exchange.converted().ok().and_then(|converted| converted.into_iter().next())
                 && converted["apiVersion"] == version.as_str()
@@ -130,7 +130,8 @@ fn version_of(object: &Value) -> String {
 
 /// Returns an object and a version that it was converted to; where nothing was, any object and another version.
 fn convertible(exchanges: &[Exchange], known: &[Value], versions: &[String]) -> Option<(Value, String)> {
-    let converted = exchanges.iter().filter(|exchange| exchange.ask == Ask::Conversion && exchange.converted().is_ok());
+    let converted =
+        exchanges.iter().filter(|exchange| exchange.ask == Purpose::Conversion && exchange.converted().is_ok());
     let shown = converted.map(Exchange::review).find_map(|review| {
         let object = review.pointer("/request/objects/0")?.clone();
         Some((object, review.pointer("/request/desiredAPIVersion")?.as_str()?.to_owned()))
@@ -165,7 +166,7 @@ fn mixed_batches(versions: &[String], known: &[Value]) -> Vec<(String, Vec<Value
 fn repeat(endpoint: &dyn Endpoint, request: &Request, exchanges: &mut Vec<Exchange>) {
     let end = Instant::now() + REPEAT_TIMEOUT;
     for _ in 0..REPEATED {
-        let repeated = exchange(endpoint, Ask::Repeated, request);
+        let repeated = exchange(endpoint, Purpose::Repeated, request);
         let is_answered = matches!(repeated.outcome, Outcome::Answered { .. });
         exchanges.push(repeated);
         if !is_answered || Instant::now() >= end {
@@ -194,7 +195,7 @@ fn malformed(desired: &str, object: &Value) -> Vec<(&'static str, Vec<u8>)> {
     let deep = format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH));
     vec![
         ("no body", Vec::new()),
-        ("no JSON", b"\x00\x01 this is no JSON".to_vec()),
+        ("no JSON", b"\x00\x01 this is not JSON".to_vec()),
         ("cut off in the middle", text.as_bytes()[..text.len() / 2].to_vec()),
         ("nested without end", deep.into_bytes()),
         ("no request", no_request.to_string().into_bytes()),
@@ -204,12 +205,12 @@ fn malformed(desired: &str, object: &Value) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-fn exchange(endpoint: &dyn Endpoint, ask: Ask, request: &Request) -> Exchange {
+fn exchange(endpoint: &dyn Endpoint, ask: Purpose, request: &Request) -> Exchange {
     let (outcome, took) = endpoint.send(request);
     recorded(ask, request, outcome, took)
 }
 
-fn recorded(ask: Ask, request: &Request, outcome: Outcome, took: Duration) -> Exchange {
+fn recorded(ask: Purpose, request: &Request, outcome: Outcome, took: Duration) -> Exchange {
     Exchange {
         ask,
         method: request.method.to_owned(),
@@ -221,10 +222,10 @@ fn recorded(ask: Ask, request: &Request, outcome: Outcome, took: Duration) -> Ex
 
 /// Sends the plain conversions again, among each other.
 fn together(endpoint: &dyn Endpoint, exchanges: &mut Vec<Exchange>) {
-    let alone: Vec<usize> = (0..exchanges.len()).filter(|index| exchanges[*index].ask == Ask::Conversion).collect();
+    let alone: Vec<usize> = (0..exchanges.len()).filter(|index| exchanges[*index].ask == Purpose::Conversion).collect();
     let chosen: Vec<usize> = alone.iter().copied().cycle().take(if alone.is_empty() { 0 } else { TOGETHER }).collect();
     let requests: Vec<Request> = chosen.iter().map(|index| Request::post(exchanges[*index].sent.clone())).collect();
     for ((index, request), (outcome, took)) in chosen.iter().zip(&requests).zip(endpoint.send_together(&requests)) {
-        exchanges.push(recorded(Ask::Concurrent(*index), request, outcome, took));
+        exchanges.push(recorded(Purpose::Concurrent(*index), request, outcome, took));
     }
 }

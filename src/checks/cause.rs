@@ -7,7 +7,9 @@ use super::Severity;
 
 /// Checks whose findings are causes, the strongest first. What others find about the same field, or with the same complaint
 /// of the converter, is a consequence.
-const CAUSES: [&str; 7] = [
+const CAUSES: [&str; 12] = [
+    "manifest/review-versions-known",
+    "manifest/samples-valid",
     "manifest/none-strategy-lossless",
     "converter/valid-always-converts",
     "converter/pairs-complete",
@@ -15,23 +17,40 @@ const CAUSES: [&str; 7] = [
     "converter/numbers-exact",
     "converter/nothing-invented",
     "converter/absent-null-empty-distinct",
+    "converter/output-valid",
+    "serving/crud-at-every-version",
+    "apply/entries-follow-versions",
 ];
 
-/// Families whose findings can be consequences: those that look at objects on their way through versions.
-const CONSEQUENCES: [&str; 4] = ["apply/", "converter/", "serving/", "storage/"];
+/// Causes that explain only the same complaint: that two are about one field means nothing here.
+const BY_COMPLAINT: [&str; 4] = [
+    "manifest/review-versions-known",
+    "manifest/samples-valid",
+    "serving/crud-at-every-version",
+    "apply/entries-follow-versions",
+];
+
+/// The beginning of findings that are about the form of values alone. They have one cause, whatever the field.
+pub(super) const FORM: &str = "change in form, not in meaning";
+
+/// Checks whose findings can be consequences: the families that look at objects on their way through versions, and what a
+/// wrong list of review versions lacks.
+const CONSEQUENCES: [&str; 5] = ["apply/", "converter/", "manifest/review-v1-offered", "serving/", "storage/"];
 
 /// Returns the position of a check among the causes; everything else comes after them.
 pub(crate) fn cause_rank(check: &str) -> usize {
     CAUSES.iter().position(|cause| *cause == check).unwrap_or(CAUSES.len())
 }
 
-/// What one or several failures of a check on one CRD are about.
+/// The subject of one or several failures of a check on one CRD.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Symptoms {
     check: String,
     severity: Option<Severity>,
     paths: BTreeSet<String>,
     complaints: BTreeSet<String>,
+    /// Whether they are about the form of values alone.
+    is_form: bool,
 }
 
 impl Symptoms {
@@ -40,27 +59,39 @@ impl Symptoms {
         Self { check: check.to_owned(), severity: Some(severity), ..Self::default() }
     }
 
-    /// Adds what one failure is about.
-    pub(crate) fn add(&mut self, path: Option<&str>, complaint: Option<&str>) {
+    /// Adds what one failure is about: its field, the complaint of a converter or server, and the clause that it shares
+    /// with others.
+    pub(crate) fn add(&mut self, path: Option<&str>, complaint: Option<&str>, clause: Option<&str>) {
         self.paths.extend(path.filter(|path| *path != ".").map(without_indices));
         self.complaints.extend(complaint.map(str::to_owned));
+        self.is_form = clause.is_some_and(|clause| clause.starts_with(FORM));
     }
 
     /// Returns whether these symptoms have the cause that the others name: the same complaint of the converter, or fields
-    /// that the other finding is about. A lesser finding is no cause of a worse one, unless the complaint is the same.
+    /// that the other finding is about. A server that complains about a field complains about no part of it. A lesser finding is not a cause of a worse one, unless the complaint is the same.
     pub(crate) fn follow_from(&self, cause: &Self) -> bool {
         let is_concerned = CONSEQUENCES.iter().any(|family| self.check.starts_with(family));
         if !is_concerned || cause_rank(&cause.check) >= cause_rank(&self.check) {
             return false;
         }
-        if !self.complaints.is_empty() {
-            return self.complaints.is_subset(&cause.complaints);
+        if self.is_form && cause.is_form {
+            return true;
+        }
+        let has_complaint = !self.complaints.is_empty();
+        if has_complaint && self.complaints.is_subset(&cause.complaints) {
+            return true;
+        }
+        // What is wrong with an answer says little about other answers, and much about what a server does with it.
+        let is_answer_alone = cause.check == "converter/output-valid" && self.check.starts_with("converter/");
+        if BY_COMPLAINT.contains(&cause.check.as_str()) || is_answer_alone {
+            return false;
         }
         // A converter that loses fields of whole objects loses fields of their parts.
         if self.check == "converter/partial-objects-survive" && cause.check == "converter/round-trip-lossless" {
             return !self.paths.is_empty();
         }
-        let is_known = |path: &String| cause.paths.iter().any(|known| is_within(path, known) || is_within(known, path));
+        let is_part = |path: &String, known: &String| !has_complaint && is_within(known, path);
+        let is_known = |path: &String| cause.paths.iter().any(|known| is_within(path, known) || is_part(path, known));
         cause.severity >= self.severity && !self.paths.is_empty() && self.paths.iter().all(is_known)
     }
 }
@@ -90,9 +121,9 @@ mod tests {
     fn symptoms(check: &str, severity: Severity, paths: &[&str], complaint: Option<&str>) -> Symptoms {
         let mut symptoms = Symptoms::new(check, severity);
         for path in paths {
-            symptoms.add(Some(path), None);
+            symptoms.add(Some(path), None, None);
         }
-        symptoms.add(None, complaint);
+        symptoms.add(None, complaint, None);
         symptoms
     }
 
@@ -119,5 +150,14 @@ mod tests {
         let partial = |why| symptoms("converter/partial-objects-survive", Severity::Error, &[], Some(why));
         assert!(partial("invalid duration …").follow_from(&refused));
         assert!(!partial("spec is missing").follow_from(&refused));
+    }
+
+    #[test]
+    fn a_refusal_follows_from_what_happens_to_the_field_that_it_names() {
+        let lost = symptoms("converter/round-trip-lossless", Severity::Error, &[".spec.selector", ".spec.a.b"], None);
+        let refused = |path| symptoms("apply/entries-follow-versions", Severity::Error, &[path], Some("422 invalid"));
+        assert!(refused(".spec.selector").follow_from(&lost));
+        assert!(!refused(".spec.a").follow_from(&lost), "what is lost inside of it does not make it null");
+        assert!(!symptoms("apply/entries-follow-versions", Severity::Error, &[], Some("500")).follow_from(&lost));
     }
 }

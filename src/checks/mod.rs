@@ -1,7 +1,8 @@
 //! Judging: every check is a pure function from evidence to a verdict.
 //!
 //! [`ALL`] is the registry: one visible, sorted slice. A check lives in `checks/<family>/<name>.rs`
-//! and is named there once; tests prove that ids, files and fixtures agree.
+//! and is named there once; tests prove that ids, files and fixtures agree. Beside the families, [`audit`], [`preflight`] and
+//! [`minimum`] judge what the tools for clusters observed.
 
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -16,9 +17,12 @@ use crdproof_schema::structural::compare::Delta;
 use crdproof_schema::structural::{Path, Secrets};
 
 mod apply;
+pub mod audit;
 mod cause;
 mod converter;
 mod manifest;
+pub mod minimum;
+pub mod preflight;
 mod registry;
 mod serving;
 mod shared_difference;
@@ -42,18 +46,18 @@ pub struct Check {
     pub id: &'static str,
     /// The guarantee as a clause.
     pub title: &'static str,
-    /// What breaks for people when it does not hold.
+    /// The harm for people when it fails.
     pub why: &'static str,
-    /// Where the guarantee comes from: normative text first, then incidents. Each is an `https://` URL, or a page of
+    /// The sources of the guarantee: normative text first, then incidents. Each is an `https://` URL, or a page of
     /// ours by its path, such as `docs/features.md#definition`.
     pub source: &'static [&'static str],
-    /// How bad a failure is.
+    /// The severity of a failure.
     pub severity: Severity,
     /// The Kubernetes minor from which the guarantee can be expected, if any.
     pub since: Option<u32>,
     /// The usual remedy.
     pub help: &'static str,
-    /// What it must be shown.
+    /// The evidence that it needs.
     pub needs: &'static [Need],
     /// The judge.
     pub judge: fn(&Evidence<'_>) -> Verdict,
@@ -84,7 +88,7 @@ impl Check {
     }
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -135,7 +139,7 @@ pub enum Need {
     InTreeMigration,
 }
 
-/// What a judge is shown.
+/// The evidence that a judge reads.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     /// The whole subject.
@@ -178,7 +182,7 @@ impl Evidence<'_> {
     }
 }
 
-/// What became of a CRD since the baseline.
+/// The state of a CRD since the baseline.
 #[derive(Debug, Clone, Copy)]
 pub enum Change<'a> {
     /// There is no baseline.
@@ -191,12 +195,12 @@ pub enum Change<'a> {
     Removed,
 }
 
-/// What a judge says.
+/// The verdict of a judge.
 #[derive(Debug, Clone)]
 pub enum Verdict {
     /// The guarantee holds on everything that was examined, which is never nothing.
     Passed {
-        /// How many things were looked at.
+        /// The number of things that were looked at.
         examined: usize,
     },
     /// The guarantee is broken.

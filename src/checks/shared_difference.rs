@@ -6,6 +6,8 @@ use crdproof_schema::document::pointer;
 use crdproof_schema::structural::{Schema, means_absent, means_same};
 use serde_json::Value;
 
+use super::Severity;
+
 /// One place where two objects differ.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Difference<'v> {
@@ -33,6 +35,26 @@ pub(in crate::checks) enum Kind {
     Rounded,
 }
 
+/// Returns how bad it is that a value appears from nowhere. A duration or quantity of zero is a setting like any other, and
+/// seldom what absence means. Other values may be what absence means, written out: that is drift, and whether it is more
+/// depends on the controller.
+pub(in crate::checks) fn severity_of_invention(value: &Value) -> Severity {
+    if has_zero_measure(value) { Severity::Error } else { Severity::Warning }
+}
+
+/// Returns whether a value is or holds a text that is zero with a unit, such as `0s`.
+fn has_zero_measure(value: &Value) -> bool {
+    match value {
+        Value::String(text) => {
+            let number = text.trim_end_matches(char::is_alphabetic);
+            number.len() < text.len() && number.parse() == Ok(0.0)
+        }
+        Value::Array(items) => items.iter().any(has_zero_measure),
+        Value::Object(map) => map.values().any(has_zero_measure),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 impl Kind {
     /// Returns whether data is lost or changed.
     pub(in crate::checks) fn is_loss(self) -> bool {
@@ -57,20 +79,20 @@ impl Difference<'_> {
         }
     }
 
-    /// Whether the schema insists on the field wherever its parent is.
+    /// Returns whether the schema insists on the field wherever its parent is.
     pub(in crate::checks) fn is_required(&self, schema: Option<&Schema>) -> bool {
         let Some((parent, name)) = self.pointer.rsplit_once('/') else { return false };
         let parent = schema.and_then(|schema| schema.at_pointer(parent));
         parent.is_some_and(|parent| parent.required.iter().any(|required| *required == *pointer::unescape(name)))
     }
 
-    /// Whether it concerns the object itself, and not its metadata, which has rules of its own.
+    /// Returns whether it concerns the object itself, and not its metadata, which has rules of its own.
     pub(in crate::checks) fn is_content(&self) -> bool {
         !self.pointer.starts_with("/metadata")
     }
 }
 
-/// What a way through fewer digits makes of a number: off by a hair, and not by one.
+/// Returns what a way through fewer digits makes of a number: off by a hair, and not by one.
 fn is_rounded(was: &serde_json::Number, now: &serde_json::Number) -> bool {
     let (Some(was), Some(now)) = (was.as_f64(), now.as_f64()) else { return false };
     let scale = was.abs().max(now.abs());

@@ -1,4 +1,4 @@
-//! Who migrated: all are judged alike, but what the control plane does by itself is no fault of the subject.
+//! Who migrated: all are judged alike, but what the control plane does by itself is not a fault of the subject.
 
 use super::shared_trace::{Found, judged};
 use super::{Evidence, Failure, Verdict};
@@ -6,7 +6,7 @@ use crate::evidence::{StorageStep, Trace};
 
 /// Somebody who migrates, and the steps in which that was seen.
 pub(super) struct Driver {
-    /// How it is named in messages; nothing for the built-in migration.
+    /// The name in messages; nothing for the built-in migration.
     pub(super) by: &'static str,
     /// Before the migration.
     pub(super) ready: StorageStep,

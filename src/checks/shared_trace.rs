@@ -1,12 +1,14 @@
 //! What the checks of scenarios share: reading a trace, comparing what was seen at different times.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::shared_difference::{Kind, differences, field};
+use super::cause::FORM;
+use super::shared_difference::{Kind, differences, field, severity_of_invention};
 use super::{Evidence, Failure, Severity, Verdict};
-use crate::evidence::{RetirementStep, ScenarioStep, Snapshot, Trace};
+use crate::evidence::{Action, Call, RetirementStep, ScenarioStep, Snapshot, Trace};
 use crate::subject::field_map::declares_lost;
 
 /// Collects what a judge finds.
@@ -28,6 +30,13 @@ impl Found {
         self.failures.push(if version.is_empty() { failure } else { failure.version(version) });
     }
 
+    /// Adds a failure because of what the server answered to a request. The same complaint about other objects, or at another
+    /// version, is the same failure.
+    pub(super) fn refused(&mut self, call: &Call, message: String) {
+        let failure = Failure::new(message).version(&call.version).key(format!("{} failed", call.action));
+        self.failures.push(Failure { path: call.refused_field(), ..failure.complaint(&call.message()) });
+    }
+
     /// Adds a failure at a field of an object, with what shows it.
     pub(super) fn place(&mut self, version: &str, message: String, path: String, evidence: String) {
         let failure = Failure::new(message).version(version).evidence(evidence);
@@ -37,7 +46,8 @@ impl Found {
     /// Compares two readings of an object. Metadata that moves with every write, and losses that are declared, are left out.
     pub(super) fn compare(&mut self, evidence: &Evidence<'_>, version: &str, was: &Value, now: &Value, when: &str) {
         self.examined += 1;
-        let (before, after) = (content(was), content(now));
+        let (mut before, mut after) = (content(was), content(now));
+        drop_stashes(evidence, &mut before, &mut after);
         let name = was["metadata"]["name"].as_str().unwrap_or_default();
         let shown = |value: &Value| evidence.redact(Some(version), value);
         let schema = evidence.crd.version(version).and_then(|version| version.schema.as_ref());
@@ -54,17 +64,45 @@ impl Found {
             let message = format!("{path} of {name} is different at {version} {when}");
             let failure = Failure::new(message).version(version).key(when);
             let failure = failure.evidence(format!("before: {}\nafter:  {}", shown(&before), shown(&after)));
-            let failure = if kind == Kind::Representation {
-                failure.severity(Severity::Warning).together(format!("change in form, not in meaning, {when}"))
-            } else {
-                failure.together(format!("are different {when}"))
+            let failure = match (kind, difference.now) {
+                (Kind::Representation, _) => failure.severity(Severity::Warning).together(format!("{FORM}, {when}")),
+                (Kind::Invented, Some(now)) => {
+                    failure.severity(severity_of_invention(now)).together(format!("come from nowhere {when}"))
+                }
+                _ => failure.together(format!("are different {when}")),
             };
             self.failures.push(Failure { path: Some(path), ..failure });
         }
     }
 }
 
-/// Whether it is declared that a field of this version is lost on the way through another and back.
+/// Removes annotations that only one of two readings has, and that no scenario wrote: converters keep there what a version
+/// has no field for.
+fn drop_stashes(evidence: &Evidence<'_>, before: &mut Value, after: &mut Value) {
+    let keys = |object: &Value| -> BTreeSet<String> {
+        object["metadata"]["annotations"].as_object().into_iter().flat_map(|map| map.keys().cloned()).collect()
+    };
+    let is_sent = |key: &String| {
+        let mut calls = evidence.trace.into_iter().flat_map(Trace::all_calls);
+        // Other requests send back what was read before.
+        calls.any(|call| {
+            matches!(call.action, Action::Create | Action::Apply)
+                && call.sent["metadata"]["annotations"].get(key).is_some()
+        })
+    };
+    let stashes: Vec<_> =
+        keys(before).symmetric_difference(&keys(after)).filter(|key| !is_sent(key)).cloned().collect();
+    for object in [before, after] {
+        let Some(Value::Object(metadata)) = object.get_mut("metadata") else { continue };
+        let Some(Value::Object(annotations)) = metadata.get_mut("annotations") else { continue };
+        annotations.retain(|key, _| !stashes.contains(key));
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
+}
+
+/// Returns whether it is declared that a field of this version is lost on the way through another and back.
 pub(super) fn is_declared(evidence: &Evidence<'_>, version: &str, field: &str) -> bool {
     if evidence.subject.declares_loss(evidence.crd, field) {
         return true;
@@ -74,15 +112,19 @@ pub(super) fn is_declared(evidence: &Evidence<'_>, version: &str, field: &str) -
     !maps.is_empty() && others.any(|other| other != version && declares_lost(&maps, &[version, other, version], field))
 }
 
-/// Judges the trace that is available; of several failures with one key, version and path the first is told.
+/// Judges the trace that is available; of several failures with one key, version and path, or with one complaint, the first
+/// is told.
 pub(super) fn judged(evidence: &Evidence<'_>, judge: impl Fn(&Trace, &mut Found)) -> Verdict {
     let Some(trace) = evidence.trace else {
         return Verdict::Inconclusive("no scenario was made".into());
     };
     let mut found = Found::default();
     judge(trace, &mut found);
-    let mut seen = BTreeSet::new();
-    found.failures.retain(|failure| seen.insert((failure.key.clone(), failure.version.clone(), failure.path.clone())));
+    let (mut seen, mut complaints) = (BTreeSet::new(), BTreeSet::new());
+    found.failures.retain(|failure| {
+        let is_new = seen.insert((failure.key.clone(), failure.version.clone(), failure.path.clone()));
+        is_new && failure.complaint.as_ref().is_none_or(|complaint| complaints.insert(complaint.clone()))
+    });
     Verdict::from_failures(found.failures, found.examined)
 }
 
@@ -143,7 +185,7 @@ pub(super) fn retired_versions(trace: &Trace) -> BTreeSet<String> {
     versions(RetirementStep::Install).difference(&versions(RetirementStep::After)).cloned().collect()
 }
 
-/// Who owns what, and at which version: manager, version, path. Items of lists are `[*]`, whatever their key.
+/// Returns who owns what, and at which version: manager, version, path. Items of lists are `[*]`, whatever their key.
 pub(super) fn owned(object: &Value) -> Vec<(String, String, Vec<String>)> {
     let mut owned = Vec::new();
     for entry in object["metadata"]["managedFields"].as_array().into_iter().flatten() {
@@ -151,7 +193,7 @@ pub(super) fn owned(object: &Value) -> Vec<(String, String, Vec<String>)> {
         let version = text("apiVersion").rsplit('/').next().unwrap_or_default().to_owned();
         let mut paths = Vec::new();
         collect(&entry["fieldsV1"], &mut Vec::new(), &mut paths);
-        // Metadata is no part of the schema.
+        // Metadata is not part of the schema.
         let paths = paths.into_iter().filter(|path| path.first().is_some_and(|first| first != "metadata"));
         owned.extend(paths.map(|path| (text("manager"), version.clone(), path)));
     }
@@ -189,11 +231,18 @@ pub(super) fn same_owners(
             found.examined += 1;
             let (was, now): (BTreeSet<_>, BTreeSet<_>) =
                 (owned(was).into_iter().collect(), owned(now).into_iter().collect());
-            let lost = was.difference(&now).map(|(manager, version, path)| (manager, version, path, "loses"));
-            let won = now.difference(&was).map(|(manager, version, path)| (manager, version, path, "gets"));
-            if let Some((manager, version, path, what)) = lost.chain(won).next() {
-                let message = format!("{manager} {what} .{} of {name} at {version} {how}", path.join("."));
-                found.failure(&before.version, message, format!("{manager} {}", path.join(".")));
+            // The deepest path is the field; those above it are where it is.
+            let lost = was.difference(&now).min_by_key(|(.., path)| Reverse(path.len())).map(|owned| (owned, "loses"));
+            let won = || now.difference(&was).min_by_key(|(.., path)| Reverse(path.len())).map(|owned| (owned, "gets"));
+            if let Some(((manager, version, path), what)) = lost.or_else(won) {
+                let path = format!(".{}", path.join(".")).replace(".[", "[");
+                let message = format!("{manager} {what} {path} of {name} at {version} {how}");
+                // The version is that of the entry: an object has the same entries wherever it is read.
+                let failure = Failure::new(message).version(version).key(format!("{manager} {what}"));
+                // Who owns what nobody else owned is in the way of whoever wants it; who loses something has lost it.
+                let severity = if what == "gets" { Severity::Warning } else { Severity::Error };
+                let failure = failure.severity(severity).together(format!("change hands {how}"));
+                found.add(Failure { path: Some(path), ..failure });
             }
         }
     }

@@ -14,7 +14,7 @@ pub struct Tools<'a> {
 }
 
 impl<'a> Tools<'a> {
-    /// Those of a CRD.
+    /// Returns those of a CRD.
     pub fn of(subject: &'a Subject, crd: &'a Crd) -> Self {
         let validator = |version: &'a crate::subject::Version| {
             let schema = version.schema.as_ref()?;
@@ -23,7 +23,7 @@ impl<'a> Tools<'a> {
         Self { validators: crd.versions.iter().filter_map(validator).collect(), relation: subject.relation_of(crd) }
     }
 
-    /// What judges objects of a version that has a schema.
+    /// Returns what judges objects of a version that has a schema.
     pub(super) fn validator(&self, version: &str) -> Option<&Validator<'a>> {
         self.validators.get(version)
     }

@@ -3,12 +3,17 @@
 use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
-use crate::subject::load::InputError;
+use crate::report::redact_line;
+use crate::subject::load::{InputError, Trouble};
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
+use crdproof_schema::text::{truncate, visible, visible_line};
 use indicatif::ProgressBar;
 
 use super::exit::Exit;
+
+/// The number of characters of a line that are shown with an error.
+const MAX_SHOWN: usize = 160;
 
 /// The line of the terminal that changes, where one is drawn. There is one terminal, and whoever prints must not write
 /// into that line.
@@ -23,14 +28,14 @@ pub(crate) fn draw(bar: Option<ProgressBar>) {
 }
 
 /// Writes while no line changes.
-fn beside_drawn<T>(write: impl FnOnce() -> T) -> T {
+fn suspend_progress<T>(write: impl FnOnce() -> T) -> T {
     match &*DRAWN.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(bar) => bar.suspend(write),
         None => write(),
     }
 }
 
-/// Where a command writes to.
+/// The output streams of a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Console {
     choice: anstream::ColorChoice,
@@ -46,7 +51,7 @@ impl Console {
         Self { choice }
     }
 
-    /// Whether stderr shows colour.
+    /// Returns whether stderr shows colour.
     pub(crate) fn colour(self) -> bool {
         match self.choice {
             anstream::ColorChoice::Auto => {
@@ -56,9 +61,14 @@ impl Console {
         }
     }
 
-    /// Text for the person at the terminal.
+    /// Text for the person at the terminal. What others wrote in it is shown and not obeyed.
     pub(crate) fn say(self, text: &str) {
-        beside_drawn(|| {
+        self.show(&visible(text));
+    }
+
+    /// Text that was rendered for a terminal, with its colours.
+    pub(crate) fn show(self, text: &str) {
+        suspend_progress(|| {
             let mut stderr = anstream::AutoStream::new(std::io::stderr().lock(), self.choice);
             // Nobody is left to tell if stderr is closed.
             let _ = writeln!(stderr, "{text}");
@@ -67,13 +77,16 @@ impl Console {
 
     /// The result that was asked for, on stdout.
     pub(crate) fn print(self, text: &str) -> anyhow::Result<()> {
-        let written = beside_drawn(|| {
+        let written = suspend_progress(|| {
             let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), self.choice);
             stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
         });
         match written {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-            result => Ok(result?),
+            result => Ok(result.map_err(|error| {
+                InputError::new(Trouble::Environment, format!("cannot write to standard output: {error}"))
+                    .help("check that it can be written to, and that its device has room")
+            })?),
         }
     }
 
@@ -82,25 +95,25 @@ impl Console {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let bold = Style::new().bold();
         let exit = Exit::of(error);
-        let mut text = format!("{red}error{red:#}: {bold}{error:#}{bold:#}");
+        let mut text = format!("{red}error{red:#}: {bold}{}{bold:#}", visible(&format!("{error:#}")));
         if let Some(input) = error.downcast_ref::<InputError>() {
             if let (Some(place), Some(line)) = (&input.place, &input.line) {
-                let column = place.column.saturating_sub(1) as usize;
                 let gutter = place.line.to_string();
                 let pad = " ".repeat(gutter.len());
-                let shown: String = line.chars().take(160).collect();
+                let (line, column) = redact_line(line, place.column.saturating_sub(1) as usize);
+                let shown = visible_line(&truncate(&line, MAX_SHOWN));
                 text.push_str(&format!(
                     "\n{pad} |\n{gutter} | {shown}\n{pad} | {}{red}^{red:#}",
-                    " ".repeat(column.min(160))
+                    " ".repeat(column.min(MAX_SHOWN))
                 ));
             }
             if let Some(help) = &input.help {
-                text.push_str(&format!("\n  = help: {help}"));
+                text.push_str(&format!("\n  = help: {}", visible(help)));
             }
         } else {
             text.push_str("\n  = help: this is a defect of crdproof; please report it with the command and its input");
         }
-        self.say(&text);
+        self.show(&text);
         exit
     }
 }

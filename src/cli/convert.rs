@@ -46,7 +46,7 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
             Exit::Success
         }
         Err(why) => {
-            console.say(&format!("✗ refused: {}", shown(&why, crd, &from, &object, args)));
+            console.say(&format!("✗ refused: {}", redacted_refusal(&why, crd, &from, &object, args)));
             Exit::Findings
         }
     };
@@ -66,7 +66,7 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
     let observations = Observations { exchanges, ..Observations::default() };
     let plan = engine::plan_recorded(&subject, &settings, &observations);
     let report = engine::judge(&plan, &observations, &options(None)).report;
-    Ok(if tell(&report, &crd.name, console) { exit } else { Exit::Findings })
+    Ok(if print_results(&report, &crd.name, console) { exit } else { Exit::Findings })
 }
 
 /// Says what an API server changes of an answer before it goes on with it.
@@ -84,7 +84,7 @@ fn served_differently(answer: &Answer) -> Vec<String> {
 }
 
 /// A refusal in the converter's words, without the secrets that were sent.
-fn shown(why: &str, crd: &Crd, version: &str, object: &Value, args: &ConvertArgs) -> String {
+fn redacted_refusal(why: &str, crd: &Crd, version: &str, object: &Value, args: &ConvertArgs) -> String {
     let mut values = BTreeSet::new();
     if !args.secrets.show_secrets {
         let schema = crd.version(version).and_then(|version| version.schema.as_ref());
@@ -94,7 +94,7 @@ fn shown(why: &str, crd: &Crd, version: &str, object: &Value, args: &ConvertArgs
 }
 
 /// Says one line for each wire rule; whether none is broken.
-fn tell(report: &Report, crd: &str, console: Console) -> bool {
+fn print_results(report: &Report, crd: &str, console: Console) -> bool {
     let mut sound = true;
     for result in report.results.iter().filter(|result| result.crd == crd) {
         let title = crate::checks::find(&result.check).map_or("", |check| check.title);

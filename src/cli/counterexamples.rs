@@ -18,7 +18,7 @@ pub(crate) struct Kept {
     pub(crate) case: Counterexample,
 }
 
-/// The folder of the subject's cases; none where there is no subject file, or one that is no file.
+/// The folder of the subject's cases; none where there is no subject file, or one that is not a file.
 pub(crate) fn folder(args: &SubjectArgs) -> Option<PathBuf> {
     let file = args.file.as_deref().unwrap_or(Path::new("crdproof.yaml"));
     (args.sources.is_empty() && file.is_file()).then(|| file.with_file_name(".crdproof").join("counterexamples"))
@@ -67,7 +67,7 @@ pub(crate) fn save(folder: &Path, cases: &[Counterexample]) -> Result<()> {
     Ok(())
 }
 
-/// How many cases the report says nothing bad of any more, though their checks were judged.
+/// Returns how many cases the report says nothing bad of any more, though their checks were judged.
 pub(crate) fn passing(cases: &[Kept], report: &Report) -> usize {
     let judged = |case: &Counterexample| {
         report.results.iter().any(|result| {

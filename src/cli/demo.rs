@@ -18,7 +18,7 @@ const SUBJECT: &str = include_str!("../../fixtures/crds/databases/crdproof.yaml"
 const CRD: &str = include_str!("../../fixtures/crds/databases/crds/databases.yaml");
 const SAMPLES: &str = include_str!("../../fixtures/crds/databases/samples/databases.yaml");
 
-/// What keeps the password at v1, and the same turned off.
+/// The line that keeps the password at v1, and the same turned off.
 const STASH: &str = "  stash:\n  - {from";
 const NO_STASH: &str = "  # The defect: v1 has no place for the password, and nothing keeps it.\n  \
                         # To fix it, turn these two comments into YAML.\n  # stash:\n  # - {from";

@@ -23,7 +23,7 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
         return Err(error.help("give a file for one of them").into());
     }
     // Large bundles take long to be freed, and the process ends anyway.
-    let mut subject = ManuallyDrop::new(load::compare(&args.old, &args.new)?);
+    let mut subject = ManuallyDrop::new(load::compare(&args.old, &args.new, args.commands.allowed())?);
     decide(&mut subject, args)?;
     let command = format!("crdproof diff {} {}", quoted(&args.old), quoted(&args.new));
     let settings = Settings { command: Some(command), ..settings(&selection(args, &subject), &subject)? };

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::subject::load::{InputError, Trouble};
 
-/// What a process tells its caller.
+/// The exit code of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Nothing at or above `--fail-on`.

@@ -1,4 +1,4 @@
-//! Files, written whole or not at all.
+//! Files, written whole or not at all. Devices, pipes and links stay what they are.
 
 use std::fs;
 use std::io::Write as _;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
 
-/// Who may read what is written.
+/// The permissions of a written file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum For {
     /// Whoever may read other files of the user.
@@ -16,8 +16,19 @@ pub(crate) enum For {
     User,
 }
 
-/// Writes a file beside its final name and moves it there, so that a reader never sees half of it.
+/// Writes a text to a path. A regular file is written beside its final name and moved there, so that a reader never sees
+/// half of it. Anything else that is there, such as a device, a pipe or a link, is opened and written to.
 pub(crate) fn write(path: &Path, text: &str, readers: For) -> Result<()> {
+    let is_other = fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file());
+    if is_other {
+        let written = create(path, readers).and_then(|mut file| file.write_all(text.as_bytes()));
+        return Ok(written.map_err(|error| cannot("write", path, &error))?);
+    }
+    replace(path, text, readers)
+}
+
+/// Writes a file beside its final name and moves it there.
+fn replace(path: &Path, text: &str, readers: For) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let failed = |error: std::io::Error| cannot("write", path, &error);
     fs::create_dir_all(folder).map_err(failed)?;
@@ -53,7 +64,7 @@ pub(crate) fn private_folder(path: &Path) -> Result<()> {
     Ok(builder.create(path).map_err(|error| cannot("make", path, &error))?)
 }
 
-/// What is said where a file or a folder cannot be had.
+/// Returns what is said where a file or a folder cannot be had.
 pub(crate) fn cannot(what: &str, path: &Path, error: &std::io::Error) -> InputError {
     InputError::new(Trouble::Environment, format!("cannot {what} {}: {error}", path.display()))
         .help("check that the folder can be written to")

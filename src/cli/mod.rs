@@ -1,5 +1,6 @@
 //! The commands. The only place that prints, and the only user of clap and anyhow.
 
+mod about;
 mod accept;
 mod args;
 mod audit;
@@ -17,6 +18,7 @@ mod list;
 mod migrate;
 mod minimum;
 mod output;
+mod panic;
 mod plan;
 mod preflight;
 mod progress;
@@ -33,9 +35,9 @@ mod subject;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::Parser as _;
 
-use args::{Cli, Command, CompletionsArgs};
+use args::{Cli, Command};
 use console::Console;
 use exit::Exit;
 
@@ -44,13 +46,25 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // A broken pipe while printing help is nobody's concern.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
+            let printed = error.print();
+            return match printed {
+                _ if error.use_stderr() => Exit::Usage.into(),
+                // A broken pipe while printing help is nobody's concern.
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Exit::Environment.into(),
+                _ => Exit::Success.into(),
+            };
         }
     };
     let console = Console::new(cli.color);
-    let result = match cli.command {
+    panic::announce(console);
+    match panic::caught(|| run_command(cli.command, console)) {
+        Ok(exit) => exit.into(),
+        Err(error) => console.failure(&error).into(),
+    }
+}
+
+fn run_command(command: Command, console: Console) -> anyhow::Result<Exit> {
+    match command {
         Command::Run(args) => run::run(&args, console),
         Command::Accept(args) => accept::accept(&args, console),
         Command::Judge(args) => record::judge(&args, console),
@@ -70,18 +84,9 @@ pub fn main() -> ExitCode {
         Command::Init(args) => init::init(&args, console),
         Command::Report(args) => report::report(&args, console),
         Command::Env(args) => env::env(&args, console),
-        Command::Completions(args) => completions(&args, console),
+        Command::Completions(args) => about::completions(&args, console),
+        Command::Man(args) => about::man(&args, console),
+        Command::Version(args) => about::version(&args, console),
         Command::Schema(args) => schema::schema(&args, console),
-    };
-    match result {
-        Ok(exit) => exit.into(),
-        Err(error) => console.failure(&error).into(),
     }
-}
-
-fn completions(args: &CompletionsArgs, console: Console) -> anyhow::Result<Exit> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "crdproof", &mut script);
-    console.print(&String::from_utf8_lossy(&script))?;
-    Ok(Exit::Success)
 }

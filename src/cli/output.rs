@@ -1,6 +1,6 @@
 //! Reports to where they were asked for. A file is written whole or not at all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::report::{
     self, Conduct, Format, FormatError, Outcome, Report, Style, conformance, not_tested, render, terminal,
@@ -14,10 +14,10 @@ use super::console::Console;
 use super::exit::Exit;
 use super::files::{self, For};
 
-/// Where a report goes: stdout without a path.
+/// The target of a report: stdout without a path.
 type Request = (Kind, Option<PathBuf>);
 
-/// What is asked for.
+/// A requested report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Report(Format),
@@ -54,7 +54,7 @@ pub(crate) fn finish_conduct(
     }
     if !args.quiet {
         let style = Style { colour: console.colour(), verbose: args.verbose, width: terminal_width() };
-        console.say(terminal(report, style).trim_end());
+        console.show(terminal(report, style).trim_end());
     }
     Ok(verdict(report, args))
 }
@@ -78,12 +78,35 @@ pub(crate) fn requests(args: &ReportArgs) -> Result<Vec<Request>> {
             let error = InputError::new(Trouble::Wrong, "two reports cannot both go to stdout");
             return Err(error.help(format!("give one of them a file: --report {name}=FILE")).into());
         }
+        if let Some(path) = &path {
+            check_target(name, path, &requests)?;
+        }
         requests.push((kind, path));
     }
     Ok(requests)
 }
 
-/// Who claims conformance, where a report of it is asked for. It must be known before anything runs.
+/// Refuses a path that names no file, and one that an earlier report goes to.
+fn check_target(name: &str, path: &Path, earlier: &[Request]) -> Result<()> {
+    if path.as_os_str().is_empty() {
+        let error = InputError::new(Trouble::Wrong, format!("--report {name}= names no file"));
+        return Err(error.help(format!("write --report {name}=FILE, or --report {name} for stdout")).into());
+    }
+    if earlier.iter().any(|(_, other)| other.as_ref().is_some_and(|other| target(other) == target(path))) {
+        let error = InputError::new(Trouble::Wrong, format!("two reports cannot both go to {}", path.display()));
+        return Err(error.help("give each report a file of its own").into());
+    }
+    Ok(())
+}
+
+/// Returns the file that a path leads to, as far as it can be told before it is written.
+fn target(path: &Path) -> PathBuf {
+    let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let in_folder = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(in_folder).unwrap_or_else(absolute)
+}
+
+/// Returns who claims conformance, where a report of it is asked for. It must be known before anything runs.
 pub(crate) fn implementation<'s>(subject: &'s Subject, args: &ReportArgs) -> Result<Option<&'s Implementation>> {
     if !requests(args)?.iter().any(|(kind, _)| *kind == Kind::Conformance) {
         return Ok(None);

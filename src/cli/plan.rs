@@ -10,12 +10,13 @@ use super::console::Console;
 use super::exit::Exit;
 use super::progress::Narrator;
 use super::servers::{matrix, run_error, servers};
-use super::subject::{load, settings};
+use super::subject::{load_with, settings};
 use crate::run::{self as engine, Plan, PlannedCheck};
+use crate::subject::load::Commands;
 
 /// Prints the plan.
 pub(crate) fn plan(args: &PlanArgs, console: Console) -> Result<Exit> {
-    let subject = load(&args.subject)?;
+    let subject = load_with(&args.subject, Commands::NotWhileLoading)?;
     let settings = settings(&args.selection, &subject)?;
     let servers = if settings.scenarios().is_empty() { None } else { servers(&subject, &args.matrix)? };
     let matrix = matrix(servers.as_ref(), &Narrator::new(console, false, false));

@@ -1,11 +1,13 @@
-//! `preflight`: a look at a server before anything runs there.
+//! `preflight`: inspects a server before anything runs there.
 
 use std::path::Path;
 
-use crate::operate::preflight::{self, Outcome, Preflight, Ruled};
-use crate::operate::probe::{self, Sight};
+use crate::checks::preflight::{RuleResult, RuleVerdict};
+use crate::evidence::ProbeResult;
+use crate::operate::preflight::{self, Preflight};
+use crate::operate::probe;
 use crate::subject::Subject;
-use crate::subject::load::{InputError, Trouble, from_file};
+use crate::subject::load::{InputError, Trouble, from_file_with};
 use anyhow::Result;
 use crdproof_envtest::{Server, runtime};
 use crdproof_schema::kubernetes::{RULES, ServerRule, Standing, Weight};
@@ -24,7 +26,7 @@ use super::servers::{cluster_error, describe};
 /// The subject file that is taken where none is named.
 const SUBJECT: &str = "crdproof.yaml";
 
-/// Looks at a server.
+/// Inspects a server.
 pub(crate) fn preflight(args: &PreflightArgs, console: Console) -> Result<Exit> {
     if let Some(topic) = &args.explain {
         return explain_topic(topic, args.format, console);
@@ -41,8 +43,8 @@ pub(crate) fn preflight(args: &PreflightArgs, console: Console) -> Result<Exit> 
         let server: Server = server?;
         console.say(&format!("► {}", describe(&server)));
         let mut progress = |probe: &str| console.say(&format!("  probe {probe}"));
-        let looking = preflight::look(&server, subject.as_ref(), !args.no_probes, may_change, &mut progress);
-        let seen = runtime::unless_interrupted(looking).await;
+        let inspection = preflight::inspect(&server, subject.as_ref(), !args.no_probes, may_change, &mut progress);
+        let seen = runtime::unless_interrupted(inspection).await;
         let stopped = server.stop().await;
         let seen = seen.transpose()?;
         stopped?;
@@ -57,38 +59,39 @@ pub(crate) fn preflight(args: &PreflightArgs, console: Console) -> Result<Exit> 
 }
 
 fn subject(args: &PreflightArgs) -> Result<Option<Subject>> {
+    let commands = args.commands.allowed();
     match &args.file {
-        Some(file) => Ok(Some(from_file(file)?)),
-        None if Path::new(SUBJECT).exists() => Ok(Some(from_file(Path::new(SUBJECT))?)),
+        Some(file) => Ok(Some(from_file_with(file, commands)?)),
+        None if Path::new(SUBJECT).exists() => Ok(Some(from_file_with(Path::new(SUBJECT), commands)?)),
         None => Ok(None),
     }
 }
 
-/// One line for each thing, what is wanted beside what was seen.
+/// Renders one line for each rule, feature and permission.
 fn text(seen: &Preflight, all: bool) -> String {
     let vendor = seen.server.vendor.map(|vendor| format!(" ({vendor})")).unwrap_or_default();
     let mut lines = vec![format!("✔ Kubernetes {}{vendor}", seen.git_version)];
-    let held = seen.rules.iter().filter(|rule| rule.verdict == Outcome::Good).count();
-    lines.push(format!("✔ {held} of {} known defects are not here", seen.rules.len()));
-    let shown = seen.rules.iter().filter(|rule| all || rule.verdict != Outcome::Good);
+    let absent = seen.rules.iter().filter(|rule| rule.verdict == RuleVerdict::Good).count();
+    lines.push(format!("✔ {absent} of {} known defects are absent", seen.rules.len()));
+    let shown = seen.rules.iter().filter(|rule| all || rule.verdict != RuleVerdict::Good);
     lines.extend(shown.map(|rule| rule_line(seen, rule)));
     for feature in &seen.features {
-        let sign = sign(feature.there, feature.harmless);
-        let otherwise = if feature.there { String::new() } else { format!("; this server {}", feature.otherwise) };
+        let sign = sign(feature.available, feature.harmless);
+        let otherwise = if feature.available { String::new() } else { format!("; this server {}", feature.otherwise) };
         lines.push(format!(
             "{sign} {} needs >={}, is {} ({}){otherwise}",
-            feature.what,
+            feature.feature,
             feature.since,
             seen.server.behaves_as(),
             feature.place
         ));
     }
     for permission in seen.permissions.iter().filter(|permission| all || !permission.allowed) {
-        let may = if permission.allowed { "may" } else { "may not" };
-        lines.push(format!("{} {may} {}", sign(permission.allowed, false), permission.what));
+        let may = if permission.allowed { "allowed" } else { "not allowed" };
+        lines.push(format!("{} {may}: {}", sign(permission.allowed, false), permission.what));
     }
     if seen.permissions.iter().all(|permission| permission.allowed) {
-        lines.push(format!("✔ may do all of the {} things that suites do", seen.permissions.len()));
+        lines.push(format!("✔ all {} permissions that suites need are granted", seen.permissions.len()));
     }
     lines.push(if seen.is_bad() { "✗ not ready".into() } else { "✔ ready".into() });
     lines.join("\n") + "\n"
@@ -102,34 +105,35 @@ fn sign(good: bool, harmless: bool) -> char {
     }
 }
 
-fn rule_line(seen: &Preflight, rule: &Ruled) -> String {
+fn rule_line(seen: &Preflight, rule: &RuleResult) -> String {
     let sign = match (rule.verdict, rule.severity) {
-        (Outcome::Good | Outcome::Backported, _) => '✔',
-        (Outcome::Bad | Outcome::Regressed, Weight::Error) => '✗',
-        (Outcome::Bad | Outcome::Regressed, _) => '⚠',
-        (Outcome::Unclear, _) => '○',
+        (RuleVerdict::Good | RuleVerdict::Backported, _) => '✔',
+        (RuleVerdict::Bad | RuleVerdict::Regressed, Weight::Error) => '✗',
+        (RuleVerdict::Bad | RuleVerdict::Regressed, _) => '⚠',
+        (RuleVerdict::Unclear, _) => '○',
     };
     let release = seen.server.release;
     let table = match &rule.table {
         Standing::Good => format!("{release} is good by version"),
-        Standing::Bad { mended: Some(mended) } => format!("needs >={mended}, is {release}"),
-        Standing::Bad { mended: None } => format!("no release has a fix, is {release}"),
+        Standing::Bad { fixed_in: Some(fix) } => format!("needs >={fix}, is {release}"),
+        Standing::Bad { fixed_in: None } => format!("no release has a fix, is {release}"),
         Standing::Unclear { why } => why.clone(),
     };
-    let probes: String = rule.probes.iter().map(|probe| format!("; {} {}", probe.name, saw(&probe.sight))).collect();
+    let probes: String =
+        rule.probes.iter().map(|probe| format!("; {} {}", probe.name, probe_text(&probe.result))).collect();
     let both = match rule.verdict {
-        Outcome::Backported => " (table says bad, probe says good: backport)",
-        Outcome::Regressed => " (table says good, probe says bad)",
+        RuleVerdict::Backported => " (table says bad, probe says good: backport)",
+        RuleVerdict::Regressed => " (table says good, probe says bad)",
         _ => "",
     };
     format!("{sign} {} {}: {table}{probes}{both}", rule.id, rule.name)
 }
 
-fn saw(sight: &Sight) -> String {
-    match sight {
-        Sight::Good(seen) => format!("saw it good ({seen})"),
-        Sight::Bad(seen) => format!("saw it bad ({seen})"),
-        Sight::Unclear(why) => format!("does not tell ({why})"),
+fn probe_text(result: &ProbeResult) -> String {
+    match result {
+        ProbeResult::Good(seen) => format!("shows correct behaviour ({seen})"),
+        ProbeResult::Bad(seen) => format!("shows the defect ({seen})"),
+        ProbeResult::Unclear(why) => format!("cannot decide ({why})"),
     }
 }
 
@@ -153,7 +157,7 @@ fn explain_topic(topic: &str, format: TextFormat, console: Console) -> Result<Ex
     explain(&rules, format, console)
 }
 
-/// What rules are about.
+/// Returns what rules are about.
 pub(super) fn explain(rules: &[&ServerRule], format: TextFormat, console: Console) -> Result<Exit> {
     let text = match format {
         TextFormat::Text => rules.iter().map(|rule| page(rule)).collect::<Vec<_>>().join("\n"),
@@ -170,7 +174,7 @@ fn page(rule: &ServerRule) -> String {
     let good: String = rule
         .good
         .iter()
-        .map(|mended| format!("  >={:<9} {}\n", mended.release.to_string(), mended.why).replace(" \n", "\n"))
+        .map(|fix| format!("  >={:<9} {}\n", fix.release.to_string(), fix.why).replace(" \n", "\n"))
         .collect();
     let good = if good.is_empty() { "  no release yet\n".to_owned() } else { good };
     let probes: String = rule
@@ -184,7 +188,7 @@ fn page(rule: &ServerRule) -> String {
         None => probes,
     };
     format!(
-        "server/{} ({}, {})\n\nGuarantee: {}.\n\nWhy: {}\n\nBad: {}.\n\nMended in:\n{good}\nProbes:\n{probes}\nSource:\n  {}\n",
+        "server/{} ({}, {})\n\nGuarantee: {}.\n\nWhy: {}\n\nBad: {}.\n\nFixed in:\n{good}\nProbes:\n{probes}\nSource:\n  {}\n",
         rule.name,
         rule.id,
         match rule.severity {
@@ -200,8 +204,8 @@ fn page(rule: &ServerRule) -> String {
 }
 
 fn data(rule: &ServerRule) -> serde_json::Value {
-    let good: Vec<_> = rule.good.iter().map(|mended| json!({"release": mended.release, "why": mended.why})).collect();
+    let good: Vec<_> = rule.good.iter().map(|fix| json!({"release": fix.release, "why": fix.why})).collect();
     let bad: Vec<_> = rule.bad.iter().map(|window| json!({"from": window.from, "to": window.to})).collect();
     json!({"id": rule.id, "name": format!("server/{}", rule.name), "title": rule.title, "why": rule.breaks, "bad": bad,
-        "mended": good, "severity": rule.severity, "probes": rule.probes, "untested": rule.untested, "source": rule.source})
+        "fixedIn": good, "severity": rule.severity, "probes": rule.probes, "untested": rule.untested, "source": rule.source})
 }

@@ -24,7 +24,7 @@ use super::files;
 use super::servers::{remedy, unreachable};
 use super::subject::{load, options, settings};
 
-/// What became of a case.
+/// The outcome of a counterexample.
 enum Verdict {
     /// The check holds on it.
     Passes,
@@ -57,7 +57,7 @@ pub(crate) fn replay(args: &ReplayArgs, console: Console) -> Result<Exit> {
     let (mut broken, mut unreachable) = (false, false);
     for kept in &kept {
         let verdict = judge(kept, &subject, endpoint.clone(), &opened, args)?;
-        tell(kept, &verdict, console);
+        print_outcome(kept, &verdict, console);
         match verdict {
             Verdict::Passes if args.prune => {
                 std::fs::remove_file(&kept.path).map_err(|error| files::cannot("remove", &kept.path, &error))?;
@@ -162,7 +162,7 @@ fn verdict(report: Report, kept: &Kept) -> Verdict {
     }
 }
 
-fn tell(kept: &Kept, verdict: &Verdict, console: Console) {
+fn print_outcome(kept: &Kept, verdict: &Verdict, console: Console) {
     let (path, check) = (kept.path.display(), &kept.case.check);
     match verdict {
         Verdict::Passes => console.say(&format!("✔ {path}: {check} passes now")),

@@ -24,7 +24,9 @@ pub(crate) fn report(args: &ReportCommandArgs, console: Console) -> Result<Exit>
 fn load(source: &str) -> Result<Report> {
     let mut texts = Texts::relative_to("").read(source)?;
     if texts.len() != 1 {
-        return Err(InputError::new(Trouble::Wrong, format!("{source} is no report, but {} files", texts.len())).into());
+        return Err(
+            InputError::new(Trouble::Wrong, format!("{source} is not a report, but {} files", texts.len())).into()
+        );
     }
     let text = texts.remove(0);
     let refuse = |error: &dyn std::fmt::Display| {

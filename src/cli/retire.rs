@@ -2,7 +2,7 @@
 
 use crate::operate::migrate::Pace;
 use crate::operate::retire::dependents::dependents;
-use crate::operate::retire::{self, Cleaned, Plan, Refusal, Step, Told, Wish};
+use crate::operate::retire::{self, Cleaned, Plan, Refusal, RetireEvent, Step, Wish};
 use anyhow::Result;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::Api;
@@ -34,23 +34,23 @@ pub(crate) fn retire(args: &RetireArgs, console: Console) -> Result<Exit> {
             return Ok(Exit::Success);
         }
         let live = Live::new(console, false);
-        let mut tell = |what: Told<'_>| match what {
-            Told::Passes(pass, so_far) => live.show(of_pass(pass, so_far)),
-            Told::Begins(step) => console.say(&format!("► {}: {}", step.as_str(), meaning(step, &wish, &plan))),
-            Told::Waits(left) => {
+        let mut notify = |what: RetireEvent<'_>| match what {
+            RetireEvent::Passes(pass, so_far) => live.show(of_pass(pass, so_far)),
+            RetireEvent::Begins(step) => console.say(&format!("► {}: {}", step.as_str(), meaning(step, &wish, &plan))),
+            RetireEvent::Waits(left) => {
                 live.show(format!("waiting {} s for requests that began before the change", left.as_secs_f64().ceil()));
             }
-            Told::Proven(passes) => {
+            RetireEvent::Proven(passes) => {
                 live.clear();
                 say_passes(passes, console);
             }
-            Told::Cleaned(cleaned) => say_cleaned(cleaned, console),
-            Told::Done(step) => {
+            RetireEvent::Cleaned(cleaned) => say_cleaned(cleaned, console),
+            RetireEvent::Done(step) => {
                 live.clear();
                 console.say(&format!("✔ {}", step.as_str()));
             }
         };
-        Ok(match retire::retire(std::slice::from_ref(api), &wish, &mut tell).await? {
+        Ok(match retire::retire(std::slice::from_ref(api), &wish, &mut notify).await? {
             Ok(plan) if !plan.listed => {
                 console.say(&format!("✔ no entry names {}", wish.version));
                 Exit::Success

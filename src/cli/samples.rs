@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::evidence::Taken;
+use crate::evidence::SampleFile;
 use crate::operate::samples::take;
 use crate::subject::Crd;
 use crate::subject::load::{InputError, Trouble, read_dump};
@@ -48,7 +48,8 @@ pub(super) fn samples(args: &AuditArgs, folder: &Path, access: Option<&Access>, 
         return Err(error.help("nothing was written").into());
     }
     let crd = read(&definition)?;
-    let taken = (1..).zip(&objects).map(|(number, object)| Taken::of(&crd, object, args.anonymous.then_some(number)));
+    let taken =
+        (1..).zip(&objects).map(|(number, object)| SampleFile::of(&crd, object, args.anonymous.then_some(number)));
     let taken: Vec<(PathBuf, Value)> = taken.map(|taken| (folder.join(taken.file), taken.object)).collect();
     if let Some((there, _)) = taken.iter().find(|(path, _)| path.symlink_metadata().is_ok()) {
         let error = InputError::new(Trouble::Wrong, format!("{} is there already", there.display()));

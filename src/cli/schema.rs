@@ -6,7 +6,7 @@ use crate::subject::SubjectFile;
 use anyhow::Result;
 use schemars::schema_for;
 
-use super::args::{SchemaArgs, SchemaOf};
+use super::args::about::{SchemaArgs, SchemaOf};
 use super::console::Console;
 use super::exit::Exit;
 

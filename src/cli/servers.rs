@@ -106,7 +106,7 @@ pub(crate) fn run_error(error: RunError, subject: &Subject) -> InputError {
     }
 }
 
-/// A selection that leaves nothing is no success.
+/// A selection that leaves nothing is not a success.
 pub(crate) fn nothing() -> InputError {
     let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
     error.help("`crdproof plan` shows what is skipped and why")
@@ -117,7 +117,7 @@ pub(crate) fn unreachable(why: &str, help: &str) -> InputError {
     InputError::new(Trouble::Environment, format!("the converter cannot be asked: {why}")).help(help)
 }
 
-/// What to do where a subject's converter cannot be asked.
+/// Returns what to do where a subject's converter cannot be asked.
 pub(crate) fn remedy(subject: &Subject) -> &'static str {
     if subject.file.converter.as_ref().is_some_and(|converter| converter.process.is_some()) {
         "correct `converter.process` in the subject file; `crdproof convert OBJECT --to VERSION` tries it with one object"

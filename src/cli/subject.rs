@@ -8,9 +8,9 @@ use anyhow::Result;
 use super::args::{SelectionArgs, SubjectArgs};
 use crate::run::{Options, Selection, Settings};
 use crate::subject::Subject;
-use crate::subject::load::{self, InputError, Trouble};
+use crate::subject::load::{self, Commands, InputError, Trouble};
 
-/// How to judge: by this many threads, today.
+/// Returns how to judge: by this many threads, today.
 pub(crate) fn options(jobs: Option<NonZeroUsize>) -> Options {
     let options = Options::today();
     Options { jobs: jobs.unwrap_or(options.jobs), ..options }
@@ -18,8 +18,13 @@ pub(crate) fn options(jobs: Option<NonZeroUsize>) -> Options {
 
 /// Loads the subject that flags name.
 pub(crate) fn load(args: &SubjectArgs) -> Result<Subject> {
+    load_with(args, args.commands.allowed())
+}
+
+/// Loads the subject that flags name, and runs no other commands of it than these.
+pub(crate) fn load_with(args: &SubjectArgs, commands: Commands) -> Result<Subject> {
     if !args.sources.is_empty() {
-        return Ok(load::from_paths(args.sources.clone())?);
+        return Ok(load::from_paths_with(args.sources.clone(), commands)?);
     }
     let default = Path::new("crdproof.yaml");
     match &args.file {
@@ -30,9 +35,9 @@ pub(crate) fn load(args: &SubjectArgs) -> Result<Subject> {
                 .help("correct -f, or write a subject file for the CRDs below this folder: `crdproof init`")
                 .into())
         }
-        Some(file) => Ok(load::from_file(file)?),
+        Some(file) => Ok(load::from_file_with(file, commands)?),
         None if default.exists() => {
-            let subject = load::from_file(default)?;
+            let subject = load::from_file_with(default, commands)?;
             Ok(Subject { arguments: Some(Vec::new()), ..subject })
         }
         None => {

@@ -65,7 +65,7 @@ impl<'a> Answerer<'a> {
     /// Answers one review. `Err` says why the body is none.
     pub fn answer(&self, body: &[u8]) -> Result<Value, String> {
         let started = Instant::now();
-        let request: Value = read_json(body).map_err(|error| format!("this is no JSON: {error}"))?;
+        let request: Value = read_json(body).map_err(|error| format!("this is not JSON: {error}"))?;
         let answer = review::answer(&request, |object, desired| self.convert(object, desired))?;
         let counter = match answer["response"]["result"]["status"].as_str() {
             Some("Success") => &self.answered,
@@ -82,7 +82,7 @@ impl<'a> Answerer<'a> {
     fn convert(&self, object: &Value, desired: &str) -> Result<Value, String> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (own, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
-        let (group, from) = own.split_once('/').ok_or_else(|| format!("{own:?} is no group and version"))?;
+        let (group, from) = own.split_once('/').ok_or_else(|| format!("{own:?} is not a group and version"))?;
         let known = self.converters.iter().find(|(crd, _)| crd.group == group && crd.names.kind == kind);
         let (crd, converter) = known.ok_or_else(|| format!("nothing is declared for {kind:?} of {group:?}"))?;
         let to =
@@ -99,7 +99,7 @@ impl<'a> Answerer<'a> {
         Ok(answer)
     }
 
-    /// What was done so far, in the text format of Prometheus.
+    /// Returns what was done so far, in the text format of Prometheus.
     pub fn metrics(&self) -> String {
         let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let seconds = std::time::Duration::from_micros(value(&self.micros)).as_secs_f64();

@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 
 use super::endpoint::{Endpoint, Request};
 use super::{Declared, declared, review};
-use crate::evidence::{Answer, Ask, Exchange, NotConverted, Object, Outcome, Reply};
+use crate::evidence::{Answer, Exchange, NotConverted, Object, Outcome, Purpose, Reply};
 use crate::subject::field_map::Relation;
 use crate::subject::{Crd, Subject};
 use crdproof_schema::structural;
 
-/// How many objects are sent together after a larger review failed.
+/// The number of objects that are sent together after a larger review failed.
 const PART: usize = 8;
 
 /// So many requests in a row without any answer mean that nobody is there any more.
@@ -32,7 +32,7 @@ pub struct Converter<'a> {
     times: Mutex<BTreeMap<usize, Vec<u64>>>,
 }
 
-/// How it converts.
+/// The way of converting.
 enum Way<'a> {
     /// The API server rewrites `apiVersion` and prunes.
     None,
@@ -55,7 +55,7 @@ impl<'a> Converter<'a> {
     }
 
     /// A CRD whose reviews are answered by an endpoint.
-    pub fn asking(crd: &'a Crd, endpoint: &'a dyn Endpoint) -> Self {
+    pub fn with_endpoint(crd: &'a Crd, endpoint: &'a dyn Endpoint) -> Self {
         Self::new(crd, Way::Endpoint(endpoint))
     }
 
@@ -67,7 +67,7 @@ impl<'a> Converter<'a> {
     pub fn convert(&self, object: &Value, from: &str, to: &str) -> Result<Answer, String> {
         if let Way::Endpoint(endpoint) = self.way {
             let object = Object::from(object.clone());
-            return match self.ask(endpoint, &[&object], to).pop() {
+            return match self.request(endpoint, &[&object], to).pop() {
                 Some(Reply::Object(answer)) => Ok(answer),
                 Some(Reply::Unusable(_, why) | Reply::Refused(why) | Reply::Failed(why)) => Err(why),
                 None => Err("nothing was converted".into()),
@@ -79,7 +79,7 @@ impl<'a> Converter<'a> {
     /// Converts objects of one version to another; one reply for each, in order.
     pub fn convert_all(&self, objects: &[&Object], from: &str, to: &str) -> Vec<Reply> {
         if let Way::Endpoint(endpoint) = self.way {
-            return self.ask(endpoint, objects, to);
+            return self.request(endpoint, objects, to);
         }
         let convert = |object: &&Object| match self.answer_here(object, from, to) {
             Ok(answer) => Reply::Object(answer),
@@ -90,7 +90,7 @@ impl<'a> Converter<'a> {
 
     fn answer_here(&self, object: &Value, from: &str, to: &str) -> Result<Answer, String> {
         let raw = self.convert_here(object, from, to)?;
-        let served = self.held(to, &raw, None).map(Object::from);
+        let served = self.served_form(to, &raw, None).map(Object::from);
         Ok(Answer { raw: raw.into(), served })
     }
 
@@ -99,7 +99,8 @@ impl<'a> Converter<'a> {
         objects.iter().flat_map(|object| self.convert_all(&[object], from, to)).collect()
     }
 
-    /// What comes of an object where nobody is asked: the server copies it or the maps convert it, and the server writes
+    /// Returns what comes of an object where nobody is asked: the server copies it or the maps convert it, and the
+    /// server writes
     /// `apiVersion`.
     fn convert_here(&self, object: &Value, from: &str, to: &str) -> Result<Value, String> {
         self.expect_version(to)?;
@@ -107,8 +108,8 @@ impl<'a> Converter<'a> {
             Way::FieldMap(relation) => relation.convert(object, from, to).map_err(|refusal| refusal.to_string())?,
             Way::None | Way::Endpoint(_) => object.clone(),
         };
-        // A document that is no object can pass for a sample of a CRD that names neither group nor kind.
-        let fields = raw.as_object_mut().ok_or("this is no object")?;
+        // A document that is not an object can pass for a sample of a CRD that names neither group nor kind.
+        let fields = raw.as_object_mut().ok_or("this is not an object")?;
         fields.insert("apiVersion".into(), format!("{}/{to}", self.crd.group).into());
         Ok(raw)
     }
@@ -122,14 +123,15 @@ impl<'a> Converter<'a> {
         self.stopped.get().map(String::as_str)
     }
 
-    /// How long answers took, in microseconds, by the number of objects in a review. Empty where nothing is sent.
+    /// Returns how long answers took, in microseconds, by the number of objects in a review. Empty where nothing is
+    /// sent.
     pub fn times(&self) -> BTreeMap<usize, Vec<u64>> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Asks in one review. A review that fails as a whole is split, so that one object does not speak for all: into a few
     /// parts, and those that fail again into single objects. Halves of halves would send most objects many times.
-    fn ask(&self, endpoint: &dyn Endpoint, objects: &[&Object], to: &str) -> Vec<Reply> {
+    fn request(&self, endpoint: &dyn Endpoint, objects: &[&Object], to: &str) -> Vec<Reply> {
         if objects.is_empty() {
             return Vec::new();
         }
@@ -137,7 +139,7 @@ impl<'a> Converter<'a> {
         if let Err(why) = self.expect_version(to) {
             return all(Reply::Refused(why));
         }
-        let failure = match self.ask_together(endpoint, objects, to) {
+        let failure = match self.request_batch(endpoint, objects, to) {
             Ok(replies) => return replies,
             Err(failure) => failure,
         };
@@ -148,10 +150,15 @@ impl<'a> Converter<'a> {
             });
         }
         let part = if objects.len() > PART { PART } else { 1 };
-        objects.chunks(part).flat_map(|part| self.ask(endpoint, part, to)).collect()
+        objects.chunks(part).flat_map(|part| self.request(endpoint, part, to)).collect()
     }
 
-    fn ask_together(&self, endpoint: &dyn Endpoint, objects: &[&Object], to: &str) -> Result<Vec<Reply>, NotConverted> {
+    fn request_batch(
+        &self,
+        endpoint: &dyn Endpoint,
+        objects: &[&Object],
+        to: &str,
+    ) -> Result<Vec<Reply>, NotConverted> {
         if let Some(why) = self.stopped() {
             return Err(NotConverted::Failed(why.to_owned()));
         }
@@ -159,7 +166,7 @@ impl<'a> Converter<'a> {
             .map_err(|error| NotConverted::Failed(error.to_string()))?;
         let (outcome, took) = endpoint.send(&Request::post(body));
         self.note(&outcome, objects.len(), took);
-        let (ask, method) = (Ask::Conversion, "POST".into());
+        let (ask, method) = (Purpose::Conversion, "POST".into());
         let exchange = Exchange { ask, method, sent: String::new(), outcome, micros: 0 };
         let converted = exchange.converted()?;
         if converted.len() != objects.len() {
@@ -188,11 +195,11 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// What an API server makes of an answer.
+    /// Returns what an API server makes of an answer.
     fn read(&self, sent: &Value, to: &str, raw: Value) -> Reply {
         match self.metadata(sent, to, &raw) {
             Ok(metadata) => {
-                let served = self.held(to, &raw, metadata).map(Object::from);
+                let served = self.served_form(to, &raw, metadata).map(Object::from);
                 Reply::Object(Answer { raw: raw.into(), served })
             }
             Err(why) => Reply::Unusable(raw, why),
@@ -221,21 +228,21 @@ impl<'a> Converter<'a> {
     }
 
     /// The object as it is served, where that is not the answer as it came; most are, so copies are made late.
-    fn held(&self, to: &str, raw: &Value, metadata: Option<Map<String, Value>>) -> Option<Value> {
+    fn served_form(&self, to: &str, raw: &Value, metadata: Option<Map<String, Value>>) -> Option<Value> {
         let schema = self.crd.version(to).and_then(|version| version.schema.as_ref());
-        if metadata.is_none() && structural::is_held(schema, raw) {
+        if metadata.is_none() && structural::is_canonical(schema, raw) {
             return None;
         }
         let mut served = raw.clone();
         if let Some(metadata) = metadata {
             served["metadata"] = Value::Object(metadata);
         }
-        structural::as_held(schema, &mut served);
+        structural::canonicalize(schema, &mut served);
         (served != *raw).then_some(served)
     }
 }
 
-/// What API servers insist on. Absent, null and empty are the same to them here.
+/// Checks what API servers insist on. Absent, null and empty are the same to them here.
 fn same(place: &str, was: &Value, now: &Value) -> Result<(), String> {
     let [was, now] = [was, now].map(|value| value.as_str().unwrap_or_default());
     if was == now {
@@ -244,10 +251,10 @@ fn same(place: &str, was: &Value, now: &Value) -> Result<(), String> {
     Err(format!("{place} is {now:?} instead of {was:?}, so API servers refuse the answer"))
 }
 
-/// What an answer may change of its metadata.
+/// The parts of the metadata that an answer may change.
 const ITS_OWN: [&str; 2] = ["labels", "annotations"];
 
-/// What API servers put back.
+/// Returns what API servers put back.
 fn others(metadata: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     metadata.iter().filter(|(name, _)| !ITS_OWN.contains(&name.as_str()))
 }
@@ -262,11 +269,11 @@ fn restored(sent: &Map<String, Value>, own: &Value, unchanged: bool) -> Result<O
         match own.get(name) {
             Some(Value::Object(entries)) => {
                 if let Some((key, value)) = entries.iter().find(|(_, value)| !value.is_string()) {
-                    return Err(format!("metadata.{name}[{key:?}] is {value}, which is no string"));
+                    return Err(format!("metadata.{name}[{key:?}] is {value}, which is not a string"));
                 }
             }
             Some(Value::Null) | None => {}
-            Some(other) => return Err(format!("metadata.{name} is {other}, which is no map")),
+            Some(other) => return Err(format!("metadata.{name} is {other}, which is not a map")),
         }
     }
     let nothing = ITS_OWN.iter().any(|name| own.get(*name).is_some_and(Value::is_null));

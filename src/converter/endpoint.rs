@@ -21,18 +21,18 @@ impl Request {
         Self { method: "POST", body: body.into() }
     }
 
-    /// A question that is no review, to see whether anybody answers.
+    /// A question that is not a review, to see whether anybody answers.
     pub fn get() -> Self {
         Self { method: "GET", body: Bytes::new() }
     }
 }
 
-/// What answers reviews: a webhook, a command, a function.
+/// An endpoint that answers reviews: a webhook, a command, a function.
 pub trait Endpoint: Send + Sync {
     /// Sends one request and says what came back, and how long that took. Never waits for ever.
     fn send(&self, request: &Request) -> (Outcome, Duration);
 
-    /// How it was met, seen with the authorities that it was given or else with those of a CRD's `caBundle`, in
+    /// Returns how it was met, seen with the authorities that it was given or else with those of a CRD's `caBundle`, in
     /// PEM. Nothing where nothing is met.
     fn transport(&self, _bundle: Option<&[u8]>) -> Option<Transport> {
         None

@@ -1,74 +1,70 @@
 //! A command that reads one review and writes one.
 
-use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::endpoint::{Endpoint, Request};
 use crate::evidence::Outcome;
+use crdproof_envtest::capture::{Capture, Captured, End, MAX_OUTPUT, is_program};
+use crdproof_envtest::guard::{Guard, Spec};
 
 /// As long as an API server waits.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A command: a review on its standard input, a review on its standard output, a process for each.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Exec {
-    /// Program and arguments.
-    pub command: Vec<String>,
-    /// Where it runs.
-    pub folder: PathBuf,
-    /// How long it may take.
-    pub timeout: Duration,
+    command: Vec<String>,
+    folder: PathBuf,
+    timeout: Duration,
+    guard: Guard,
 }
 
 impl Exec {
-    fn run(&self, body: &[u8]) -> Result<String, String> {
-        let [program, arguments @ ..] = self.command.as_slice() else { return Err("no command is given".into()) };
-        let mut command = Command::new(program);
-        command.args(arguments);
-        // The folder of a subject file that is named without one.
-        if !self.folder.as_os_str().is_empty() {
-            command.current_dir(&self.folder);
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("{program} cannot be run: {error}"))?;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let ended = std::thread::scope(|scope| {
-            // All pipes are served at once, so that none of both sides waits for the other.
-            scope.spawn(move || stdin.map(|mut pipe| pipe.write_all(body)));
-            let read = |pipe: Option<Box<dyn std::io::Read + Send>>| {
-                let mut bytes = Vec::new();
-                pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
-                bytes
-            };
-            let said = scope.spawn(move || read(stdout.map(|pipe| Box::new(pipe) as _)));
-            let complaint = scope.spawn(move || read(stderr.map(|pipe| Box::new(pipe) as _)));
-            let end = Instant::now() + self.timeout;
-            let status = loop {
-                match child.try_wait() {
-                    Ok(Some(status)) => break Ok(status),
-                    Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(2)),
-                    Ok(None) => {
-                        // Its pipes close with it, so nobody waits on.
-                        let _ = child.kill();
-                        let _ = child.wait();
-                        break Err(format!("{program} had no answer within {} s", self.timeout.as_secs_f32()));
-                    }
-                    Err(error) => break Err(error.to_string()),
-                }
-            };
-            (status, said.join().unwrap_or_default(), complaint.join().unwrap_or_default())
-        });
-        let (status, said, complaint) = ended;
-        let status = status?;
-        if status.success() {
-            return Ok(String::from_utf8_lossy(&said).into_owned());
-        }
-        let complaint = String::from_utf8_lossy(&complaint);
-        let last = complaint.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing on standard error");
-        Err(format!("{program} ended with {status}: {last}"))
+    /// Names a command, the folder that it runs in, and how long it may take. `Err` says why it cannot be run.
+    pub fn new(command: Vec<String>, folder: PathBuf, timeout: Duration) -> Result<Self, String> {
+        check_program(&command, &folder)?;
+        let guard = Guard::new(None).map_err(|error| format!("commands cannot be watched: {error}"))?;
+        Ok(Self { command, folder, timeout, guard })
     }
+
+    fn run(&self, body: &[u8]) -> Result<String, String> {
+        let program = self.command.first().map_or("", String::as_str);
+        let failed = |error: std::io::Error| format!("{program} cannot be run: {error}");
+        let spec = spec(&self.command, &self.folder);
+        let capture = Capture::start(&self.guard, spec, body.to_vec(), self.timeout).map_err(failed)?;
+        let Captured { end, output, errors } = capture.wait().map_err(failed)?;
+        match end {
+            End::Exited(status) if status.success() => Ok(String::from_utf8_lossy(&output).into_owned()),
+            End::Exited(status) => {
+                let errors = String::from_utf8_lossy(&errors);
+                let last = errors.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("nothing on standard error");
+                Err(format!("{program} ended with {status}: {last}"))
+            }
+            End::TimedOut => Err(format!("{program} had no answer within {} s", self.timeout.as_secs_f32())),
+            End::TooMuchOutput => Err(too_much(program)),
+        }
+    }
+}
+
+/// Refuses a command whose program does not exist.
+pub(super) fn check_program(command: &[String], folder: &Path) -> Result<(), String> {
+    let program = command.first().ok_or("no command is given")?;
+    if is_program(program, folder) {
+        return Ok(());
+    }
+    Err(format!("{program} cannot be run: no such program; install it, or correct the command"))
+}
+
+/// Returns a command that runs in a folder; in ours where the subject file is named without one.
+pub(super) fn spec(words: &[String], folder: &Path) -> Spec {
+    let spec = Spec::new(words.first().cloned().unwrap_or_default()).args(words.iter().skip(1));
+    if folder.as_os_str().is_empty() { spec } else { spec.folder(folder) }
+}
+
+/// Returns what is said of a command that does not stop to write.
+pub(super) fn too_much(program: &str) -> String {
+    format!("{program} wrote more than {} MiB, and was ended", MAX_OUTPUT >> 20)
 }
 
 impl Endpoint for Exec {
@@ -87,8 +83,11 @@ mod tests {
     use super::*;
 
     fn exec(script: &str) -> Outcome {
-        let exec =
-            Exec { command: ["sh", "-c", script].map(str::to_owned).to_vec(), folder: "/".into(), timeout: TIMEOUT };
+        exec_within(script, TIMEOUT)
+    }
+
+    fn exec_within(script: &str, timeout: Duration) -> Outcome {
+        let exec = Exec::new(["sh", "-c", script].map(str::to_owned).to_vec(), "/".into(), timeout).unwrap();
         exec.send(&Request::post("{}")).0
     }
 
@@ -106,8 +105,23 @@ mod tests {
 
     #[test]
     fn a_command_that_does_not_exist_is_named() {
-        let exec = Exec { command: vec!["no-such-program".into()], folder: "/".into(), timeout: TIMEOUT };
-        let (outcome, _) = exec.send(&Request::post("{}"));
-        assert!(matches!(outcome, Outcome::Failed(why) if why.starts_with("no-such-program cannot be run")));
+        let why = Exec::new(vec!["no-such-program".into()], "/".into(), TIMEOUT).unwrap_err();
+        assert!(why.starts_with("no-such-program cannot be run: no such program"), "{why}");
+    }
+
+    #[test]
+    fn a_timeout_ends_everything_that_holds_its_streams() {
+        let began = Instant::now();
+        for script in ["sleep 7777", "sleep 7777 & wait", "(sleep 7777 &) ; sleep 7777"] {
+            let outcome = exec_within(script, Duration::from_millis(200));
+            assert_eq!(outcome, Outcome::Failed("sh had no answer within 0.2 s".into()));
+        }
+        assert!(matches!(exec("sleep 7777 & echo '{}'"), Outcome::Answered { body, .. } if body == "{}\n"));
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn a_command_that_does_not_stop_writing_is_ended() {
+        assert_eq!(exec("yes"), Outcome::Failed("sh wrote more than 64 MiB, and was ended".into()));
     }
 }

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::Body as _;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
@@ -25,8 +26,10 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 /// A connection whose request is not written this long after its response was read is not kept.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// A longer response body is an error: no API server could use it.
-const MAX_RESPONSE_BODY: usize = 64 << 20;
+/// A longer response body is an error: a converter adds no more to what it got than this, and so many times its size. An object
+/// that etcd can store has 1.5 MiB at most.
+const MAX_ADDED: usize = 4 << 20;
+const MAX_GROWTH: usize = 16;
 
 /// Returns the runtime that all converters share. It lives as long as the process.
 pub(super) fn runtime() -> Result<&'static Runtime, String> {
@@ -64,7 +67,7 @@ impl Client {
 
     /// Sends a request and reads the whole response.
     ///
-    /// A server may close an idle connection at the moment when the next request is sent on it. That is no fault of the
+    /// A server may close an idle connection at the moment when the next request is sent on it. That is not a fault of the
     /// server, so the request is sent again, once, on a new connection. A failure on a new connection is final.
     pub(super) async fn request(
         &self,
@@ -112,8 +115,14 @@ impl Client {
         mut connection: Connection,
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Bytes>, Failure> {
+        let sent = request.body().size_hint().exact().and_then(|sent| usize::try_from(sent).ok()).unwrap_or_default();
+        let limit = MAX_ADDED + MAX_GROWTH * sent;
         let (parts, body) = connection.send_request(request).await.map_err(Failure::NoResponse)?.into_parts();
-        let body = Limited::new(body, MAX_RESPONSE_BODY).collect().await.map_err(Failure::Body)?;
+        let failed = |error: Box<dyn std::error::Error + Send + Sync>| match error.downcast_ref::<LengthLimitError>() {
+            Some(_) => Failure::TooLong { sent, limit },
+            None => Failure::Body(error),
+        };
+        let body = Limited::new(body, limit).collect().await.map_err(failed)?;
         if let Ok(Ok(())) = tokio::time::timeout(WRITE_TIMEOUT, connection.ready()).await {
             let idle = Idle { connection, since: Instant::now() };
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(idle);
@@ -136,18 +145,22 @@ where
 enum Failure {
     NoResponse(hyper::Error),
     Body(Box<dyn std::error::Error + Send + Sync>),
+    TooLong { sent: usize, limit: usize },
 }
 
 impl Failure {
     fn message(self) -> String {
         match self {
             Self::NoResponse(error) => whole(&error),
+            Self::TooLong { sent, limit } => {
+                format!("the answer to a request of {sent} bytes has more than {limit} bytes, and is not read")
+            }
             Self::Body(error) => format!("the answer broke off: {}", whole(&*error)),
         }
     }
 }
 
-/// Whether the peer closed the connection instead of responding.
+/// Returns whether the peer closed the connection instead of responding.
 fn is_closed_by_peer(error: &hyper::Error) -> bool {
     use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
     let io = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());

@@ -3,15 +3,17 @@
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::endpoint::{Endpoint, Request};
+use super::exec::{check_program, spec, too_much};
 use crate::evidence::Outcome;
-use crdproof_envtest::guard::{Guard, Guarded, Output, Spec};
+use crdproof_envtest::capture::MAX_OUTPUT;
+use crdproof_envtest::guard::{Guard, Guarded, Output};
 
-/// How long it may take to end after its input was closed.
+/// The timeout to end after its input was closed.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A command that answers one review after the other. It is started when it is first asked, and again after it died.
@@ -22,25 +24,34 @@ pub struct LongLived {
     running: Mutex<Option<Running>>,
 }
 
+impl std::fmt::Debug for LongLived {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LongLived").field("command", &self.command).finish_non_exhaustive()
+    }
+}
+
 /// The command while it runs.
 struct Running {
     guarded: Guarded,
     // Its input is closed with this.
     requests: Option<Sender<Vec<u8>>>,
-    answers: Receiver<String>,
+    answers: Receiver<Line>,
     complaint: Arc<Mutex<String>>,
+    /// Hears when it complains no more.
+    complained: Receiver<()>,
     #[expect(dead_code, reason = "held: dropped last, it kills what is left, also when we are killed")]
     guard: Guard,
 }
 
 impl LongLived {
-    /// A command, where it runs, and how long it may take for each answer.
-    pub fn new(command: Vec<String>, folder: PathBuf, timeout: Duration) -> Self {
-        Self { command, folder, timeout, running: Mutex::default() }
+    /// Names a command, where it runs, and how long it may take for each answer. `Err` says why it cannot be run.
+    pub fn new(command: Vec<String>, folder: PathBuf, timeout: Duration) -> Result<Self, String> {
+        check_program(&command, &folder)?;
+        Ok(Self { command, folder, timeout, running: Mutex::default() })
     }
 
     /// Asks it. What did not answer is ended, so that a late answer is never taken for the next one.
-    fn ask(&self, body: &[u8]) -> Result<String, String> {
+    fn exchange_line(&self, body: &[u8]) -> Result<String, String> {
         let program = self.command.first().ok_or("no command is given")?;
         let mut slot = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let alive = |mut running: Running| matches!(running.guarded.try_wait(), Ok(None)).then_some(running);
@@ -51,9 +62,14 @@ impl LongLived {
         };
         running.put(body);
         match running.answers.recv_timeout(self.timeout) {
-            Ok(answer) => {
+            Ok(Line::Whole(answer)) => {
                 *slot = Some(running);
                 Ok(answer)
+            }
+            Ok(Line::TooLong) => {
+                let killed = running.guarded.kill();
+                killed.map_err(|error| format!("{program} wrote too much and cannot be ended: {error}"))?;
+                Err(too_much(program))
             }
             Err(RecvTimeoutError::Timeout) => {
                 let within = self.timeout.as_secs_f32();
@@ -64,6 +80,8 @@ impl LongLived {
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status = running.end().map_or_else(|error| error.to_string(), |status| status.to_string());
+                // Where somebody else holds the stream, this is all that there is.
+                let _ = running.complained.recv_timeout(SHUTDOWN_TIMEOUT);
                 let last = running.complaint.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 let last = if last.is_empty() { "nothing on standard error".into() } else { last };
                 Err(format!("{program} ended with {status}: {last}"))
@@ -75,12 +93,7 @@ impl LongLived {
 impl Running {
     fn start(words: &[String], folder: &Path) -> io::Result<Self> {
         let guard = Guard::new(None)?;
-        let mut words = words.iter();
-        let mut spec = Spec::new(words.next().cloned().unwrap_or_default()).args(words).output(Output::Pipes);
-        if !folder.as_os_str().is_empty() {
-            spec = spec.folder(folder);
-        }
-        let mut guarded = guard.spawn(&spec)?;
+        let mut guarded = guard.spawn(&spec(words, folder).output(Output::Pipes))?;
         let (mut input, output, errors) = guarded.take_pipes().ok_or(io::ErrorKind::BrokenPipe)?;
         // Each pipe has a thread, so that none of both sides waits for the other. They end with the pipes.
         let (requests, asked) = channel::<Vec<u8>>();
@@ -92,17 +105,23 @@ impl Running {
                 }
             }
         });
-        let (answered, answers) = channel();
+        // One answer may wait; a command that writes more of them waits, too.
+        let (answered, answers) = sync_channel(1);
         std::thread::spawn(move || lines(output, |line| answered.send(line).is_ok()));
         let complaint = Arc::new(Mutex::new(String::new()));
         let last = Arc::clone(&complaint);
+        let (heard, complained) = channel();
         std::thread::spawn(move || {
             lines(errors, |line| {
-                *last.lock().unwrap_or_else(PoisonError::into_inner) = line;
+                if let Line::Whole(line) = line {
+                    *last.lock().unwrap_or_else(PoisonError::into_inner) = line;
+                }
                 true
             });
+            // Nobody waits for it while the command answers.
+            let _ = heard.send(());
         });
-        Ok(Self { guarded, requests: Some(requests), answers, complaint, guard })
+        Ok(Self { guarded, requests: Some(requests), answers, complaint, complained, guard })
     }
 
     /// Hands over a review as one line.
@@ -137,11 +156,25 @@ impl Drop for Running {
     }
 }
 
+/// A line that a command wrote.
+enum Line {
+    Whole(String),
+    /// It has no end within [`MAX_OUTPUT`].
+    TooLong,
+}
+
 /// Hands over every line that says something, until nobody wants more.
-fn lines(pipe: impl Read, mut hear: impl FnMut(String) -> bool) {
-    for line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
-        let line = String::from_utf8_lossy(&line).trim().to_owned();
-        if !line.is_empty() && !hear(line) {
+fn lines(pipe: impl Read, mut hear: impl FnMut(Line) -> bool) {
+    let mut pipe = BufReader::new(pipe);
+    loop {
+        let mut line = Vec::new();
+        let read = pipe.by_ref().take(MAX_OUTPUT as u64).read_until(b'\n', &mut line);
+        if !matches!(read, Ok(1..)) {
+            break;
+        }
+        let is_cut = line.len() == MAX_OUTPUT && !line.ends_with(b"\n");
+        let text = String::from_utf8_lossy(&line).trim().to_owned();
+        if !text.is_empty() && !hear(if is_cut { Line::TooLong } else { Line::Whole(text) }) {
             break;
         }
     }
@@ -150,7 +183,7 @@ fn lines(pipe: impl Read, mut hear: impl FnMut(String) -> bool) {
 impl Endpoint for LongLived {
     fn send(&self, request: &Request) -> (Outcome, Duration) {
         let started = Instant::now();
-        let outcome = match self.ask(&request.body) {
+        let outcome = match self.exchange_line(&request.body) {
             Ok(body) => Outcome::Answered { status: 200, content_type: Some("application/json".into()), body },
             Err(why) => Outcome::Failed(why),
         };
@@ -164,7 +197,7 @@ mod tests {
 
     fn command(script: &str, timeout: u64) -> LongLived {
         let words = ["sh", "-c", script].map(str::to_owned).to_vec();
-        LongLived::new(words, "/".into(), Duration::from_millis(timeout))
+        LongLived::new(words, "/".into(), Duration::from_millis(timeout)).unwrap()
     }
 
     fn said(command: &LongLived, body: &str) -> Result<String, String> {
@@ -211,8 +244,15 @@ mod tests {
 
     #[test]
     fn a_program_that_is_missing_is_named() {
-        let words = vec!["no-such-program".to_owned()];
-        let why = said(&LongLived::new(words, "/".into(), Duration::from_secs(5)), "{}").unwrap_err();
-        assert!(why.starts_with("no-such-program ended with exit status: 127") && why.contains("not found"), "{why}");
+        let why = LongLived::new(vec!["no-such-program".to_owned()], "/".into(), Duration::from_secs(5)).unwrap_err();
+        assert!(why.starts_with("no-such-program cannot be run"), "{why}");
+    }
+
+    #[test]
+    fn output_without_end_is_bounded() {
+        let one_line = command("tr '\\0' x < /dev/zero", 60_000);
+        assert_eq!(said(&one_line, "{}"), Err("sh wrote more than 64 MiB, and was ended".into()));
+        let many_lines = command("yes", 60_000);
+        assert_eq!(said(&many_lines, "{}"), Ok("y".into()));
     }
 }

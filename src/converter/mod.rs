@@ -27,7 +27,7 @@ use std::path::Path;
 use self::endpoint::Endpoint;
 use crate::subject::{ConverterConfig, Crd, ProcessConfig, Subject, WebhookConfig};
 
-/// What a subject says about the converter of a CRD.
+/// The converter that a subject declares for a CRD.
 #[derive(Debug, Clone, Copy)]
 pub enum Declared<'a> {
     /// Strategy None.
@@ -49,7 +49,7 @@ pub enum Wire<'a> {
     Process(&'a ProcessConfig),
 }
 
-/// How the objects of a CRD are converted, or why there is nobody to ask.
+/// Returns how the objects of a CRD are converted, or why there is nobody to ask.
 pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, String> {
     if crd.versions.len() < 2 {
         return Err("one version, so nothing is converted".into());
@@ -74,12 +74,12 @@ pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, Str
     }
 }
 
-/// What answers the subject's reviews, where something does.
+/// Returns what answers the subject's reviews, where something does.
 pub fn open(subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
     subject.file.converter.as_ref().map_or(Ok(None), |converter| open_as(converter, subject, means))
 }
 
-/// What answers reviews as the previous release does, where the subject names it.
+/// Returns what answers reviews as the previous release does, where the subject names it.
 pub fn open_baseline(subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
     let baseline = subject.file.converter.as_ref().and_then(|converter| converter.baseline.as_deref());
     baseline.map_or(Ok(None), |baseline| open_as(baseline, subject, means))
@@ -90,14 +90,29 @@ fn open_as(converter: &ConverterConfig, subject: &Subject, means: &Means) -> Res
     if let Some(exec) = &converter.exec {
         let (command, timeout) = (exec.command.clone(), exec.timeout.map_or(exec::TIMEOUT, |timeout| timeout.0));
         if exec.long_lived {
-            return Ok(Some(Box::new(long_lived::LongLived::new(command, folder, timeout))));
+            return Ok(Some(Box::new(long_lived::LongLived::new(command, folder, timeout)?)));
         }
-        return Ok(Some(Box::new(exec::Exec { command, folder, timeout })));
+        return Ok(Some(Box::new(exec::Exec::new(command, folder, timeout)?)));
     }
     if let Some(process) = &converter.process {
         return open_process(subject, process, means).map(Some);
     }
     converter.webhook.as_ref().map(|webhook| open_webhook(webhook, &folder, means)).transpose()
+}
+
+/// Checks that the programs exist which the subject's converter and that of the previous release name. `Err` names one
+/// that does not.
+pub fn check_programs(subject: &Subject) -> Result<(), String> {
+    let converter = subject.file.converter.as_ref();
+    let baseline = converter.and_then(|converter| converter.baseline.as_deref());
+    for converter in converter.into_iter().chain(baseline) {
+        let exec = converter.exec.as_ref().map(|exec| &exec.command);
+        let process = converter.process.as_ref().map(|process| &process.run);
+        // A program that is named by a variable is known once it is filled in.
+        let known = exec.or(process).filter(|words| !words.first().is_some_and(|program| program.contains('$')));
+        known.map_or(Ok(()), |words| exec::check_program(words, &subject.folder()))?;
+    }
+    Ok(())
 }
 
 fn open_process(subject: &Subject, config: &ProcessConfig, means: &Means) -> Result<Box<dyn Endpoint>, String> {

@@ -8,7 +8,7 @@ use super::endpoint::Endpoint;
 use crate::subject::Subject;
 use crdproof_envtest::binaries::Assets;
 
-/// What of the machine a converter may need.
+/// The parts of the machine that a converter may need.
 #[derive(Debug, Clone, Default)]
 pub struct Means {
     /// The programs of an API server, for a process that needs one.
@@ -19,7 +19,7 @@ pub struct Means {
 
 type Kept = OnceLock<Result<Option<Box<dyn Endpoint>>, String>>;
 
-/// What answers a subject's reviews. It is opened when it is first asked for, and a process of ours that
+/// The endpoint that answers a subject's reviews. It is opened when it is first used, and a process of ours that
 /// it stands for ends with the last clone.
 #[derive(Clone, Default)]
 pub struct Opened {
@@ -39,12 +39,12 @@ impl Opened {
         super::open(subject, &self.means)
     }
 
-    /// What answers, where something does. `Err` says why it cannot be asked, also the next time.
+    /// Returns what answers, where something does. `Err` says why it cannot be asked, also the next time.
     pub fn endpoint(&self, subject: &Subject) -> Result<Option<&dyn Endpoint>, String> {
         kept(self.endpoint.get_or_init(|| super::open(subject, &self.means)))
     }
 
-    /// What answers as the previous release does, where the subject names it.
+    /// Returns what answers as the previous release does, where the subject names it.
     pub fn baseline(&self, subject: &Subject) -> Result<Option<&dyn Endpoint>, String> {
         kept(self.baseline.get_or_init(|| super::open_baseline(subject, &self.means)))
     }

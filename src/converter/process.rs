@@ -1,5 +1,7 @@
 //! The subject's own manager as a process of ours: started, asked, ended. It never outlives us.
 
+mod log;
+
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -11,6 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use self::log::Log;
 use super::endpoint::{Endpoint, Request};
 use super::review;
 use super::webhook::Webhook;
@@ -21,18 +24,11 @@ use crdproof_envtest::guard::{Guard, Guarded, Output, Spec};
 use crdproof_envtest::local::{Binaries, Local};
 use crdproof_envtest::{Authority, ClusterError, RunId, make_folder, runtime, whole, write_private};
 
-/// How long a process may take to answer at all, where the subject file does not say.
+/// The default timeout for the first answer of a process.
 const START: Duration = Duration::from_secs(60);
 
-/// How long it may take to end after it was asked to.
+/// The timeout to end after it was asked to.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// How much of its log is worth showing.
-const TAIL_LINES: usize = 15;
-
-/// Where its output goes, beside the subject file. The folder is kept.
-const FOLDER: &str = ".crdproof";
-const LOG: &str = "process.log";
 
 /// A kubeconfig for a process that has no API server: without one it would take that of the user.
 const NO_CLUSTER: &str = "{apiVersion: v1, kind: Config}\n";
@@ -41,7 +37,7 @@ const NO_CLUSTER: &str = "{apiVersion: v1, kind: Config}\n";
 pub struct Process {
     webhook: Webhook,
     program: String,
-    log: PathBuf,
+    log: Log,
     guarded: Mutex<Guarded>,
     #[expect(dead_code, reason = "held: the process ends before the server that it needs")]
     server: Option<Local>,
@@ -49,7 +45,7 @@ pub struct Process {
     guard: Guard,
 }
 
-/// What a process is told: where to listen, and what to find where.
+/// The settings of a process: where to listen, and where its files are.
 struct Surroundings {
     port: u16,
     certificates: PathBuf,
@@ -94,14 +90,14 @@ impl Process {
     /// Starts it, and an API server first where it needs one, and returns when it answers. `Err` says why
     /// it does not, with the end of its log.
     pub fn start(subject: &Subject, config: &ProcessConfig, server: Option<&Assets>) -> Result<Self, String> {
-        let folder = make_folder(None, &RunId::new()).map_err(|error| told(&error))?;
-        let guard = Guard::new(Some(&folder)).map_err(|error| told(&ClusterError::Guard(error)))?;
-        let authority = certificates(subject, &folder).map_err(|error| told(&error))?;
+        let folder = make_folder(None, &RunId::new()).map_err(|error| describe_error(&error))?;
+        let guard = Guard::new(Some(&folder)).map_err(|error| describe_error(&ClusterError::Guard(error)))?;
+        let authority = certificates(subject, &folder).map_err(|error| describe_error(&error))?;
         let port = port(config)?;
         let scheme = if config.tls { "https" } else { "http" };
         let url = format!("{scheme}://127.0.0.1:{port}{}", config.path.as_deref().unwrap_or("/convert"));
         let mut kubeconfig = folder.join("no.kubeconfig");
-        write(&kubeconfig, NO_CLUSTER).map_err(|error| told(&error))?;
+        write(&kubeconfig, NO_CLUSTER).map_err(|error| describe_error(&error))?;
         let server = match (config.needs_cluster, server) {
             (false, _) => None,
             (true, None) => {
@@ -116,9 +112,9 @@ impl Process {
             server.kubeconfig().clone_into(&mut kubeconfig);
         }
         let surroundings = Surroundings { port, certificates: folder, kubeconfig };
-        let log = open_log(&subject.folder())?;
-        let spec = spec(config, &surroundings, &subject.folder(), &log)?;
-        let guarded = guard.spawn(&spec).map_err(|error| told(&ClusterError::Guard(error)))?;
+        let spec = spec(config, &surroundings, &subject.folder())?;
+        let mut guarded = guard.spawn(&spec).map_err(|error| describe_error(&ClusterError::Guard(error)))?;
+        let log = Log::keep(&subject.folder(), guarded.take_stdout().ok_or("its output cannot be read")?)?;
         let mut webhook = Webhook::new(&url, Some(authority.as_bytes()))?.trusting("the authority of $CERT_DIR");
         if let Some(timeout) = config.timeout {
             webhook = webhook.timeout(timeout.0);
@@ -136,7 +132,7 @@ impl Process {
     fn trust(&mut self, file: &Path) -> Result<(), String> {
         let pem = std::fs::read(file).map_err(|error| {
             let what = format!("is ready, but caFile {} cannot be read: {error}", file.display());
-            self.told(&what)
+            self.describe(&what)
         })?;
         self.webhook.trust(&pem)
     }
@@ -160,18 +156,18 @@ impl Process {
             };
             let Some(last) = last else { return Ok(()) };
             if let Some(ended) = self.ended() {
-                return Err(self.told(&format!("{ended} before it answered")));
+                return Err(self.describe(&format!("{ended} before it answered")));
             }
             if Instant::now() + pause > end {
                 let within = within.as_secs_f32();
-                return Err(self.told(&format!("did not answer at port {port} within {within} s ({last})")));
+                return Err(self.describe(&format!("did not answer at port {port} within {within} s ({last})")));
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(200));
         }
     }
 
-    /// How it ended, where it has.
+    /// Returns how it ended, where it has.
     fn ended(&self) -> Option<String> {
         let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
         match guarded.try_wait() {
@@ -181,18 +177,22 @@ impl Process {
         }
     }
 
-    /// What happened, with the end of its log and where the rest is.
-    fn told(&self, what: &str) -> String {
-        let text = std::fs::read(&self.log).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let lines: Vec<&str> = text.lines().collect();
-        let tail = &lines[lines.len().saturating_sub(TAIL_LINES)..];
-        let said: String = match tail {
+    /// Returns what happened, with the end of its log and where the rest is.
+    fn describe(&self, what: &str) -> String {
+        self.complete_log();
+        let said: String = match self.log.tail().as_slice() {
             [] => "; it wrote nothing".into(),
             tail => format!("; it wrote last:\n{}", tail.iter().map(|line| format!("  {line}\n")).collect::<String>()),
         };
         let said = said.trim_end();
-        format!("{} {what}{said}\n  all that it wrote: {}", self.program, self.log.display())
+        format!("{} {what}{said}\n  all that it wrote: {}", self.program, self.log.path.display())
+    }
+
+    /// Waits until all that it wrote is in its log, where it has ended.
+    fn complete_log(&self) {
+        if self.ended().is_some() {
+            self.log.complete();
+        }
     }
 
     /// Asks it to end.
@@ -215,6 +215,7 @@ impl Drop for Process {
             std::thread::sleep(Duration::from_millis(10));
         }
         // What has not ended by now is killed with the guard.
+        self.complete_log();
     }
 }
 
@@ -241,7 +242,7 @@ impl Process {
             (Outcome::Failed(why), Some(ended)) => Outcome::Failed(format!(
                 "{why}; {} {ended}, all that it wrote is in {}",
                 self.program,
-                self.log.display()
+                self.log.path.display()
             )),
             (outcome, _) => outcome,
         }
@@ -254,7 +255,7 @@ impl std::fmt::Debug for Process {
     }
 }
 
-fn told(error: &ClusterError) -> String {
+fn describe_error(error: &ClusterError) -> String {
     let log = error.log().map(|log| format!("\n{log}")).unwrap_or_default();
     format!("{} ({}){log}", whole(error), error.help())
 }
@@ -289,24 +290,13 @@ fn port(config: &ProcessConfig) -> Result<u16, String> {
     })
 }
 
-/// Makes an empty log beside the subject file.
-fn open_log(folder: &Path) -> Result<PathBuf, String> {
-    let failed = |path: &Path, error: &std::io::Error| format!("{} cannot be written: {error}", path.display());
-    let folder = folder.join(FOLDER);
-    std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
-    let (ignored, log) = (folder.join(".gitignore"), folder.join(LOG));
-    std::fs::write(&ignored, "*\n").map_err(|error| failed(&ignored, &error))?;
-    std::fs::write(&log, "").map_err(|error| failed(&log, &error))?;
-    Ok(log)
-}
-
-fn spec(config: &ProcessConfig, surroundings: &Surroundings, folder: &Path, log: &Path) -> Result<Spec, String> {
+fn spec(config: &ProcessConfig, surroundings: &Surroundings, folder: &Path) -> Result<Spec, String> {
     let absolute =
         |path: &Path| std::path::absolute(path).map_err(|error| format!("{} cannot be used: {error}", path.display()));
     let mut words = config.run.iter().map(|word| OsString::from(surroundings.fill(word)));
     let program = words.next().ok_or("no command is given")?;
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let mut spec = Spec::new(program).args(words).folder(absolute(here)?).output(Output::File(absolute(log)?));
+    let mut spec = Spec::new(program).args(words).folder(absolute(here)?).output(Output::Merged);
     for (name, value) in surroundings.variables() {
         spec = spec.env(name, value);
     }
@@ -325,7 +315,9 @@ fn start_server(subject: &Subject, assets: &Assets, client: Option<&Value>) -> R
         server.api().apply_objects(&subject.prerequisites, "crdproof").await?;
         Ok(server)
     });
-    started.and_then(|started| started).map_err(|error| format!("the API server that it needs: {}", told(&error)))
+    started
+        .and_then(|started| started)
+        .map_err(|error| format!("the API server that it needs: {}", describe_error(&error)))
 }
 
 fn installable(crd: &Crd, client: Option<&Value>) -> Value {

@@ -49,14 +49,14 @@ pub fn add_metadata(object: &mut Value) {
 }
 
 /// Answers a review with a function that converts one object to the version `group/version` asked for.
-/// The first refusal is the answer to all, as the protocol has it. `Err` says why this is no review.
+/// The first refusal is the answer to all, as the protocol has it. `Err` says why this is not a review.
 pub fn answer(
     review: &Value,
     mut convert: impl FnMut(&Value, &str) -> Result<Value, String>,
 ) -> Result<Value, &'static str> {
     let request = &review["request"];
     if review["kind"] != "ConversionReview" || !request.is_object() {
-        return Err("this is no ConversionReview with a request");
+        return Err("this is not a ConversionReview with a request");
     }
     let desired = request["desiredAPIVersion"].as_str().ok_or("the request has no desiredAPIVersion")?;
     let objects = request["objects"].as_array().ok_or("the request has no objects")?;

@@ -45,7 +45,7 @@ impl Service {
         Ok(Self { runtime, api: cluster.api().clone(), path: path(service), timeout })
     }
 
-    async fn ask(&self, request: &Request) -> Outcome {
+    async fn attempt(&self, request: &Request) -> Outcome {
         let asked = self.api.forward(request.method, &self.path, request.body.to_vec());
         match tokio::time::timeout(self.timeout, asked).await {
             Ok(Ok(answer)) => outcome(&answer),
@@ -55,14 +55,14 @@ impl Service {
     }
 }
 
-/// Where the API server hands requests on.
+/// Returns where the API server hands requests on.
 fn path(service: &ServiceConfig) -> String {
     let port = service.port.unwrap_or(443);
     let path = service.path.as_deref().unwrap_or("/convert");
     format!("/api/v1/namespaces/{}/services/https:{}:{port}/proxy{path}", service.namespace, service.name)
 }
 
-/// What the webhook said. Where the API server itself refuses, there is no answer.
+/// Returns what the webhook said. Where the API server itself refuses, there is no answer.
 fn outcome(answer: &Answer) -> Outcome {
     let said = answer.json();
     if !answer.is_success() && said["kind"] == "Status" && said["apiVersion"] == "v1" {
@@ -79,7 +79,7 @@ fn outcome(answer: &Answer) -> Outcome {
 impl Endpoint for Service {
     fn send(&self, request: &Request) -> (Outcome, Duration) {
         let started = Instant::now();
-        let outcome = self.runtime.block_on(self.ask(request));
+        let outcome = self.runtime.block_on(self.attempt(request));
         (outcome, started.elapsed())
     }
 }

@@ -21,7 +21,7 @@ use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
 
 use crate::evidence::{Certificate, Transport};
 
-/// How long a handshake may take.
+/// The timeout of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// The certificates that an endpoint showed, its own first; none where it does not speak TLS.
@@ -37,7 +37,7 @@ impl Authorities {
     /// Out of PEM. `Err` says what cannot be used.
     pub(super) fn read(whose: impl Into<String>, pem: &[u8]) -> Result<Self, String> {
         let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-        let certificates = certificates.map_err(|error| format!("the CA is no PEM: {error}"))?;
+        let certificates = certificates.map_err(|error| format!("the CA is not PEM: {error}"))?;
         if certificates.is_empty() {
             return Err("the CA holds no certificate".into());
         }
@@ -48,7 +48,7 @@ impl Authorities {
         Ok(Self { whose: whose.into(), certificates })
     }
 
-    /// Those that everybody on this machine trusts.
+    /// Returns those that everybody on this machine trusts.
     pub(super) fn of_the_machine() -> Self {
         // Files that cannot be read vouch for nobody.
         let certificates = rustls_native_certs::load_native_certs().certs;
@@ -78,7 +78,8 @@ impl Authorities {
     }
 }
 
-/// What TLS is spoken with. Every certificate is taken, so that what answers behind a wrong one can be judged, too.
+/// Returns what TLS is spoken with. Every certificate is taken, so that what answers behind a wrong one can be judged,
+/// too.
 pub(super) fn client_config() -> Result<rustls::ClientConfig, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider));
@@ -130,7 +131,7 @@ impl ServerCertVerifier for AcceptAnyCert {
 /// Shakes hands. `Err` says why nobody is there; somebody who speaks plain HTTP is there.
 pub(super) async fn handshake(config: Arc<rustls::ClientConfig>, host: &str, port: u16) -> Result<PeerChain, String> {
     let stream = TcpStream::connect((host, port)).await.map_err(|error| error.to_string())?;
-    let name = ServerName::try_from(host.to_owned()).map_err(|error| format!("{host:?} is no name: {error}"))?;
+    let name = ServerName::try_from(host.to_owned()).map_err(|error| format!("{host:?} is not a name: {error}"))?;
     let shaken = tokio::time::timeout(HANDSHAKE, TlsConnector::from(config).connect(name, stream)).await;
     let (why, foreign) = match shaken {
         Ok(Ok(stream)) => {
@@ -144,7 +145,7 @@ pub(super) async fn handshake(config: Arc<rustls::ClientConfig>, host: &str, por
         Err(_) => (format!("no answer within {} s", HANDSHAKE.as_secs()), false),
     };
     match tokio::time::timeout(HANDSHAKE, plain_status(host, port)).await {
-        // A server that speaks TLS answers 400 to plain HTTP; bytes that are no TLS are proof enough.
+        // A server that speaks TLS answers 400 to plain HTTP; bytes that are not TLS are proof enough.
         Ok(Some(status)) if foreign || status != "400" => Ok(None),
         _ => Err(format!("no TLS handshake: {why}")),
     }
@@ -161,7 +162,7 @@ async fn plain_status(host: &str, port: u16) -> Option<String> {
     Some(line.strip_prefix("HTTP/1.")?.get(2..5)?.to_owned())
 }
 
-/// What stands in a certificate, and whether the authorities vouch for it. `None` where it cannot be read.
+/// Returns what stands in a certificate, and whether the authorities vouch for it. `None` where it cannot be read.
 pub(super) fn transport(host: &str, shown: &PeerChain, authorities: &Authorities) -> Option<Transport> {
     let Some(chain) = shown else { return Some(Transport::Plain) };
     let (_, own) = X509Certificate::from_der(chain.first()?).ok()?;

@@ -1,6 +1,7 @@
 //! A webhook over HTTP and TLS, asked as API servers ask.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use http::{Method, Request as HttpRequest, Uri, header};
@@ -10,11 +11,18 @@ use super::endpoint::{Endpoint, Request};
 use super::http::{Client, Server, runtime};
 use super::tls::{self, Authorities, PeerChain};
 use crate::evidence::{Outcome, Transport};
+use crate::subject::webhook_url;
 
 /// As long as an API server waits for a conversion.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How many requests are in flight at once.
+/// After so many timeouts in a row the endpoint hangs, and is not asked again: a run must end.
+const MAX_TIMEOUTS: usize = 3;
+
+/// The timeout of an answer while the last request had none.
+const TIMEOUT_AFTER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The number of requests in flight at once.
 const TOGETHER: usize = 32;
 
 /// A webhook at an address.
@@ -25,21 +33,21 @@ pub struct Webhook {
     tls: Arc<rustls::ClientConfig>,
     authorities: Option<Authorities>,
     met: tokio::sync::OnceCell<PeerChain>,
+    /// Timeouts since the last answer.
+    timeouts: AtomicUsize,
 }
 
 impl Webhook {
     /// Asks at this address. Its certificate is compared with these authorities, in PEM, or those of the CRD or the
     /// machine, but it is asked whatever comes of that. `Err` says what cannot be used.
     pub fn new(url: &str, authorities: Option<&[u8]>) -> Result<Self, String> {
-        let uri: Uri = url.parse().map_err(|error| format!("{url:?} is no address: {error}"))?;
-        if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none() {
-            return Err(format!("{url:?} is no address; write https://HOST:PORT/PATH"));
-        }
+        let uri = webhook_url(url)?;
         let authorities = authorities.map(|pem| Authorities::read("the CA of `caFile`", pem)).transpose()?;
         let tls = tls::client_config()?;
         let client = Client::new(tls.clone());
         let met = tokio::sync::OnceCell::new();
-        Ok(Self { uri, client, timeout: TIMEOUT, tls: Arc::new(tls), authorities, met })
+        let timeouts = AtomicUsize::new(0);
+        Ok(Self { uri, client, timeout: TIMEOUT, tls: Arc::new(tls), authorities, met, timeouts })
     }
 
     /// Closes the connections that no request uses. A server that is asked to end may wait for them otherwise.
@@ -91,17 +99,28 @@ impl Webhook {
     /// Sends one request, and waits no longer than this.
     pub(super) fn send_within(&self, request: &Request, timeout: Duration) -> (Outcome, Duration) {
         match runtime() {
-            Ok(runtime) => runtime.block_on(self.ask(request, timeout.min(self.timeout))),
+            Ok(runtime) => runtime.block_on(self.attempt(request, timeout.min(self.timeout))),
             Err(why) => (Outcome::Failed(why), Duration::ZERO),
         }
     }
 
-    async fn ask(&self, request: &Request, timeout: Duration) -> (Outcome, Duration) {
+    async fn attempt(&self, request: &Request, timeout: Duration) -> (Outcome, Duration) {
         let started = Instant::now();
-        let outcome = match tokio::time::timeout(timeout, self.exchange(request)).await {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(why)) => Outcome::Failed(why),
-            Err(_) => Outcome::Failed(format!("no answer within {} s", timeout.as_secs_f32())),
+        let timeout = match self.timeouts.load(Ordering::Relaxed) {
+            0 => timeout,
+            MAX_TIMEOUTS.. => {
+                let why = format!("no answer to {MAX_TIMEOUTS} requests in a row, so it is not asked again");
+                return (Outcome::Failed(why), Duration::ZERO);
+            }
+            _ => timeout.min(TIMEOUT_AFTER_TIMEOUT),
+        };
+        let ended = tokio::time::timeout(timeout, self.exchange(request)).await;
+        let outcome = if let Ok(ended) = ended {
+            self.timeouts.store(0, Ordering::Relaxed);
+            ended.unwrap_or_else(Outcome::Failed)
+        } else {
+            self.timeouts.fetch_add(1, Ordering::Relaxed);
+            Outcome::Failed(format!("no answer within {} s", timeout.as_secs_f32()))
         };
         (outcome, started.elapsed())
     }
@@ -153,7 +172,7 @@ impl Endpoint for Webhook {
         runtime.block_on(async {
             let mut answers = Vec::with_capacity(requests.len());
             for some in requests.chunks(TOGETHER) {
-                let asked = some.iter().map(|request| self.ask(request, self.timeout));
+                let asked = some.iter().map(|request| self.attempt(request, self.timeout));
                 answers.extend(futures::future::join_all(asked).await);
             }
             answers
@@ -171,7 +190,6 @@ impl std::fmt::Debug for Webhook {
 mod tests {
     use std::io::{BufRead as _, BufReader, Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
-    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
 
@@ -235,9 +253,10 @@ mod tests {
     #[test]
     fn a_server_that_closes_idle_connections_at_once_answers_every_request() {
         let url = server(|_, mut stream| {
-            stream.get_ref().set_read_timeout(Some(Duration::from_millis(2))).unwrap();
             while read_request(&mut stream) {
                 respond(&mut stream);
+                // Only a connection that has answered is idle.
+                stream.get_ref().set_read_timeout(Some(Duration::from_millis(2))).unwrap();
             }
         });
         let webhook = Webhook::new(&url, None).unwrap();
@@ -294,5 +313,33 @@ mod tests {
         assert_answered(&webhook.send(&Request::get()).0);
         assert!(matches!(webhook.send(&Request::get()).0, Outcome::Failed(_)));
         assert_eq!(asked.load(Ordering::SeqCst), 3, "once before, once on the kept connection, once on a new one");
+    }
+
+    #[test]
+    fn an_endpoint_that_hangs_or_drips_is_asked_three_times() {
+        let hang = |_, mut stream: BufReader<TcpStream>| {
+            read_request(&mut stream);
+            while stream.get_mut().write_all(b"H").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        };
+        let webhook = Webhook::new(&server(hang), None).unwrap().timeout(Duration::from_millis(200));
+        let began = Instant::now();
+        let said: Vec<Outcome> = (0..100).map(|_| webhook.send(&Request::get()).0).collect();
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+        assert_eq!(said[2], Outcome::Failed("no answer within 0.2 s".into()));
+        assert_eq!(said[99], Outcome::Failed("no answer to 3 requests in a row, so it is not asked again".into()));
+    }
+
+    #[test]
+    fn an_answer_that_is_out_of_proportion_is_not_read() {
+        let url = server(|_, mut stream| {
+            read_request(&mut stream);
+            let stream = stream.get_mut();
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10000000\r\n\r\n").unwrap();
+            while stream.write_all(&[b'x'; 10_000]).is_ok() {}
+        });
+        let (outcome, _) = Webhook::new(&url, None).unwrap().send(&Request::get());
+        assert!(matches!(&outcome, Outcome::Failed(why) if why.contains("more than 4194304 bytes")), "{outcome:?}");
     }
 }

@@ -98,7 +98,7 @@ impl Trace {
     fn share(&mut self) {
         let mut known = Bodies::default();
         for record in &mut self.records {
-            let super::Seen::Snapshot(snapshot) = &mut record.seen else { continue };
+            let super::Observation::Snapshot(snapshot) = &mut record.seen else { continue };
             for body in snapshot.objects.values_mut() {
                 *body = known.keep(body.0.as_ref().clone());
             }

@@ -27,7 +27,7 @@ pub struct ConversionRun {
     pub hops: Vec<Hop>,
 }
 
-/// Where an input came from.
+/// The origin of an input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Origin {
@@ -35,7 +35,7 @@ pub enum Origin {
     Sample(String),
     /// Made from the schema.
     Generated {
-        /// How it was made.
+        /// Its origin.
         phase: Phase,
         /// The seed.
         seed: u64,
@@ -46,7 +46,7 @@ pub enum Origin {
     Case(String),
 }
 
-/// What kind of object an input is.
+/// The kind of object that an input is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Fit {
@@ -60,7 +60,7 @@ pub enum Fit {
 }
 
 impl Fit {
-    /// Whether an API server admits the input.
+    /// Returns whether an API server admits the input.
     pub fn is_valid(&self) -> bool {
         *self == Self::Valid
     }
@@ -73,12 +73,12 @@ pub struct Hop {
     /// What it starts from: 0 is the input, n is what the n-th hop gave.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub of: usize,
-    /// What was done.
+    /// The action.
     #[serde(default, skip_serializing_if = "Act::is_convert")]
     pub act: Act,
     /// The version that the object has afterwards.
     pub to: Arc<str>,
-    /// What came of it.
+    /// Its outcome.
     pub reply: Reply,
 }
 
@@ -87,7 +87,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// What a hop does.
+/// The action of a hop.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Act {
@@ -108,7 +108,7 @@ impl Act {
     }
 }
 
-/// What a client does to an object between two conversions.
+/// A change that a client makes between two conversions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Edit {
@@ -141,7 +141,7 @@ impl Edit {
     }
 }
 
-/// What came of a hop.
+/// The outcome of a hop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Reply {
@@ -295,7 +295,7 @@ impl ConversionRun {
         })
     }
 
-    /// What was done with what a hop gave.
+    /// Returns what was done with what a hop gave.
     pub fn after(&self, number: usize) -> impl Iterator<Item = Step<'_>> {
         self.steps_that(move |hop| hop.of == number)
     }

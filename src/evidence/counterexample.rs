@@ -17,7 +17,7 @@ pub struct Counterexample {
     pub fingerprint: String,
     /// The check that it broke.
     pub check: String,
-    /// What was wrong.
+    /// The error.
     pub message: String,
     /// The CRD.
     pub crd: String,
@@ -30,11 +30,11 @@ pub struct Counterexample {
     pub object: Value,
 }
 
-/// A text that is no saved case.
+/// A text that is not a saved case.
 #[derive(Debug, thiserror::Error)]
 pub enum CounterexampleError {
     /// Not made like a case.
-    #[error("this is no counterexample that crdproof saved: {0}")]
+    #[error("this is not a counterexample that crdproof saved: {0}")]
     Shape(#[from] serde_json::Error),
     /// Another kind of document, or one of another generation.
     #[error("this is a {kind:?} of {api_version:?}, not a Counterexample of {:?}", crate::subject::API_VERSION)]
@@ -45,7 +45,7 @@ pub enum CounterexampleError {
         api_version: String,
     },
     /// A fingerprint that no finding has.
-    #[error("{0:?} is no fingerprint of a finding")]
+    #[error("{0:?} is not a fingerprint of a finding")]
     Fingerprint(String),
 }
 

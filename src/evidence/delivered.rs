@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What became of one object of a source.
+/// The result for one object of a source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Delivered {
@@ -13,7 +13,7 @@ pub struct Delivered {
     pub name: String,
     /// The version that it is applied at.
     pub version: String,
-    /// What became of it.
+    /// Its outcome.
     pub became: Became,
     /// Where the live object was, or is, not as the source wants it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -23,7 +23,7 @@ pub struct Delivered {
     pub why: String,
 }
 
-/// What became of an object.
+/// The result for an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Became {
@@ -70,7 +70,7 @@ pub struct Health {
     pub why: String,
 }
 
-/// How an object is, in the words of `kstatus`.
+/// The state of an object, in the words of `kstatus`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     /// It is what its author asked for.

@@ -4,27 +4,31 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Transport, read_json};
+use crdproof_schema::text::truncate;
+
+/// The number of characters of a refusal that are kept: nobody reads more, and there are as many as objects.
+const MAX_MESSAGE: usize = 4000;
 
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Exchange {
     /// What the request was to find out.
-    pub ask: Ask,
+    pub ask: Purpose,
     /// The method.
     pub method: String,
     /// The body that was sent.
     pub sent: String,
-    /// What came back.
+    /// The outcome of a request.
     pub outcome: Outcome,
     /// From the request's start to the answer's end, in microseconds.
     pub micros: u64,
 }
 
-/// What a request is to find out.
+/// The purpose of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum Ask {
+pub enum Purpose {
     /// A plain conversion.
     Conversion,
     /// The same conversion while others are in flight; the number is that of the exchange that was alone.
@@ -43,7 +47,7 @@ pub enum Ask {
     NewerReview,
     /// A version that does not exist.
     UnknownVersion,
-    /// Something that is no proper review, named by what is wrong with it.
+    /// Something that is not a proper review, named by what is wrong with it.
     Malformed(String),
     /// A plain conversion after everything that is malformed.
     Afterwards,
@@ -55,7 +59,7 @@ pub enum Ask {
     Certificate,
 }
 
-/// What came back.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Outcome {
@@ -86,7 +90,7 @@ pub enum NotConverted {
     Failed(String),
 }
 
-/// A body with the objects of its review as they may be shown, by version. `None` where it is no JSON: that may be a
+/// A body with the objects of its review as they may be shown, by version. `None` where it is not JSON: that may be a
 /// piece of an object, and its secrets cannot be told from the rest.
 pub fn redacted_review(body: &str, redact: &dyn Fn(Option<&str>, &Value) -> Value) -> Option<Value> {
     let mut review: Value = read_json(body.as_bytes()).ok()?;
@@ -111,7 +115,7 @@ impl Exchange {
             Outcome::Failed(why) => Err(why.clone()),
             Outcome::Met(_) => Err("nothing was asked".into()),
             Outcome::Answered { status: 200, body, .. } => {
-                read_json(body.as_bytes()).map_err(|error| format!("HTTP 200 with a body that is no JSON ({error})"))
+                read_json(body.as_bytes()).map_err(|error| format!("HTTP 200 with a body that is not JSON ({error})"))
             }
             Outcome::Answered { status, .. } => Err(format!("HTTP {status}")),
         }
@@ -128,7 +132,7 @@ impl Exchange {
             },
             Some(_) => {
                 let message = response["result"]["message"].as_str().unwrap_or("without a message");
-                Err(NotConverted::Refused(format!("Failure: {message}")))
+                Err(NotConverted::Refused(format!("Failure: {}", truncate(message, MAX_MESSAGE))))
             }
             None => {
                 let why = "an answer without result.status, which API servers take for a failure";

@@ -15,12 +15,12 @@ const NAMED: usize = 5;
 /// Managers beyond these are counted together: some give themselves a new name with every start.
 const MANAGERS: usize = 40;
 
-/// What stands for all managers beyond those.
+/// The name that stands for all managers beyond those.
 const OTHERS: &str = "(others)";
 
 /// One CRD and its objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Holding {
+pub struct CrdInventory {
     /// `metadata.name`.
     pub name: String,
     /// `spec.group`.
@@ -30,24 +30,24 @@ pub struct Holding {
     /// `spec.names.plural`.
     pub plural: String,
     /// `spec.versions`, in their order.
-    pub versions: Vec<Offer>,
+    pub versions: Vec<CrdVersion>,
     /// `status.storedVersions`.
     pub stored: Vec<String>,
     /// `spec.conversion.webhook`, where that is the strategy.
     pub webhook: Option<Webhook>,
     /// `status.conditions`.
     pub conditions: Vec<Condition>,
-    /// What the objects say.
-    pub objects: Tally,
-    /// Why they were not looked at, where they were not.
-    pub unseen: Option<Unseen>,
+    /// What its objects name.
+    pub objects: ObjectCounts,
+    /// Why they were not read, where they were not.
+    pub not_read: Option<NotRead>,
     /// Objects of any kind that name an object of this one as their owner, by its version.
     pub owners: BTreeMap<String, Count>,
 }
 
 /// A version of a CRD.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Offer {
+pub struct CrdVersion {
     /// Its name.
     pub name: String,
     /// Whether it is served.
@@ -56,7 +56,7 @@ pub struct Offer {
     pub storage: bool,
 }
 
-/// How a conversion webhook is called.
+/// The address of a conversion webhook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Webhook {
     /// `clientConfig.url`.
@@ -80,21 +80,21 @@ pub struct Condition {
     pub why: String,
 }
 
-/// Why objects were not looked at.
+/// Why objects were not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unseen {
+pub enum NotRead {
     /// We may not list them.
     Forbidden(String),
     /// The server could not list them, which it cannot for others either.
     Broken(String),
-    /// Nobody asked, or there was nothing to ask.
-    Elsewhere(String),
+    /// They were not asked for, or cannot be served.
+    Unavailable(String),
 }
 
 /// Objects that have something in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
-    /// How many.
+    /// The number.
     pub objects: u64,
     /// The first of them.
     pub first: Vec<String>,
@@ -109,10 +109,10 @@ impl Count {
     }
 }
 
-/// What the objects of a kind say about versions.
+/// The versions that the objects of a kind name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// How many there are.
+pub struct ObjectCounts {
+    /// The number of them.
     pub seen: u64,
     /// How many of them have no managedFields at all.
     pub bare: u64,
@@ -139,11 +139,11 @@ pub fn shown(object: &Value) -> String {
     }
 }
 
-impl Holding {
+impl CrdInventory {
     /// Reads a CRD as a server gives it. Tolerant: what is missing is empty.
     pub fn read(definition: &Value) -> Self {
         let (spec, status) = (&definition["spec"], &definition["status"]);
-        let offer = |version: &Value| Offer {
+        let offer = |version: &Value| CrdVersion {
             name: text(&version["name"]),
             served: version["served"] == true,
             storage: version["storage"] == true,
@@ -168,43 +168,43 @@ impl Holding {
     }
 
     /// The version by this name, where the CRD has it.
-    pub fn version(&self, name: &str) -> Option<&Offer> {
+    pub fn version(&self, name: &str) -> Option<&CrdVersion> {
         self.versions.iter().find(|version| version.name == name)
     }
 
     /// The version that objects are stored at.
-    pub fn storage(&self) -> Option<&Offer> {
+    pub fn storage(&self) -> Option<&CrdVersion> {
         self.versions.iter().find(|version| version.storage)
     }
 
     /// The version to read objects through: the storage version where it is served, since that needs no conversion.
-    pub fn through(&self) -> Option<&Offer> {
-        let served = |version: &&Offer| version.served;
+    pub fn through(&self) -> Option<&CrdVersion> {
+        let served = |version: &&CrdVersion| version.served;
         self.storage().filter(served).or_else(|| self.versions.iter().find(served))
     }
 
     /// Counts what an object of this kind says.
     pub fn add(&mut self, object: &Value) {
-        let (tally, name, meta) = (&mut self.objects, shown(object), &object["metadata"]);
-        tally.seen += 1;
+        let (counts, name, meta) = (&mut self.objects, shown(object), &object["metadata"]);
+        counts.seen += 1;
         let mut entries: Vec<(String, String)> = list(&meta["managedFields"])
             .map(|entry| (version_of(entry["apiVersion"].as_str(), &self.group), text(&entry["manager"])))
             .collect();
-        tally.bare += u64::from(entries.is_empty());
+        counts.bare += u64::from(entries.is_empty());
         // One manager may have several entries at a version: by operation, and by subresource.
         entries.sort();
         entries.dedup();
         for (version, manager) in entries {
-            let known = tally.entries.contains_key(&(version.clone(), manager.clone()));
-            let many = tally.entries.keys().filter(|(each, _)| *each == version).count() >= MANAGERS;
+            let known = counts.entries.contains_key(&(version.clone(), manager.clone()));
+            let many = counts.entries.keys().filter(|(each, _)| *each == version).count() >= MANAGERS;
             let manager = if known || !many { manager } else { OTHERS.to_owned() };
-            tally.entries.entry((version, manager)).or_default().add(&name);
+            counts.entries.entry((version, manager)).or_default().add(&name);
         }
         if let Some(applied) = meta["annotations"][LAST_APPLIED].as_str()
             && let Ok(applied) = serde_json::from_str::<Value>(applied)
             && let Some(version) = applied["apiVersion"].as_str()
         {
-            tally.applied.entry(version_of(Some(version), &self.group)).or_default().add(&name);
+            counts.applied.entry(version_of(Some(version), &self.group)).or_default().add(&name);
         }
     }
 
@@ -251,58 +251,58 @@ mod tests {
 
     use super::*;
 
-    fn widgets() -> Holding {
-        Holding::read(&json!({"metadata": {"name": "widgets.example.com"}, "spec": {"group": "example.com",
+    fn widgets() -> CrdInventory {
+        CrdInventory::read(&json!({"metadata": {"name": "widgets.example.com"}, "spec": {"group": "example.com",
             "names": {"kind": "Widget", "plural": "widgets"}, "versions": [
                 {"name": "v1", "served": true, "storage": false}, {"name": "v2", "served": false, "storage": true}]}}))
     }
 
     #[test]
     fn objects_are_read_through_the_storage_version_or_a_served_one() {
-        let mut holding = widgets();
-        assert_eq!(holding.through().map(|version| version.name.as_str()), Some("v1"));
-        holding.versions[1].served = true;
-        assert_eq!(holding.through().map(|version| version.name.as_str()), Some("v2"));
-        assert_eq!(Holding::read(&json!([1])).through(), None);
+        let mut inventory = widgets();
+        assert_eq!(inventory.through().map(|version| version.name.as_str()), Some("v1"));
+        inventory.versions[1].served = true;
+        assert_eq!(inventory.through().map(|version| version.name.as_str()), Some("v2"));
+        assert_eq!(CrdInventory::read(&json!([1])).through(), None);
     }
 
     #[test]
     fn each_object_counts_once_for_a_manager_at_a_version() {
-        let mut holding = widgets();
+        let mut inventory = widgets();
         let entry = |version: &str, part: &str| json!({"apiVersion": version, "manager": "alice", "subresource": part});
-        holding.add(&json!({"metadata": {"name": "a", "namespace": "n", "managedFields": [
+        inventory.add(&json!({"metadata": {"name": "a", "namespace": "n", "managedFields": [
             entry("example.com/v1", ""), entry("example.com/v1", "status"), entry("other.io/v1", "")]}}));
-        holding.add(
+        inventory.add(
             &json!({"metadata": {"name": "b", "annotations": {LAST_APPLIED: "{\"apiVersion\":\"example.com/v0\"}"}}}),
         );
-        holding.add(&json!({"metadata": {"name": "c", "annotations": {LAST_APPLIED: "no JSON"}}}));
-        let keys: Vec<_> = holding.objects.entries.keys().map(|(version, _)| version.as_str()).collect();
+        inventory.add(&json!({"metadata": {"name": "c", "annotations": {LAST_APPLIED: "no JSON"}}}));
+        let keys: Vec<_> = inventory.objects.entries.keys().map(|(version, _)| version.as_str()).collect();
         assert_eq!(keys, ["other.io/v1", "v1"]);
-        let count = &holding.objects.entries[&("v1".to_owned(), "alice".to_owned())];
+        let count = &inventory.objects.entries[&("v1".to_owned(), "alice".to_owned())];
         assert_eq!((count.objects, count.first.as_slice()), (1, ["n/a".to_owned()].as_slice()));
-        assert_eq!((holding.objects.seen, holding.objects.bare), (3, 2));
-        assert_eq!(holding.objects.applied.keys().collect::<Vec<_>>(), ["v0"]);
+        assert_eq!((inventory.objects.seen, inventory.objects.bare), (3, 2));
+        assert_eq!(inventory.objects.applied.keys().collect::<Vec<_>>(), ["v0"]);
     }
 
     #[test]
     fn memory_does_not_grow_with_managers_or_objects() {
-        let mut holding = widgets();
+        let mut inventory = widgets();
         for number in 0..1000 {
-            holding.add(&json!({"metadata": {"name": format!("o-{number}"), "managedFields": [
+            inventory.add(&json!({"metadata": {"name": format!("o-{number}"), "managedFields": [
                 {"apiVersion": "example.com/v1", "manager": format!("m-{number}")}]}}));
         }
-        assert_eq!(holding.objects.entries.len(), MANAGERS + 1);
-        let others = &holding.objects.entries[&("v1".to_owned(), OTHERS.to_owned())];
+        assert_eq!(inventory.objects.entries.len(), MANAGERS + 1);
+        let others = &inventory.objects.entries[&("v1".to_owned(), OTHERS.to_owned())];
         assert_eq!((others.objects, others.first.len()), (960, NAMED));
     }
 
     #[test]
     fn owners_are_known_by_group_and_kind() {
-        let mut holding = widgets();
+        let mut inventory = widgets();
         let owner = |version: &str, kind: &str| json!({"apiVersion": version, "kind": kind, "name": "x"});
-        holding.add_owned("pods", &json!({"metadata": {"name": "p", "ownerReferences": [
+        inventory.add_owned("pods", &json!({"metadata": {"name": "p", "ownerReferences": [
             owner("example.com/v1", "Widget"), owner("example.com/v1", "Gadget"), owner("example.com.au/v1", "Widget")]}}));
-        assert_eq!(holding.owners.keys().collect::<Vec<_>>(), ["v1"]);
-        assert_eq!(holding.owners["v1"].first, ["pods p"]);
+        assert_eq!(inventory.owners.keys().collect::<Vec<_>>(), ["v1"]);
+        assert_eq!(inventory.owners["v1"].first, ["pods p"]);
     }
 }

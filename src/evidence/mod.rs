@@ -1,32 +1,38 @@
 //! What acting recorded: plain data that can be saved, judged again and compared.
 
 mod action;
+mod attempt;
 mod body;
 mod counterexample;
 mod delivered;
 mod exchange;
 pub mod inventory;
 mod json;
+mod left_out;
 mod named;
 mod object;
+mod probe;
 mod step;
-mod taken;
+mod sample_file;
 mod trace;
 mod transport;
 mod conversion;
 
 pub use action::{Action, Listing};
+pub use attempt::{Attempt, AttemptKind, AttemptResponse, ObjectName};
 pub use body::{Bodies, Body};
 pub use conversion::{Act, Answer, ConversionRun, Edit, Fit, Hop, Origin, Reply, Step, normalised};
 pub use counterexample::{Counterexample, CounterexampleError};
 pub use delivered::{Became, Delivered, Differs, Health, State};
-pub use exchange::{Ask, Exchange, NotConverted, Outcome, redacted_review};
+pub use exchange::{Exchange, NotConverted, Outcome, Purpose, redacted_review};
 pub(crate) use json::read_json;
+pub use left_out::{LeftOut, LeftOutReason};
 pub use object::Object;
+pub use probe::ProbeResult;
+pub use sample_file::SampleFile;
 pub use step::{ApplyStep, RetirementStep, Scenario, ServingStep, Step as ScenarioStep, StorageStep};
-pub use taken::Taken;
 pub use trace::{
-    AdmissionSeen, Call, Cleaned, Driven, LeftOut, MigrationPass, Names, PassName, Record, ReviewSeen, Seen, Settled,
-    Snapshot, Trace, WatchEvent, WatchLog,
+    Call, Cleaned, Driven, MigrationPass, Names, Observation, ObservedAdmission, ObservedReview, PassName, Record,
+    Settled, Snapshot, Trace, WatchEvent, WatchLog,
 };
 pub use transport::{Certificate, Transport};

@@ -2,7 +2,7 @@
 
 /// A text that names no value of an enum.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no {what}")]
+#[error("{text:?} is not a {what}")]
 pub struct UnknownName {
     pub(super) text: String,
     pub(super) what: &'static str,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Action, Body, Delivered, Health, Listing, Scenario, ScenarioStep as Step};
+use super::{Action, Body, Delivered, Health, LeftOut, Listing, Scenario, ScenarioStep as Step};
 use crdproof_schema::kubernetes::KubeVersion;
 
 /// The record of the scenarios of one CRD on one API server: what was done, step by step, and what was seen.
@@ -18,10 +18,10 @@ pub struct Trace {
     pub recorded: String,
     /// The CRD.
     pub crd: String,
-    /// How many requests it took.
+    /// The number of requests.
     #[serde(default)]
     pub requests: u64,
-    /// What was seen, in order.
+    /// The observations, in order.
     pub records: Vec<Record>,
 }
 
@@ -31,14 +31,14 @@ pub struct Trace {
 pub struct Record {
     /// The step that it belongs to, such as `serving/create`.
     pub step: Step,
-    /// What was seen.
-    pub seen: Seen,
+    /// The observations.
+    pub seen: Observation,
 }
 
-/// What can be seen.
+/// An observation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum Seen {
+pub enum Observation {
     /// A request and its answer.
     Call(Call),
     /// All objects at one version.
@@ -49,46 +49,32 @@ pub enum Seen {
     Names(Names),
     /// The version that each object is stored at, by `namespace/name`.
     Stored(BTreeMap<String, String>),
-    /// What a watch told.
+    /// The events of a watch.
     Watch(WatchLog),
     /// Reviews that reached the converter.
-    Reviews(Vec<ReviewSeen>),
-    /// Where writes landed after the storage version changed.
+    Reviews(Vec<ObservedReview>),
+    /// The versions at which writes were stored after the storage version changed.
     Settled(Settled),
-    /// What one pass of the built-in migration did.
+    /// The result of one pass of the built-in migration.
     Pass(MigrationPass),
-    /// How many writes were refused.
+    /// The number of writes that were refused.
     RefusedWrites(u64),
     /// Whether the server keeps transition rules.
     RulesKept(bool),
-    /// What a retirement did to managedFields.
+    /// The changes of managedFields by a retirement.
     Cleaned(Cleaned),
     /// What an admission webhook was shown.
-    Admission(AdmissionSeen),
-    /// How a migration ended.
+    Admission(ObservedAdmission),
+    /// The end of a migration.
     Driven(Driven),
     /// What became of an object of a source that was applied as a whole.
     Delivered(Delivered),
     /// The health of such an object, each time that it changed.
     Health(Health),
-    /// An object that no scenario writes, because the converter does not convert it.
+    /// An object that no scenario writes, because it cannot be used at every version.
     LeftOut(LeftOut),
     /// Why a scenario ended before its last step: what the server answered.
     Stopped(String),
-}
-
-/// An object that no scenario writes: with it, every list of its kind would fail.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct LeftOut {
-    /// Its version.
-    pub version: String,
-    /// Its name.
-    pub name: String,
-    /// Whether the subject's author wrote it.
-    pub is_sample: bool,
-    /// What the converter said.
-    pub why: String,
 }
 
 /// One request and its answer.
@@ -103,7 +89,7 @@ pub struct Call {
     /// The object's name, or nothing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// What was sent.
+    /// The content that was sent.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub sent: Value,
     /// The status code.
@@ -111,18 +97,26 @@ pub struct Call {
     /// Warnings that came with the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What the server answered.
+    /// The response of the server.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub answered: Value,
 }
 
 impl Call {
-    /// Whether the server did what it was asked for.
+    /// Returns whether the server did what it was asked for.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// What the server says about a failure.
+    /// Returns the field that the server does not accept, if it is one alone.
+    pub fn refused_field(&self) -> Option<String> {
+        let causes = self.answered["details"]["causes"].as_array()?;
+        let mut fields = causes.iter().filter_map(|cause| cause["field"].as_str()).filter(|field| *field != "<nil>");
+        let field = fields.next()?;
+        fields.all(|other| other == field).then(|| format!(".{field}"))
+    }
+
+    /// Returns what the server says about a failure.
     pub fn message(&self) -> String {
         let message = self.answered["message"].as_str().unwrap_or("without a message");
         format!("{} {message}", self.status)
@@ -151,7 +145,7 @@ pub struct Names {
     pub names: Vec<String>,
 }
 
-/// What a watch told.
+/// The events of a watch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WatchLog {
@@ -178,7 +172,7 @@ pub struct WatchEvent {
 /// A review that reached the converter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ReviewSeen {
+pub struct ObservedReview {
     /// The versions of its objects.
     pub from: Vec<String>,
     /// The version asked for.
@@ -193,7 +187,7 @@ pub struct ReviewSeen {
     pub answered: bool,
 }
 
-/// Where writes landed after the storage version changed.
+/// The versions at which writes were stored after the storage version changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Settled {
@@ -204,7 +198,7 @@ pub struct Settled {
 }
 
 impl Settled {
-    /// How many writes in a row show that the change has taken effect.
+    /// The number of writes in a row that show that the change has taken effect.
     pub const ENOUGH: usize = 5;
 
     /// Returns whether the change has taken effect at every server.
@@ -213,7 +207,7 @@ impl Settled {
     }
 }
 
-/// What one pass of the built-in migration did.
+/// The result of one pass of the built-in migration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MigrationPass {
@@ -230,7 +224,7 @@ pub struct MigrationPass {
     pub failed: u64,
 }
 
-/// Which pass of the built-in migration.
+/// A pass of the built-in migration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PassName {
@@ -244,7 +238,7 @@ pub enum PassName {
     Last,
 }
 
-/// What a retirement did to managedFields.
+/// The changes of managedFields by a retirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Cleaned {
@@ -257,7 +251,7 @@ pub struct Cleaned {
 /// A request that reached an admission webhook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AdmissionSeen {
+pub struct ObservedAdmission {
     /// The version that the webhook is registered for.
     #[serde(rename = "version")]
     pub registered: String,
@@ -287,7 +281,7 @@ pub struct AdmissionSeen {
     pub old_object: Value,
 }
 
-/// How a migration ended, in the words of whoever drove it.
+/// The end of a migration, as reported by the tool that ran it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Driven {
@@ -295,25 +289,34 @@ pub struct Driven {
     pub done: bool,
     /// Whether it came to an end by itself within its time.
     pub ended: bool,
-    /// What it said.
+    /// Its message.
     pub said: String,
 }
 
 impl Trace {
+    /// Returns every request and its answer, of all steps.
+    pub fn all_calls(&self) -> impl Iterator<Item = &Call> {
+        self.records
+            .iter()
+            .filter_map(|record| if let Observation::Call(call) = &record.seen { Some(call) } else { None })
+    }
+
     /// Returns the objects that no scenario writes.
     pub fn left_out(&self) -> impl Iterator<Item = &LeftOut> {
-        self.records.iter().filter_map(|record| if let Seen::LeftOut(one) = &record.seen { Some(one) } else { None })
+        self.records
+            .iter()
+            .filter_map(|record| if let Observation::LeftOut(one) = &record.seen { Some(one) } else { None })
     }
 
     /// Returns the steps at which scenarios ended early, and why.
     pub fn stopped(&self) -> impl Iterator<Item = (Step, &str)> {
         self.records.iter().filter_map(|record| {
-            if let Seen::Stopped(why) = &record.seen { Some((record.step, why.as_str())) } else { None }
+            if let Observation::Stopped(why) = &record.seen { Some((record.step, why.as_str())) } else { None }
         })
     }
 
     /// Returns what was seen in a step.
-    pub fn of(&self, step: impl Into<Step>) -> impl Iterator<Item = &Seen> {
+    pub fn of(&self, step: impl Into<Step>) -> impl Iterator<Item = &Observation> {
         let step = step.into();
         self.records.iter().filter(move |record| record.step == step).map(|record| &record.seen)
     }
@@ -330,67 +333,68 @@ impl Trace {
 
     /// Returns the requests of a step.
     pub fn calls(&self, step: impl Into<Step>) -> impl Iterator<Item = &Call> {
-        self.of(step).filter_map(|seen| if let Seen::Call(seen) = seen { Some(seen) } else { None })
+        self.of(step).filter_map(|seen| if let Observation::Call(seen) = seen { Some(seen) } else { None })
     }
 
     /// Returns all objects as they were seen in a step, by version.
     pub fn snapshots(&self, step: impl Into<Step>) -> impl Iterator<Item = &Snapshot> {
-        self.of(step).filter_map(|seen| if let Seen::Snapshot(seen) = seen { Some(seen) } else { None })
+        self.of(step).filter_map(|seen| if let Observation::Snapshot(seen) = seen { Some(seen) } else { None })
     }
 
     /// Returns the lists of names in a step.
     pub fn names(&self, step: impl Into<Step>) -> impl Iterator<Item = &Names> {
-        self.of(step).filter_map(|seen| if let Seen::Names(seen) = seen { Some(seen) } else { None })
+        self.of(step).filter_map(|seen| if let Observation::Names(seen) = seen { Some(seen) } else { None })
     }
 
     /// Returns what watches reported in a step.
     pub fn watches(&self, step: impl Into<Step>) -> impl Iterator<Item = &WatchLog> {
-        self.of(step).filter_map(|seen| if let Seen::Watch(seen) = seen { Some(seen) } else { None })
+        self.of(step).filter_map(|seen| if let Observation::Watch(seen) = seen { Some(seen) } else { None })
     }
 
     /// Returns what became of delivered objects in a step.
     pub fn delivered(&self, step: impl Into<Step>) -> impl Iterator<Item = &Delivered> {
-        self.of(step).filter_map(|seen| if let Seen::Delivered(seen) = seen { Some(seen) } else { None })
+        self.of(step).filter_map(|seen| if let Observation::Delivered(seen) = seen { Some(seen) } else { None })
     }
 
     /// Returns how the health of objects changed in a step.
     pub fn health(&self, step: impl Into<Step>) -> impl Iterator<Item = &Health> {
-        self.of(step).filter_map(|seen| if let Seen::Health(seen) = seen { Some(seen) } else { None })
+        self.of(step).filter_map(|seen| if let Observation::Health(seen) = seen { Some(seen) } else { None })
     }
 
     /// Returns the versions that objects were stored at in a step, one observation after the other.
     pub fn stored(&self, step: impl Into<Step>) -> impl Iterator<Item = &BTreeMap<String, String>> {
-        self.of(step).filter_map(|seen| if let Seen::Stored(seen) = seen { Some(seen) } else { None })
+        self.of(step).filter_map(|seen| if let Observation::Stored(seen) = seen { Some(seen) } else { None })
     }
 
     /// Returns what admission webhooks were shown in a step.
-    pub fn admissions(&self, step: impl Into<Step>) -> impl Iterator<Item = &AdmissionSeen> {
-        self.of(step).filter_map(|seen| if let Seen::Admission(seen) = seen { Some(seen) } else { None })
+    pub fn admissions(&self, step: impl Into<Step>) -> impl Iterator<Item = &ObservedAdmission> {
+        self.of(step).filter_map(|seen| if let Observation::Admission(seen) = seen { Some(seen) } else { None })
     }
 
     /// Returns how migrations ended in a step.
     pub fn driven(&self, step: impl Into<Step>) -> impl Iterator<Item = &Driven> {
-        self.of(step).filter_map(|seen| if let Seen::Driven(seen) = seen { Some(seen) } else { None })
+        self.of(step).filter_map(|seen| if let Observation::Driven(seen) = seen { Some(seen) } else { None })
     }
 
     /// Returns where writes landed in a step.
     pub fn settled(&self, step: impl Into<Step>) -> impl Iterator<Item = &Settled> {
-        self.of(step).filter_map(|seen| if let Seen::Settled(seen) = seen { Some(seen) } else { None })
+        self.of(step).filter_map(|seen| if let Observation::Settled(seen) = seen { Some(seen) } else { None })
     }
 
     /// Returns how many writes were refused in a step.
     pub fn refused_writes(&self, step: impl Into<Step>) -> impl Iterator<Item = &u64> {
-        self.of(step).filter_map(|seen| if let Seen::RefusedWrites(seen) = seen { Some(seen) } else { None })
+        self.of(step).filter_map(|seen| if let Observation::RefusedWrites(seen) = seen { Some(seen) } else { None })
     }
 
     /// Returns what a pass of the built-in migration did in a step.
     pub fn pass(&self, step: impl Into<Step>, name: PassName) -> Option<&MigrationPass> {
-        let mut passes = self.of(step).filter_map(|seen| if let Seen::Pass(pass) = seen { Some(pass) } else { None });
+        let mut passes =
+            self.of(step).filter_map(|seen| if let Observation::Pass(pass) = seen { Some(pass) } else { None });
         passes.find(|pass| pass.pass == name)
     }
 
     /// Returns the definition as it was at the end of a step.
     pub fn definition(&self, step: impl Into<Step>) -> Option<&Value> {
-        self.of(step).filter_map(|seen| if let Seen::Definition(crd) = seen { Some(crd) } else { None }).last()
+        self.of(step).filter_map(|seen| if let Observation::Definition(crd) = seen { Some(crd) } else { None }).last()
     }
 }

@@ -1,10 +1,10 @@
-//! Looking at what a cluster holds. Everything here is a GET: nothing is written, not even a dry run.
+//! Reads what a cluster stores. Every request is a GET: nothing is written, not even a dry run.
 
 use serde_json::Value;
 
 use super::migrate::pause;
 use super::retire::dependents::kinds;
-use crate::evidence::inventory::{Holding, Unseen};
+use crate::evidence::inventory::{CrdInventory, NotRead};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, Api, METADATA_LIST, Query, Resource, definitions};
 
@@ -14,132 +14,132 @@ const PAGE: u32 = 500;
 /// CRDs in a page: each may be a megabyte.
 const CRDS: u32 = 50;
 
-/// How often a page is asked for where the server is busy.
+/// The number of attempts at a page while the server is busy.
 const TRIES: u32 = 6;
 
-/// How often a list is begun anew where the server has forgotten its beginning.
+/// The number of times that a list is restarted after its continue token expired.
 const STARTS: u32 = 3;
 
-/// What to look at.
+/// The selection of what to read.
 #[derive(Debug, Clone, Default)]
-pub struct Wish {
+pub struct Scope {
     /// Only these CRDs; all where there are none.
     pub names: Vec<String>,
-    /// Look for owner references in all kinds, not only in those of the CRDs that are looked at.
+    /// Whether to search all kinds for owner references, not only those of the CRDs.
     pub owners: bool,
 }
 
-/// What was seen.
+/// The inventory that was read.
 #[derive(Debug, Clone, Default)]
-pub struct Seen {
+pub struct Inventory {
     /// The CRDs, sorted by name.
-    pub holdings: Vec<Holding>,
+    pub inventories: Vec<CrdInventory>,
     /// Names that no CRD has.
     pub absent: Vec<String>,
-    /// Other kinds that could not be looked at for owner references.
+    /// Other kinds that could not be searched for owner references.
     pub unread: Vec<String>,
 }
 
-/// Who is told which kind is looked at, and how many of its objects were.
+/// Receives the kind that is being read, and how many of its objects were.
 pub type Progress<'p> = &'p mut (dyn FnMut(&str, u64) + Send);
 
-/// Why a list ended before its end.
+/// Why a list is incomplete.
 enum Cut {
     Refused(Answer),
     Failed(ClusterError),
 }
 
-/// Looks.
-pub async fn look(api: &Api, wish: &Wish, progress: Progress<'_>) -> Result<Seen, ClusterError> {
-    let mut seen = Seen::default();
-    if wish.names.is_empty() {
-        let mut read = |item: &Value| seen.holdings.push(Holding::read(item));
+/// Reads the CRDs of a cluster and what their objects name.
+pub async fn read(api: &Api, scope: &Scope, progress: Progress<'_>) -> Result<Inventory, ClusterError> {
+    let mut seen = Inventory::default();
+    if scope.names.is_empty() {
+        let mut add = |item: &Value| seen.inventories.push(CrdInventory::read(item));
         let kind = definitions();
-        match pages(api, &kind, "application/json", CRDS, &mut read, &mut |_| ()).await {
+        match pages(api, &kind, "application/json", CRDS, &mut add, &mut |_| ()).await {
             Ok(()) => {}
             Err(Cut::Refused(answer)) => return Err(refused(answer)),
             Err(Cut::Failed(error)) => return Err(error),
         }
     }
-    for name in &wish.names {
+    for name in &scope.names {
         let answer = api.get(&definitions().path_of(name)).await?;
         match answer.status {
             404 => seen.absent.push(name.clone()),
-            200..300 if answer.json()["spec"].is_object() => seen.holdings.push(Holding::read(&answer.json())),
-            200..300 => return Err(nonsense(&answer)),
+            200..300 if answer.json()["spec"].is_object() => seen.inventories.push(CrdInventory::read(&answer.json())),
+            200..300 => return Err(not_kubernetes(&answer)),
             _ => return Err(refused(answer)),
         }
     }
-    seen.holdings.sort_by(|left, right| left.name.cmp(&right.name));
-    seen.holdings.dedup_by(|left, right| left.name == right.name);
-    for index in 0..seen.holdings.len() {
-        look_at(api, &mut seen.holdings, index, progress).await?;
+    seen.inventories.sort_by(|left, right| left.name.cmp(&right.name));
+    seen.inventories.dedup_by(|left, right| left.name == right.name);
+    for index in 0..seen.inventories.len() {
+        read_objects(api, &mut seen.inventories, index, progress).await?;
     }
-    if wish.owners {
-        look_for_owners(api, &mut seen, progress).await?;
+    if scope.owners {
+        search_owners(api, &mut seen, progress).await?;
     }
     Ok(seen)
 }
 
-/// Goes through the objects of one CRD. They may be owned by objects of any of them.
-async fn look_at(
+/// Reads the objects of one CRD. Any of the CRDs may own them.
+async fn read_objects(
     api: &Api,
-    holdings: &mut [Holding],
+    inventories: &mut [CrdInventory],
     index: usize,
     progress: Progress<'_>,
 ) -> Result<(), ClusterError> {
-    let holding = &holdings[index];
-    let Some(version) = holding.through() else {
-        holdings[index].unseen = Some(Unseen::Elsewhere("no version is served".into()));
+    let inventory = &inventories[index];
+    let Some(version) = inventory.through() else {
+        inventories[index].not_read = Some(NotRead::Unavailable("no version is served".into()));
         return Ok(());
     };
-    let (name, plural) = (holding.name.clone(), holding.plural.clone());
-    let kind = Resource::cluster_wide(&holding.group, &version.name, &plural);
+    let (name, plural) = (inventory.name.clone(), inventory.plural.clone());
+    let kind = Resource::cluster_wide(&inventory.group, &version.name, &plural);
     for _ in 0..STARTS {
-        // What a list that is begun anew had counted must not count twice.
-        let before = holdings.to_vec();
+        // A list that is started again must not count objects twice.
+        let before = inventories.to_vec();
         let mut add = |item: &Value| {
-            holdings[index].add(item);
-            for holding in holdings.iter_mut() {
-                holding.add_owned(&plural, item);
+            inventories[index].add(item);
+            for inventory in inventories.iter_mut() {
+                inventory.add_owned(&plural, item);
             }
         };
         let cut = pages(api, &kind, METADATA_LIST, PAGE, &mut add, &mut |seen| progress(&name, seen)).await;
-        let unseen = match cut {
+        let not_read = match cut {
             Ok(()) => return Ok(()),
             Err(Cut::Refused(answer)) if answer.status == 410 => {
-                holdings.clone_from_slice(&before);
+                inventories.clone_from_slice(&before);
                 continue;
             }
-            Err(Cut::Refused(answer)) if matches!(answer.status, 401 | 403) => Unseen::Forbidden(answer.message()),
+            Err(Cut::Refused(answer)) if matches!(answer.status, 401 | 403) => NotRead::Forbidden(answer.message()),
             // A CRD that went away, or one that is not Established.
             Err(Cut::Refused(answer)) if answer.status == 404 => {
-                Unseen::Elsewhere("the server does not know it".into())
+                NotRead::Unavailable("the server does not serve it".into())
             }
-            Err(Cut::Refused(answer)) => Unseen::Broken(format!("{} {}", answer.status, answer.message())),
-            Err(Cut::Failed(error @ ClusterError::Deadline { .. })) => Unseen::Broken(error.to_string()),
+            Err(Cut::Refused(answer)) => NotRead::Broken(format!("{} {}", answer.status, answer.message())),
+            Err(Cut::Failed(error @ ClusterError::Deadline { .. })) => NotRead::Broken(error.to_string()),
             Err(Cut::Failed(error)) => return Err(error),
         };
-        holdings.clone_from_slice(&before);
-        holdings[index].unseen = Some(unseen);
+        inventories.clone_from_slice(&before);
+        inventories[index].not_read = Some(not_read);
         return Ok(());
     }
-    holdings[index].unseen =
-        Some(Unseen::Elsewhere("the server forgot the list before its end, time and again".into()));
+    inventories[index].not_read =
+        Some(NotRead::Unavailable("the list expired on the server before it was complete, several times".into()));
     Ok(())
 }
 
-/// Goes through all other kinds.
-async fn look_for_owners(api: &Api, seen: &mut Seen, progress: Progress<'_>) -> Result<(), ClusterError> {
+/// Searches all other kinds for owner references.
+async fn search_owners(api: &Api, seen: &mut Inventory, progress: Progress<'_>) -> Result<(), ClusterError> {
     for kind in kinds(api, &mut seen.unread).await? {
-        let known = |holding: &Holding| holding.group == kind.group && holding.plural == kind.plural;
-        if seen.holdings.iter().any(known) {
+        let known = |inventory: &CrdInventory| inventory.group == kind.group && inventory.plural == kind.plural;
+        if seen.inventories.iter().any(known) {
             continue;
         }
-        let before = seen.holdings.clone();
+        let before = seen.inventories.clone();
         let mut add = |item: &Value| {
-            for holding in &mut seen.holdings {
-                holding.add_owned(&kind.plural, item);
+            for inventory in &mut seen.inventories {
+                inventory.add_owned(&kind.plural, item);
             }
         };
         let shown = if kind.group.is_empty() { kind.plural.clone() } else { format!("{}.{}", kind.plural, kind.group) };
@@ -147,7 +147,7 @@ async fn look_for_owners(api: &Api, seen: &mut Seen, progress: Progress<'_>) -> 
             Ok(()) => {}
             // Rights, an extension server that is away, or a list that the server forgot.
             Err(Cut::Refused(_) | Cut::Failed(ClusterError::Deadline { .. })) => {
-                seen.holdings = before;
+                seen.inventories = before;
                 seen.unread.push(shown);
             }
             Err(Cut::Failed(error)) => return Err(error),
@@ -176,9 +176,9 @@ async fn pages(
             return Err(Cut::Refused(answer));
         }
         let found = answer.json();
-        // A proxy's page of welcome is a success, too.
+        // A proxy's login page is a success, too.
         if !found["kind"].as_str().is_some_and(|kind| kind.ends_with("List")) {
-            return Err(Cut::Failed(nonsense(&answer)));
+            return Err(Cut::Failed(not_kubernetes(&answer)));
         }
         for item in found["items"].as_array().into_iter().flatten() {
             count += 1;
@@ -186,8 +186,8 @@ async fn pages(
         }
         seen(count);
         match found["metadata"]["continue"].as_str().filter(|next| !next.is_empty()) {
-            // A server that goes round in circles would keep us for ever.
-            Some(next) if next == token => return Err(Cut::Failed(nonsense(&answer))),
+            // A server that repeats its continue token would never end.
+            Some(next) if next == token => return Err(Cut::Failed(not_kubernetes(&answer))),
             Some(next) => next.clone_into(&mut token),
             None => return Ok(()),
         }
@@ -208,7 +208,7 @@ pub(super) async fn page(api: &Api, path: &str, accept: &str) -> Result<Answer, 
     }
 }
 
-pub(super) fn nonsense(answer: &Answer) -> ClusterError {
+pub(super) fn not_kubernetes(answer: &Answer) -> ClusterError {
     let said = String::from_utf8_lossy(&answer.body).split_whitespace().collect::<Vec<_>>().join(" ");
     ClusterError::NotKubernetes { call: answer.call.clone(), said: said.chars().take(200).collect() }
 }
@@ -216,8 +216,8 @@ pub(super) fn nonsense(answer: &Answer) -> ClusterError {
 pub(super) fn refused(answer: Answer) -> ClusterError {
     if matches!(answer.status, 401 | 403) {
         return ClusterError::NotAllowed {
-            why: format!("may not read CRDs: {}", answer.message()),
-            help: "an audit needs get and list of customresourcedefinitions, and list of the kinds to look at".into(),
+            why: format!("not allowed to read CRDs: {}", answer.message()),
+            help: "an audit needs get and list of customresourcedefinitions, and list of the kinds to read".into(),
         };
     }
     let message = answer.message();

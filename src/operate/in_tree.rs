@@ -13,7 +13,7 @@ const GROUP: &str = "storagemigration.k8s.io";
 /// Newest first: what a server offers is used as the newest that it offers.
 const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 
-/// How a migration by the control plane ended.
+/// The end of a migration by the control plane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     /// The API version that was used.
@@ -22,7 +22,7 @@ pub struct Ended {
     pub state: String,
     /// What the control plane said.
     pub message: String,
-    /// How long it took.
+    /// Its duration.
     pub took: Duration,
 }
 

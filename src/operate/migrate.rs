@@ -9,7 +9,7 @@ use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::object_key;
 use crdproof_envtest::api::{Answer, Api, METADATA_LIST, PatchKind, Query, Resource};
 
-/// How a migration is made.
+/// The settings of a migration.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     /// Objects in a page.
@@ -26,7 +26,7 @@ impl Default for Pace {
     }
 }
 
-/// What a migration did.
+/// The result of a migration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Migrated {
     /// Objects that were looked at.
@@ -44,7 +44,7 @@ pub struct Migrated {
 /// Failures beyond these are only counted.
 pub(super) const MOST: usize = 20;
 
-/// What became of one object.
+/// The result for one object.
 enum Outcome {
     Rewritten,
     Unmoved,
@@ -166,7 +166,7 @@ async fn touch(api: &Api, kind: &Resource, item: &Value, tries: u32) -> (String,
     (object_key(item), outcome)
 }
 
-/// How long to wait before the next try; `None` where trying again is no use.
+/// Returns how long to wait before the next try; `None` where trying again is no use.
 pub(super) fn pause(answer: &Answer, attempt: u32) -> Option<Duration> {
     let asked = answer.headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
     match answer.status {

@@ -7,10 +7,10 @@ use super::migrate::{Migrated, Pace, migrate};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Api, PatchKind, Resource, definitions};
 
-/// How often all objects are gone through, at most.
+/// The maximum number of passes over all objects.
 const PASSES: usize = 5;
 
-/// What is known about a kind before it is migrated.
+/// The state of a kind before it is migrated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outlook {
     /// The kind at its storage version, or at a served one where that is not served.
@@ -23,7 +23,7 @@ pub struct Outlook {
     pub generation: i64,
 }
 
-/// How a migration ended.
+/// The end of a migration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
     /// The last pass moved nothing, so nothing is stored at another version.

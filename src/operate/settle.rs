@@ -16,13 +16,13 @@ use crdproof_envtest::local::Local;
 use crdproof_envtest::retry;
 use crdproof_envtest::{ClusterError, Server};
 
-/// How many writes in a row must land at the new version, at each server, until the flip counts as done.
+/// The number of writes in a row that must be stored at the new version, at each server, until the flip counts as done.
 const ENOUGH: usize = crate::evidence::Settled::ENOUGH;
 
 /// A request of ours that is under way.
 pub type Flight = JoinHandle<Result<Answer, ClusterError>>;
 
-/// What was seen at one API server.
+/// The observations at one API server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Landed {
     /// Writes that still landed at the old version.
@@ -31,7 +31,7 @@ pub struct Landed {
     pub row: usize,
 }
 
-/// How a flip settled.
+/// The result of waiting for a flip.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settled {
     /// Each API server, in order.
@@ -40,18 +40,18 @@ pub struct Settled {
     pub drained: usize,
     /// Whether some did not end in time.
     pub stuck: bool,
-    /// How long it took.
+    /// Its duration.
     pub took: Duration,
 }
 
 impl Settled {
-    /// Whether all writes are stored at the new version from now on.
+    /// Returns whether all writes are stored at the new version from now on.
     pub fn is_settled(&self) -> bool {
         !self.stuck && !self.servers.is_empty() && self.servers.iter().all(|server| server.row >= ENOUGH)
     }
 }
 
-/// Where a flip is watched.
+/// The API servers at which a flip is watched.
 pub struct Watched<'a> {
     /// Every API server.
     pub apis: &'a [Api],
@@ -65,7 +65,7 @@ pub struct Watched<'a> {
     pub proxy: Option<&'a ConversionProxy>,
 }
 
-/// How it is known which version an object is stored at.
+/// The means of knowing which version an object is stored at.
 #[derive(Clone, Copy)]
 pub enum Store<'a> {
     /// From etcd, which is ours.
@@ -161,7 +161,9 @@ async fn stored_at(watched: &Watched<'_>, api: &Api, object: &Value) -> Result<S
             let found = objects.iter().find(|stored| object_key(stored) == object_key(object));
             Ok(found.map(version_of).unwrap_or_default())
         }
-        (Store::Asked(asked), Some(proxy)) => ask(api, proxy, &watched.kind.at(asked), object).await,
+        (Store::Asked(asked), Some(proxy)) => {
+            stored_version_by_proxy(api, proxy, &watched.kind.at(asked), object).await
+        }
         (Store::Asked(_), None) => Ok(String::new()),
     }
 }
@@ -172,7 +174,7 @@ pub(crate) fn version_of(object: &Value) -> String {
 }
 
 /// The version that an object is stored at, by what the proxy is asked when it is read.
-pub(crate) async fn ask(
+pub(crate) async fn stored_version_by_proxy(
     api: &Api,
     proxy: &ConversionProxy,
     kind: &Resource,

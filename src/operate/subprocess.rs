@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::process::ExitStatus;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crdproof_envtest::ClusterError;
+use crdproof_envtest::capture::{Capture, Captured, End};
 use crdproof_envtest::guard::{Guard, Output, Spec};
 use crdproof_schema::structural::redact_text;
 
-/// What a shell says where there is no such command.
+/// The exit code of a shell for an unknown command.
 const NO_SUCH_COMMAND: i32 = 127;
 
-/// What came of a command.
+/// The outcome of a command.
 pub(crate) struct Ended {
     /// How it ended; `None` where it was ended after its time.
     pub(crate) status: Option<ExitStatus>,
@@ -28,24 +29,21 @@ pub(crate) async fn run(
     secrets: &BTreeSet<String>,
 ) -> Result<Ended, ClusterError> {
     let program = spec.program.to_string_lossy().into_owned();
-    let folder = tempfile::tempdir().map_err(ClusterError::Guard)?;
-    let guard = Guard::new(Some(folder.path())).map_err(ClusterError::Guard)?;
-    // A file, since a pipe would stay open as long as anybody holds its other end.
-    let file = folder.path().join("said");
-    let mut command = guard.spawn(&spec.output(Output::File(file.clone()))).map_err(ClusterError::Guard)?;
-    let end = Instant::now() + timeout;
-    let status = loop {
-        if let Some(status) = command.try_wait().map_err(ClusterError::Guard)? {
-            break Some(status);
+    let guard = Guard::new(None).map_err(ClusterError::Guard)?;
+    let mut capture =
+        Capture::start(&guard, spec.output(Output::Merged), Vec::new(), timeout).map_err(ClusterError::Guard)?;
+    let Captured { end, output, .. } = loop {
+        match capture.poll().map_err(ClusterError::Guard)? {
+            Some(captured) => break captured,
+            None => tokio::time::sleep(Duration::from_millis(20)).await,
         }
-        if Instant::now() >= end {
-            command.kill().map_err(ClusterError::Guard)?;
-            break None;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
     };
-    let said = std::fs::read(&file).map_err(ClusterError::Guard)?;
-    let said = last(&redact_text(&String::from_utf8_lossy(&said), secrets), kept);
+    let said = last(&redact_text(&String::from_utf8_lossy(&output), secrets), kept);
+    let status = match end {
+        End::Exited(status) => Some(status),
+        // What is merged is never too much: only its end is kept.
+        End::TimedOut | End::TooMuchOutput => None,
+    };
     if status.and_then(|status| status.code()) == Some(NO_SUCH_COMMAND) {
         return Err(ClusterError::Missing {
             what: format!("the command {program:?}"),
@@ -64,6 +62,8 @@ fn last(said: &str, kept: usize) -> String {
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     fn ended(script: &str, timeout: Duration) -> Result<Ended, ClusterError> {

@@ -10,10 +10,10 @@ use super::{Outcome, Report};
 use crate::checks::{self, Check, Severity};
 use crate::subject::{API_VERSION, Implementation};
 
-/// What a conformance report says beside the verdicts.
+/// The parts of a conformance report beside the verdicts.
 #[derive(Debug, Clone, Copy)]
 pub struct Conduct<'a> {
-    /// Who claims conformance.
+    /// The party that claims conformance.
     pub implementation: &'a Implementation,
     /// The lowest Kubernetes release that is claimed.
     pub minimum: Option<&'a str>,
@@ -21,7 +21,7 @@ pub struct Conduct<'a> {
     pub day: Date,
     /// The command that does the run again.
     pub command: &'a str,
-    /// How many objects were generated for every version.
+    /// The number of objects that were generated for every version.
     pub objects: usize,
 }
 

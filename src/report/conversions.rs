@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crdproof_schema::generate::Coverage;
 
-/// What was converted of one CRD.
+/// The conversions of one CRD.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Conversions {
@@ -23,6 +23,9 @@ pub struct Conversions {
     /// Findings whose object was not made as small as possible, because time was over.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub larger: usize,
+    /// How many other versions each object was converted to, where there are more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sampled: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -38,7 +41,7 @@ pub struct PairInfo {
     pub from: String,
     /// The version that they were converted to.
     pub to: String,
-    /// How many objects were tried.
+    /// The number of objects that were tried.
     pub objects: usize,
     /// How many valid ones were not converted.
     pub refused: usize,
@@ -51,7 +54,7 @@ impl PairInfo {
     }
 }
 
-/// Which leaves of a version were seen after conversion, set to something else than their default.
+/// The leaves of a version that were seen after conversion, set to something else than their default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Reach {
@@ -69,7 +72,7 @@ pub struct Reach {
 const MOST: usize = 50;
 
 impl Reach {
-    /// What was collected over converted objects of a version.
+    /// Returns what was collected over converted objects of a version.
     pub fn new(version: &str, coverage: &Coverage) -> Self {
         Self {
             version: version.to_owned(),
@@ -80,7 +83,7 @@ impl Reach {
     }
 }
 
-/// How long reviews with so many objects took, in microseconds.
+/// The durations of reviews with so many objects, in microseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Timing {

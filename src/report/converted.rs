@@ -9,7 +9,7 @@ use super::{Conversions, PairInfo, Reach, Timing};
 /// So many leaves that were never seen are named; the rest is counted.
 const NAMED: usize = 6;
 
-/// What was converted of one CRD, as a table and as lines.
+/// The conversions of one CRD, as a table and as lines.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Converted {
     pub(super) crd: String,
@@ -63,7 +63,7 @@ impl Converted {
             never: cut(conversions).chain(conversions.reach.iter().filter_map(never)).collect(),
             timings: took(&conversions.timings),
             coverage: conversions.reach.iter().map(Covered::of).collect(),
-            odd: is_odd(conversions),
+            odd: has_gaps(conversions),
             versions,
         }
     }
@@ -95,19 +95,19 @@ impl Took {
     }
 }
 
-/// Whether there is something to tell: something was refused, never reached, or timed.
-pub(super) fn is_told(conversions: &Conversions) -> bool {
-    is_odd(conversions) || !conversions.timings.is_empty()
+/// Returns whether there is something to tell: something was refused, never reached, or timed.
+pub(super) fn has_content(conversions: &Conversions) -> bool {
+    has_gaps(conversions) || !conversions.timings.is_empty()
 }
 
-/// Whether something was refused, never reached, or not tried.
-fn is_odd(conversions: &Conversions) -> bool {
+/// Returns whether something was refused, never reached, or not tried.
+fn has_gaps(conversions: &Conversions) -> bool {
     cut(conversions).next().is_some()
         || conversions.pairs.iter().any(|pair| pair.refused > 0)
         || conversions.reach.iter().any(|reach| never(reach).is_some())
 }
 
-/// How many conversions were tried, over all pairs of versions.
+/// Returns how many conversions were tried, over all pairs of versions.
 pub(super) fn tried(conversions: &Conversions) -> usize {
     conversions.pairs.iter().map(|pair| pair.objects).sum()
 }
@@ -139,7 +139,7 @@ fn never(reach: &Reach) -> Option<String> {
     Some(format!("never seen non-default at {}: {}{more}", reach.version, named.join(", ")))
 }
 
-/// What there was no time for.
+/// Returns what there was no time for.
 fn cut(conversions: &Conversions) -> impl Iterator<Item = String> {
     let untried = (conversions.untried > 0).then(|| {
         format!("not tried: {}; the search ended early (--time sets its limit)", plural(conversions.untried, "object"))
@@ -150,7 +150,10 @@ fn cut(conversions: &Conversions) -> impl Iterator<Item = String> {
             "{findings} may have a smaller counterexample: the time to look for it was over (10 s each, 60 s for a CRD)"
         )
     });
-    untried.into_iter().chain(larger)
+    let sampled = (conversions.sampled > 0).then(|| {
+        format!("sampled: each object was converted to {} of the other versions, in turns", conversions.sampled)
+    });
+    untried.into_iter().chain(larger).chain(sampled)
 }
 
 /// Microseconds for people.

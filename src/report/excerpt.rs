@@ -2,12 +2,12 @@
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use super::paint::{clean, wrap};
+use super::paint::wrap;
 use super::sections::{aim, marked};
 use super::{Finding, Location, Style};
 use crate::checks::Severity;
 
-/// How many lines of evidence are shown unless all are asked for.
+/// The number of lines of evidence that are shown by default.
 const EVIDENCE: usize = 24;
 
 /// Renders findings in one style.
@@ -29,13 +29,13 @@ impl Excerpts {
             Severity::Warning => Level::WARNING,
             Severity::Note => Level::NOTE,
         };
-        let title = level.primary_title(clean(&finding.message)).id(clean(&finding.check));
+        let title = level.primary_title(finding.message.as_str()).id(finding.check.as_str());
         let mut group = Group::with_title(title);
         if let Some(location) = &finding.location {
             group = show(group, location, AnnotationKind::Primary, None);
         }
         for related in &finding.related {
-            let label = Some(clean(&related.message));
+            let label = Some(related.message.clone());
             group = show(group, &related.location, AnnotationKind::Context, label);
         }
         for (name, text) in details(finding, why) {
@@ -47,11 +47,10 @@ impl Excerpts {
 
     /// Prose is wrapped; evidence and commands keep their own lines.
     fn fit(&self, name: &str, text: &str) -> String {
-        let text = clean(text);
         match name {
-            "evidence" if !self.style.verbose => cut(&text),
+            "evidence" if !self.style.verbose => cut(text),
             "evidence" | "reproduce" => text.trim_end().to_owned(),
-            _ => wrap(&text, self.style.width.saturating_sub(name.len() + 9).max(40)).join("\n"),
+            _ => wrap(text, self.style.width.saturating_sub(name.len() + 9).max(40)).join("\n"),
         }
     }
 }
@@ -95,13 +94,13 @@ fn show<'a>(group: Group<'a>, location: &'a Location, kind: AnnotationKind, labe
     let (line, column) = (location.line as usize, location.column as usize);
     let marked = marked(excerpt);
     let is_whole = excerpt.text[..marked.start].chars().count() + 1 == column;
-    let snippet: Snippet<'a, Annotation<'a>> = Snippet::source(same_length(&excerpt.text))
+    let snippet: Snippet<'a, Annotation<'a>> = Snippet::source(excerpt.text.as_str())
         .line_start(excerpt.line.max(1) as usize)
         .annotation(kind.span(marked).label(label));
     if is_whole {
-        return group.element(snippet.path(clean(&location.file)));
+        return group.element(snippet.path(location.file.as_str()));
     }
-    group.element(Origin::path(clean(&location.file)).line(line).char_column(column)).element(snippet)
+    group.element(Origin::path(location.file.as_str()).line(line).char_column(column)).element(snippet)
 }
 
 /// Drops lines with nothing but `:::`, by which the renderer begins an excerpt whose place stands above it.
@@ -114,12 +113,6 @@ fn without_bare_marks(text: &str) -> String {
         std::iter::once(first).chain(rest).collect::<String>().trim() == ":::"
     };
     text.lines().filter(|line| !is_bare(line)).collect::<Vec<_>>().join("\n")
-}
-
-/// The renderer makes other control characters visible itself, but would pass these on. Byte ranges
-/// must stay right, so the replacement is as long as they are.
-fn same_length(text: &str) -> String {
-    text.replace(|char| matches!(char, '\u{80}'..='\u{9f}'), "¿")
 }
 
 #[cfg(test)]
@@ -140,12 +133,5 @@ mod tests {
             without_bare_marks("a\n \u{1b}[1m\u{1b}[94m::: \u{1b}[0m\n ::: f.yaml:1:2\nb"),
             "a\n ::: f.yaml:1:2\nb"
         );
-    }
-
-    #[test]
-    fn replacements_do_not_move_bytes() {
-        let text = "a\u{9b}b";
-        assert_eq!(same_length(text), "a¿b");
-        assert_eq!(same_length(text).len(), text.len());
     }
 }

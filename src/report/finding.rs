@@ -15,7 +15,7 @@ use crdproof_schema::document::Place;
 pub struct Finding {
     /// The check.
     pub check: String,
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
     /// The CRD; the first one, where a change concerns several.
     pub crd: String,
@@ -23,11 +23,11 @@ pub struct Finding {
     pub version: Option<String>,
     /// The field concerned, such as `.spec.password`.
     pub path: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
     /// Evidence over several lines.
     pub evidence: Option<String>,
-    /// What to do.
+    /// The remedy.
     pub help: String,
     /// Where.
     pub location: Option<Location>,
@@ -41,7 +41,7 @@ pub struct Finding {
     /// All fields that it concerns, where it can concern several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
-    /// What else fails for the same reason.
+    /// Other checks that fail for the same reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub consequences: Vec<Consequence>,
     /// A command that shows the finding again.
@@ -78,7 +78,7 @@ pub struct Field {
 pub struct Consequence {
     /// The check.
     pub check: String,
-    /// What it found.
+    /// Its findings.
     pub message: String,
     /// Stable name of what it found.
     pub fingerprint: String,

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::visible::visible_report;
 use super::{Report, Style, github, html, json, junit, markdown, sarif, terminal};
 use crdproof_schema::names;
 
-/// How a report is written.
+/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// For people, with source excerpts.
@@ -83,14 +84,17 @@ impl FromStr for Format {
 /// }
 /// ```
 pub fn render(report: &Report, format: Format) -> String {
+    let shown = || visible_report(report);
     match format {
+        // It makes texts visible itself, since it is called by itself.
         Format::Terminal => terminal(report, Style::PLAIN),
+        // Data, from which the others are rendered.
         Format::Json => json(report),
-        Format::Junit => junit(report),
-        Format::Sarif => sarif(report),
-        Format::Html => html(report),
-        Format::Markdown => markdown(report),
-        Format::Github => github(report),
+        Format::Junit => junit(&shown()),
+        Format::Sarif => sarif(&shown()),
+        Format::Html => html(&shown()),
+        Format::Markdown => markdown(&shown()),
+        Format::Github => github(&shown()),
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Finding, Report};
 use crate::checks::Severity;
 
 /// Annotations of one level that GitHub shows for one step.
-const SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 /// Writes the findings that count as workflow commands.
 pub fn github(report: &Report) -> String {
@@ -23,7 +23,11 @@ pub fn github(report: &Report) -> String {
     for severity in WORST_FIRST {
         let all: Vec<&Finding> = report.counting().filter(|finding| finding.severity == severity).collect();
         // Problems are errors, too.
-        let room = if severity == Severity::Error { SHOWN.saturating_sub(report.problems.len()).max(2) } else { SHOWN };
+        let room = if severity == Severity::Error {
+            MAX_SHOWN.saturating_sub(report.problems.len()).max(2)
+        } else {
+            MAX_SHOWN
+        };
         let written = if all.len() > room { room - 1 } else { all.len() };
         for finding in &all[..written] {
             out.push_str(&command(report, finding));

@@ -6,11 +6,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::evidence::{Ask, Exchange, Outcome, redacted_review};
+use crate::evidence::{Exchange, Outcome, Purpose, redacted_review};
 use crate::subject::Crd;
 use crdproof_schema::structural::{Schema, Secrets, redact_text};
 
-/// What went over the wire about one CRD.
+/// The exchanges about one CRD.
 #[derive(Debug, Clone, Copy)]
 pub struct Wire<'a> {
     /// The CRD.
@@ -20,7 +20,7 @@ pub struct Wire<'a> {
 }
 
 /// Writes an archive. Exchanges do not say when they began, so each begins when those before it took their time. Bodies
-/// are redacted unless secrets may be shown; then those that are no JSON are shown, too.
+/// are redacted unless secrets may be shown; then those that are not JSON are shown, too.
 pub fn har(wires: &[Wire<'_>], url: &str, started: Timestamp, show_secrets: bool) -> String {
     let mut now = started;
     let mut entries = Vec::new();
@@ -37,14 +37,14 @@ pub fn har(wires: &[Wire<'_>], url: &str, started: Timestamp, show_secrets: bool
     format!("{:#}\n", json!({ "log": log }))
 }
 
-/// How bodies are shown.
+/// The redaction of bodies.
 struct Bodies<'a> {
     crd: &'a Crd,
     /// What is redacted; nothing where secrets may be shown.
     hidden: Option<Hidden>,
 }
 
-/// What is secret in the exchanges about a CRD.
+/// The secrets in the exchanges about a CRD.
 struct Hidden {
     secrets: Secrets,
     /// Secrets that were sent; an endpoint may repeat them in its own words.
@@ -92,7 +92,7 @@ fn entry(bodies: &Bodies<'_>, exchange: &Exchange, url: &str, begun: Timestamp) 
     }
     json!({"startedDateTime": begun.to_string(), "time": millis, "request": request, "response": response(bodies, exchange),
         "cache": {}, "timings": {"send": 0, "wait": millis, "receive": 0},
-        "comment": format!("{}: {}", bodies.crd.name, asked(&exchange.ask))})
+        "comment": format!("{}: {}", bodies.crd.name, purpose_text(&exchange.ask))})
 }
 
 fn response(bodies: &Bodies<'_>, exchange: &Exchange) -> Value {
@@ -114,22 +114,22 @@ fn response(bodies: &Bodies<'_>, exchange: &Exchange) -> Value {
     }
 }
 
-/// What a request was to find out, in words.
-fn asked(ask: &Ask) -> String {
+/// Returns what a request was to find out, in words.
+fn purpose_text(ask: &Purpose) -> String {
     match ask {
-        Ask::Repeated => "one conversion many times".into(),
-        Ask::Conversion => "a conversion".into(),
-        Ask::Concurrent(_) => "a conversion among others".into(),
-        Ask::EmptyBatch => "no objects".into(),
-        Ask::MixedBatch => "objects of every version".into(),
-        Ask::LargeBatch => "a page of objects".into(),
-        Ask::SameVersion => "an object that has the desired version".into(),
-        Ask::ReviewVersion(version) => format!("a review of {version}"),
-        Ask::NewerReview => "a review of a newer server".into(),
-        Ask::UnknownVersion => "a version that does not exist".into(),
-        Ask::Malformed(what) => format!("malformed: {what}"),
-        Ask::Afterwards => "a conversion after what was malformed".into(),
-        Ask::Method => "another method".into(),
-        Ask::Certificate => "the certificate".into(),
+        Purpose::Repeated => "one conversion many times".into(),
+        Purpose::Conversion => "a conversion".into(),
+        Purpose::Concurrent(_) => "a conversion among others".into(),
+        Purpose::EmptyBatch => "no objects".into(),
+        Purpose::MixedBatch => "objects of every version".into(),
+        Purpose::LargeBatch => "a page of objects".into(),
+        Purpose::SameVersion => "an object that has the desired version".into(),
+        Purpose::ReviewVersion(version) => format!("a review of {version}"),
+        Purpose::NewerReview => "a review of a newer server".into(),
+        Purpose::UnknownVersion => "a version that does not exist".into(),
+        Purpose::Malformed(what) => format!("malformed: {what}"),
+        Purpose::Afterwards => "a conversion after what was malformed".into(),
+        Purpose::Method => "another method".into(),
+        Purpose::Certificate => "the certificate".into(),
     }
 }

@@ -35,7 +35,7 @@ struct Page<'a> {
     cases: String,
     summary: &'a Summary,
     not_tested: Vec<String>,
-    scenarios: Vec<Told<'a>>,
+    scenarios: Vec<ScenarioView<'a>>,
     crd_count: usize,
     matrix: Matrix,
     releases: Option<Releases>,
@@ -67,7 +67,7 @@ impl<'a> Page<'a> {
             cases: sections::cases(report),
             summary: &report.summary,
             not_tested: sections::not_tested(report),
-            scenarios: report.scenarios.iter().filter(|one| !one.steps.is_empty()).map(Told::of).collect(),
+            scenarios: report.scenarios.iter().filter(|one| !one.steps.is_empty()).map(ScenarioView::of).collect(),
             crd_count: report.crds.len(),
             matrix: Matrix::of(report, &all),
             releases: Releases::of(report),
@@ -130,7 +130,7 @@ struct Card {
     objects: Option<SideBySide>,
     /// The fields that it concerns, where there are several.
     fields: Vec<String>,
-    /// What else fails for the same reason.
+    /// Other checks that fail for the same reason.
     consequences: Vec<(String, String)>,
     reproduce: Option<String>,
     figures: Vec<Figure>,
@@ -167,7 +167,7 @@ impl Card {
 
 /// The scenarios of a CRD on a server.
 #[derive(Serialize)]
-struct Told<'a> {
+struct ScenarioView<'a> {
     id: String,
     crd: &'a str,
     kubernetes: &'a str,
@@ -175,7 +175,7 @@ struct Told<'a> {
     scenarios: Vec<(&'a str, Vec<&'a StepInfo>)>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ScenarioView<'a> {
     fn of(info: &'a ScenarioInfo) -> Self {
         let mut scenarios: Vec<(&str, Vec<&StepInfo>)> = Vec::new();
         for step in &info.steps {
@@ -190,7 +190,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// What to add to the subject file to accept a finding.
+/// Returns what to add to the subject file to accept a finding.
 fn waiver(finding: &Finding) -> String {
     let mut lines = vec![format!("- check: {}", finding.check)];
     if !finding.crd.is_empty() {

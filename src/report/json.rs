@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Report;
 use crate::subject::API_VERSION;
 
-/// A text that is no report.
+/// A text that is not a report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Not JSON, or an object that does not say what it is.
@@ -28,7 +28,7 @@ pub enum ReadError {
     Shape(#[source] serde_json::Error),
 }
 
-/// What every document of ours begins with.
+/// The header of every document of ours.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Header {

@@ -166,7 +166,7 @@ impl Page {
 
     /// For each CRD that has something to tell: a matrix of version pairs, what was never reached, and how long answers took; folded.
     fn conversions(&mut self, report: &Report) {
-        for conversions in report.conversions.iter().filter(|one| converted::is_told(one)) {
+        for conversions in report.conversions.iter().filter(|one| converted::has_content(one)) {
             let text = converted_crd(&Converted::of(conversions));
             if self.fits(&text) {
                 self.force(&text);

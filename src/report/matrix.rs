@@ -14,7 +14,7 @@ pub(super) struct Matrix {
     families: Vec<Family>,
     columns: Vec<Column>,
     rows: Vec<Row>,
-    /// How many checks have no column, because they were skipped on every CRD.
+    /// The number of checks that have no column, because they were skipped on every CRD.
     left_out: usize,
 }
 
@@ -51,7 +51,7 @@ struct Cell {
     column: usize,
 }
 
-/// What a cell says; the template colours by it. Worse is greater.
+/// The content of a cell; the template colours by it. Worse is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
@@ -67,7 +67,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What its sign means.
+    /// Returns what its sign means.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Nothing => "not judged",

@@ -15,7 +15,7 @@ pub enum MergeError {
     /// Something that must be the same is not.
     #[error("reports of different runs cannot be merged: {what} is {left} in one and {right} in another")]
     Different {
-        /// What differs.
+        /// The difference.
         what: &'static str,
         /// In the first report.
         left: String,
@@ -136,7 +136,8 @@ fn settle(merged: &mut Report) {
     merged.summarise();
 }
 
-/// Whether one shard judged what another skipped: on a release that the other wanted and could not have, where that was why.
+/// Returns whether one shard judged what another skipped: on a release that the other wanted and could not have, where
+/// that was why.
 fn is_made_up_for(skipped: &Skipped, result: &Verdict) -> bool {
     let Some(wanted) = &skipped.kubernetes else { return true };
     let wanted: Option<Selector> = wanted.parse().ok();

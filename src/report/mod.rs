@@ -1,7 +1,6 @@
 //! The fold of all events, and its writers. A report is the only input of a writer, so every format
 //! says the same, and a saved report can be rendered again later.
 
-pub mod audit;
 mod conformance;
 mod conversions;
 mod converted;
@@ -29,6 +28,7 @@ mod side_by_side;
 mod terminal;
 mod timeline;
 mod uri;
+mod visible;
 
 pub use conformance::{Conduct, conformance};
 pub use conversions::{Conversions, PairInfo, Reach, Timing};
@@ -48,7 +48,10 @@ pub use model::{
 };
 pub use place::{Excerpt, Location, Locator, Related};
 pub use redaction::Redaction;
+pub(crate) use redaction::redact_line;
 pub use sarif::sarif;
 pub use sections::not_tested;
+pub(crate) use sections::plural;
+pub(crate) use side_by_side::counterexample;
 pub use terminal::{Style, terminal};
 pub use timeline::{OwnerInfo, RequestInfo, ReviewInfo, StepInfo};

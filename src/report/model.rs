@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Conversions, Finding, StepInfo};
 use crate::checks::{Check, Severity};
 
-/// What a run found.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "crdproof report")]
@@ -24,9 +24,9 @@ pub struct Report {
     pub subject: String,
     /// The seed; the same seed gives the same objects.
     pub seed: u64,
-    /// What is under test.
+    /// The subject under test.
     pub crds: Vec<CrdInfo>,
-    /// Documents that are no CRDs, counted by kind.
+    /// Documents that are not CRDs, counted by kind.
     pub passed_over: BTreeMap<String, usize>,
     /// The checks that were planned.
     pub checks: Vec<CheckInfo>,
@@ -93,7 +93,7 @@ pub struct ScenarioInfo {
     pub crd: String,
     /// The server's version.
     pub kubernetes: String,
-    /// How many requests it took.
+    /// The number of requests.
     pub requests: u64,
     /// What was done, step by step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -138,9 +138,9 @@ pub struct CheckInfo {
     pub id: String,
     /// The guarantee.
     pub title: String,
-    /// What breaks without it.
+    /// The harm without it.
     pub why: String,
-    /// Where it comes from.
+    /// Its source.
     pub source: Vec<String>,
     /// The severity in force.
     pub severity: Severity,
@@ -211,13 +211,13 @@ pub struct WaiverInfo {
     pub owner: Option<String>,
     /// The last day on which it counts.
     pub expires: String,
-    /// What became of it.
+    /// Its outcome.
     pub state: WaiverState,
     /// The fingerprint of the finding that complains of it, where it is over or idle.
     pub complaint: Option<String>,
 }
 
-/// What became of a waiver.
+/// The effect of a waiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaiverState {
@@ -233,9 +233,9 @@ pub enum WaiverState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Problem {
-    /// What happened.
+    /// The event.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: Option<String>,
 }
 
@@ -265,7 +265,7 @@ pub struct Summary {
     pub findings_by_check: BTreeMap<String, Counts>,
 }
 
-/// How many findings and on how many CRDs.
+/// The numbers of findings and of CRDs that have them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Counts {
@@ -276,7 +276,7 @@ pub struct Counts {
 }
 
 impl CheckInfo {
-    /// What the registry says of a check, at the severity in force.
+    /// Returns what the registry says of a check, at the severity in force.
     pub fn new(check: &Check, severity: Severity) -> Self {
         Self {
             id: check.id.to_owned(),

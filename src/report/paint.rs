@@ -38,23 +38,6 @@ impl Paint {
     }
 }
 
-/// Makes control characters visible. Manifests come from strangers, and a terminal would obey them.
-pub(super) fn clean(text: &str) -> String {
-    text.chars().map(visible).collect()
-}
-
-fn visible(char: char) -> char {
-    match char {
-        '\n' => char,
-        '\t' => ' ',
-        '\0'..='\u{1f}' => char::from_u32(u32::from(char) + 0x2400).unwrap_or('\u{fffd}'),
-        // Marks that turn the direction of writing can make text look like other text.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        _ if char.is_control() => '\u{fffd}',
-        _ => char,
-    }
-}
-
 /// Breaks text at spaces so that lines fit, where words allow it. Line breaks in the text are kept.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
@@ -77,11 +60,6 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn escape_codes_are_shown_rather_than_obeyed() {
-        assert_eq!(clean("a\u{1b}[31mb\u{9b}c\u{202e}\n"), "a␛[31mb\u{fffd}c\u{fffd}\n");
-    }
 
     #[test]
     fn text_breaks_at_spaces() {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::redaction::{self, Redaction, Shown, floor};
+use super::redaction::{self, RedactedPart, Redaction, floor};
 use crdproof_schema::document::{SourceId, Sources, Span};
 
 /// A place with an excerpt.
@@ -132,7 +132,7 @@ struct Line {
     text: String,
     /// The length of what stands before the part that is shown.
     lead: usize,
-    shown: Shown,
+    shown: RedactedPart,
 }
 
 impl Line {

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crdproof_schema::structural::{REDACTED, is_secret, may_name_secret};
 
-/// What excerpts do not show.
+/// The parts that excerpts do not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Redaction {
     /// They show everything.
@@ -33,8 +33,8 @@ static FIELD: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A part of a line without its secrets.
-pub(super) struct Shown {
-    /// What may be shown.
+pub(super) struct RedactedPart {
+    /// The handling of secrets.
     pub(super) text: String,
     /// The part of the line, and what is hidden of it.
     part: Range<usize>,
@@ -42,7 +42,7 @@ pub(super) struct Shown {
 }
 
 /// Shows a part of a line. `named` are the values in the line that [`named_secrets`] found.
-pub(super) fn show(line: &str, part: Range<usize>, named: &[Range<usize>], hide: &Redaction) -> Shown {
+pub(super) fn show(line: &str, part: Range<usize>, named: &[Range<usize>], hide: &Redaction) -> RedactedPart {
     let mut hidden = match hide {
         Redaction::Nothing => Vec::new(),
         Redaction::Secrets(values) => {
@@ -53,7 +53,7 @@ pub(super) fn show(line: &str, part: Range<usize>, named: &[Range<usize>], hide:
         }
     };
     hidden.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
-    let mut shown = Shown { text: String::with_capacity(part.len()), part: part.clone(), hidden: Vec::new() };
+    let mut shown = RedactedPart { text: String::with_capacity(part.len()), part: part.clone(), hidden: Vec::new() };
     let mut rest = part.start;
     for range in hidden {
         let range = range.start.max(part.start)..range.end.min(part.end);
@@ -109,8 +109,16 @@ pub(super) fn named_secrets(line: &str) -> Vec<Range<usize>> {
     hidden
 }
 
-impl Shown {
-    /// Where a byte of the line stands now.
+/// Returns a line without the values of fields that look secret, and where a character of it stands then.
+pub(crate) fn redact_line(line: &str, column: usize) -> (String, usize) {
+    let shown = show(line, 0..line.len(), &named_secrets(line), &Redaction::default());
+    let byte = line.char_indices().nth(column).map_or(line.len(), |(byte, _)| byte);
+    let column = shown.text[..floor(&shown.text, shown.at(byte))].chars().count();
+    (shown.text, column)
+}
+
+impl RedactedPart {
+    /// Returns where a byte of the line stands now.
     pub(super) fn at(&self, byte: usize) -> usize {
         let byte = byte.clamp(self.part.start, self.part.end);
         let mut shown = byte - self.part.start;
@@ -126,7 +134,7 @@ impl Shown {
 mod tests {
     use super::*;
 
-    fn whole(line: &str, hide: &Redaction) -> Shown {
+    fn whole(line: &str, hide: &Redaction) -> RedactedPart {
         show(line, 0..line.len(), &named_secrets(line), hide)
     }
 

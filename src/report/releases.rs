@@ -22,7 +22,7 @@ pub(super) struct Releases {
     pub(super) requests: Vec<Option<u64>>,
     /// The releases that could not be installed or started: each with the reason and how many cases are skipped for it, in a line.
     pub(super) absent: Vec<String>,
-    /// What the signs that occur mean.
+    /// The legend of the signs that occur.
     pub(super) legend: Vec<(&'static str, &'static str)>,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Section<'a> {
 }
 
 impl Section<'_> {
-    /// What to call it in a heading.
+    /// Returns what to call it in a heading.
     pub(super) fn title(&self) -> &str {
         if self.name.is_empty() { "the subject itself" } else { self.name }
     }
@@ -118,7 +118,7 @@ pub(super) struct Headline {
     pub(super) clause: String,
 }
 
-/// What a reader wants to know first.
+/// Returns what a reader wants to know first.
 pub(super) fn headline(report: &Report) -> Headline {
     let summary = &report.summary;
     let (word, clause) = if report.has_findings_to_fail_on() {
@@ -151,7 +151,7 @@ pub fn not_tested(report: &Report) -> Vec<String> {
     let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for (name, what) in TESTED {
         let own = |check: &str| family(check) == name;
-        // What a manifest alone shows is no test of conversion.
+        // What a manifest alone shows is not a test of conversion.
         let acts = |check: &str| checks::find(check).is_none_or(|check| check.needs != [Need::Manifest]);
         let is_examined =
             |result: &Result| own(&result.check) && acts(&result.check) && result.outcome != Outcome::Inconclusive;
@@ -209,7 +209,7 @@ pub(super) fn cases(report: &Report) -> String {
 }
 
 /// A count and its noun.
-pub(super) fn plural(count: usize, noun: &str) -> String {
+pub(crate) fn plural(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")
 }

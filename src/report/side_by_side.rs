@@ -37,6 +37,22 @@ impl SideBySide {
     }
 }
 
+/// Shows what became of a counterexample, as a difference: the first object of some evidence, and the last one.
+pub(crate) fn counterexample(evidence: &str) -> Option<String> {
+    let both = SideBySide::of(evidence)?;
+    let mut text = format!("--- {}\n+++ {}\n", both.before, both.after);
+    for Row { left, right, differs } in &both.rows {
+        if !differs {
+            text.push_str(&format!("  {left}\n"));
+            continue;
+        }
+        for (sign, line) in [('-', left), ('+', right)].into_iter().filter(|(_, line)| !line.is_empty()) {
+            text.push_str(&format!("{sign} {line}\n"));
+        }
+    }
+    Some(text)
+}
+
 /// Reads a line of evidence that shows an object.
 fn object(line: &str) -> Option<(&str, Vec<String>)> {
     let (what, json) = line.split_once(": ")?;

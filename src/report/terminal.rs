@@ -8,13 +8,14 @@ use indexmap::{IndexMap, IndexSet};
 use super::converted::{self, Converted};
 use super::excerpt::Excerpts;
 use super::matrix::Kind;
-use super::paint::{Paint, clean, wrap};
+use super::paint::{Paint, wrap};
 use super::releases::Releases;
 use super::sections::{self, Section, Unjudged, aim, plural, unjudged, worst};
+use super::visible::visible_report;
 use super::{Finding, Outcome, Report};
 use crdproof_schema::text::truncate;
 
-/// How terminal output looks.
+/// The style of terminal output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Whether escape codes may be written.
@@ -30,14 +31,15 @@ impl Style {
     pub const PLAIN: Self = Self { colour: false, verbose: false, width: 120 };
 }
 
-/// How many findings the summary names.
+/// The number of findings that the summary names.
 const CAUSES: usize = 10;
 
-/// How many findings of a check are shown on one CRD unless all are asked for.
-const SHOWN: usize = 8;
+/// The number of findings of a check on one CRD that are shown by default.
+const MAX_SHOWN: usize = 8;
 
 /// Writes the report for a terminal.
 pub fn terminal(report: &Report, style: Style) -> String {
+    let report = &visible_report(report);
     let mut writer = Writer {
         report,
         style,
@@ -83,9 +85,9 @@ impl<'a> Writer<'a> {
     }
 
     fn section(&mut self, section: &Section<'a>) {
-        let title = self.paint.bold(&clean(section.title()));
+        let title = self.paint.bold(section.title());
         let mark = self.paint.section("►");
-        let about = section.crd.map_or(String::new(), |crd| format!(" ({}) {}", clean(&crd.file), versions(crd)));
+        let about = section.crd.map_or(String::new(), |crd| format!(" ({}) {}", crd.file, versions(crd)));
         self.line(&format!("{mark} {title}{about}"));
         self.findings(section);
         self.passed(section);
@@ -107,7 +109,7 @@ impl<'a> Writer<'a> {
             *count += 1;
             // A change is one finding for all CRDs, so that the worst of a whole project can be shown.
             let is_bad = finding.change.is_none() || self.worst.contains(finding.fingerprint.as_str());
-            if self.style.verbose || (*shown < SHOWN && is_bad) {
+            if self.style.verbose || (*shown < MAX_SHOWN && is_bad) {
                 *shown += 1;
                 self.finding(finding);
             }
@@ -119,7 +121,7 @@ impl<'a> Writer<'a> {
                 more => format!(", {more} not shown (--verbose shows all)"),
             };
             let count = plural(count, "finding");
-            self.line(&format!("{cross} {}: {count}{more}", clean(check)));
+            self.line(&format!("{cross} {check}: {count}{more}"));
         }
     }
 
@@ -141,7 +143,7 @@ impl<'a> Writer<'a> {
             for result in passed(section) {
                 let server = result.kubernetes.as_ref();
                 let server = server.map_or(String::new(), |server| format!(" on {server}"));
-                let check = clean(&result.check);
+                let check = &result.check;
                 self.line(&format!("{tick} {check}{server}: {} examined", result.examined));
             }
         } else if count > 0 {
@@ -177,7 +179,7 @@ impl<'a> Writer<'a> {
         let with_verdict: Vec<_> = quiet.iter().filter(|one| cases(one) > 0).collect();
         let who = match with_verdict.as_slice() {
             [] => return,
-            [only] => clean(only.title()),
+            [only] => only.title().to_owned(),
             many => plural(many.len(), "CRD"),
         };
         let count = plural(quiet.iter().map(cases).sum(), "check");
@@ -185,11 +187,11 @@ impl<'a> Writer<'a> {
         self.line(&format!("{tick} {who} without findings: {count} passed"));
     }
 
-    /// What was converted: one line where all is well, and a few where something was refused, missed or timed.
+    /// Writes what was converted: one line where all is well, and a few where something was refused, missed or timed.
     fn conversions(&mut self) {
         let circle = self.paint.dim("○");
         let (told, fine): (Vec<_>, Vec<_>) =
-            self.report.conversions.iter().partition(|one| self.style.verbose || converted::is_told(one));
+            self.report.conversions.iter().partition(|one| self.style.verbose || converted::has_content(one));
         for conversions in told {
             let shown = Converted::of(conversions);
             let line = format!("{} converted: {}", shown.crd, converted::pairs(conversions));
@@ -224,10 +226,8 @@ impl<'a> Writer<'a> {
         let fitting = (self.style.width.saturating_sub(first + 2) / widest).max(1);
         for start in (0..table.columns.len()).step_by(fitting) {
             let columns = start..(start + fitting).min(table.columns.len());
-            let head: String = table.columns[columns.clone()]
-                .iter()
-                .map(|name| format!("  {:<1$}", clean(name), widest - 2))
-                .collect();
+            let head: String =
+                table.columns[columns.clone()].iter().map(|name| format!("  {:<1$}", name, widest - 2)).collect();
             self.line(&format!("  {:first$}{}", "", self.paint.dim(&head)));
             for row in &table.rows {
                 let cells = row.cells[columns.clone()].iter().map(|cell| {
@@ -240,7 +240,7 @@ impl<'a> Writer<'a> {
                     format!("  {glyph}{}", " ".repeat((widest - 2).saturating_sub(cell.glyph.chars().count())))
                 });
                 let cells: String = cells.collect();
-                self.line(&format!("  {:first$}{cells}", clean(&row.name)));
+                self.line(&format!("  {:first$}{cells}", row.name));
             }
             let requests = table.requests[columns].iter();
             let requests: String = requests
@@ -264,7 +264,7 @@ impl<'a> Writer<'a> {
         }
         if !self.report.passed_over.is_empty() {
             let kinds = self.report.passed_over.iter();
-            let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{count} {}", clean(kind))).collect();
+            let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{count} {kind}")).collect();
             let count = plural(self.report.passed_over.values().sum(), "document");
             let circle = self.paint.dim("○");
             self.line(&format!("{circle} {count} passed over: {}", kinds.join(", ")));
@@ -334,7 +334,7 @@ impl<'a> Writer<'a> {
             self.line("");
         }
         let mark = self.paint.section("►");
-        let subject = self.paint.bold(&clean(&report.subject));
+        let subject = self.paint.bold(&report.subject);
         let crds = plural(report.crds.len(), "CRD");
         self.line(&format!("{mark} {subject}: {crds}, seed {}", report.seed));
         self.causes();
@@ -372,13 +372,13 @@ fn versions(crd: &super::CrdInfo) -> String {
                 .into_iter()
                 .filter_map(|(is, word)| is.then_some(word))
                 .collect();
-        let name = clean(&version.name);
-        if marks.is_empty() { name } else { format!("{name} ({})", marks.join(", ")) }
+        let name = &version.name;
+        if marks.is_empty() { name.clone() } else { format!("{name} ({})", marks.join(", ")) }
     });
     versions.collect::<Vec<_>>().join(", ")
 }
 
 /// Reasons and messages may run over lines; in a list each has one.
 fn one_line(text: &str) -> String {
-    clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::evidence::{Seen, Trace};
+use crate::evidence::{Observation, Trace};
 
 /// More names than these are only counted.
 const MOST: usize = 12;
@@ -42,7 +42,7 @@ pub struct RequestInfo {
     pub action: String,
     /// The version that was asked; empty for the CRD itself.
     pub version: String,
-    /// How many there were.
+    /// The number of them.
     pub count: usize,
     /// How many the server refused.
     pub refused: usize,
@@ -56,11 +56,11 @@ pub struct ReviewInfo {
     pub from: String,
     /// The version asked for.
     pub to: String,
-    /// How many reviews there were.
+    /// The number of reviews.
     pub reviews: usize,
     /// How many objects they had.
     pub objects: usize,
-    /// How many reviews were not answered with success.
+    /// The number of reviews that were not answered with success.
     pub failed: usize,
 }
 
@@ -94,9 +94,9 @@ impl StepInfo {
         steps
     }
 
-    fn add(&mut self, seen: &Seen) {
+    fn add(&mut self, seen: &Observation) {
         match seen {
-            Seen::Call(call) => {
+            Observation::Call(call) => {
                 let action = call.action.to_string();
                 let same = |one: &&mut RequestInfo| one.action == action && one.version == call.version;
                 let refused = usize::from(!call.is_success());
@@ -108,9 +108,9 @@ impl StepInfo {
                 }
                 self.own(&call.answered);
             }
-            Seen::Snapshot(snapshot) => snapshot.objects.values().for_each(|object| self.own(object)),
-            Seen::Stored(stored) => self.store(stored),
-            Seen::Reviews(reviews) => {
+            Observation::Snapshot(snapshot) => snapshot.objects.values().for_each(|object| self.own(object)),
+            Observation::Stored(stored) => self.store(stored),
+            Observation::Reviews(reviews) => {
                 for review in reviews {
                     let mut from = review.from.clone();
                     from.sort();
@@ -199,45 +199,49 @@ fn shorten(names: &mut Vec<String>) {
 }
 
 /// Returns what else was seen, as a sentence.
-fn note(seen: &Seen) -> Option<String> {
+fn note(seen: &Observation) -> Option<String> {
     Some(match seen {
-        Seen::Definition(crd) => {
+        Observation::Definition(crd) => {
             let versions = crd["spec"]["versions"].as_array()?;
             let storage = versions.iter().find(|version| version["storage"] == true)?["name"].as_str()?;
             let stored = crd["status"]["storedVersions"].as_array()?;
             let stored: Vec<&str> = stored.iter().filter_map(Value::as_str).collect();
             format!("the storage version is {storage}; storedVersions is [{}]", stored.join(", "))
         }
-        Seen::Settled(settled) => format!(
+        Observation::Settled(settled) => format!(
             "{} writes were still stored at the previous version, then {} in a row at the new one",
             settled.late, settled.in_a_row
         ),
-        Seen::Pass(pass) => format!(
+        Observation::Pass(pass) => format!(
             "a pass of the migration saw {} objects and stored {} anew; {} failed",
             pass.seen, pass.rewritten, pass.failed
         ),
-        Seen::RefusedWrites(count) => format!("{count} writes were refused"),
-        Seen::RulesKept(kept) => format!("transition rules are {}", if *kept { "kept" } else { "not kept" }),
-        Seen::Cleaned(cleaned) => {
+        Observation::RefusedWrites(count) => format!("{count} writes were refused"),
+        Observation::RulesKept(kept) => format!("transition rules are {}", if *kept { "kept" } else { "not kept" }),
+        Observation::Cleaned(cleaned) => {
             format!(
                 "managedFields of {} objects were rewritten; {} fields lost their owner",
                 cleaned.rewritten, cleaned.losses
             )
         }
-        Seen::Driven(driven) => {
+        Observation::Driven(driven) => {
             format!("the migration says that it is {}", if driven.done { "done" } else { "not done" })
         }
-        Seen::Watch(log) => format!("a watch at {} reported {} events", log.version, log.events.len()),
-        Seen::LeftOut(one) => format!("{} was left out: {}", one.name, one.why),
-        Seen::Stopped(why) => format!("stopped: {why}"),
-        Seen::Delivered(delivered) => delivered.to_string(),
-        Seen::Health(health) => health.to_string(),
-        Seen::Names(names) => {
+        Observation::Watch(log) => format!("a watch at {} reported {} events", log.version, log.events.len()),
+        Observation::LeftOut(one) => format!("{} was left out: {}", one.name, one.why),
+        Observation::Stopped(why) => format!("stopped: {why}"),
+        Observation::Delivered(delivered) => delivered.to_string(),
+        Observation::Health(health) => health.to_string(),
+        Observation::Names(names) => {
             let at =
                 if names.versions.is_empty() { String::new() } else { format!(" at {}", names.versions.join(", ")) };
             format!("{}{at}: {} names", names.what, names.names.len())
         }
-        Seen::Admission(_) | Seen::Call(_) | Seen::Snapshot(_) | Seen::Stored(_) | Seen::Reviews(_) => return None,
+        Observation::Admission(_)
+        | Observation::Call(_)
+        | Observation::Snapshot(_)
+        | Observation::Stored(_)
+        | Observation::Reviews(_) => return None,
     })
 }
 

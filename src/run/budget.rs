@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use crdproof_envtest::Provider;
 
-/// What one control plane takes, in MiB. The largest that was measured for `local` took 400 MB (see
+/// Returns what one control plane takes, in MiB. The largest that was measured for `local` took 400 MB (see
 /// docs/control-planes.md) and gets some room for its objects; containers bring kubelet, runtime and controllers along.
 fn each(provider: Provider) -> u64 {
     match provider {
@@ -18,7 +18,7 @@ fn each(provider: Provider) -> u64 {
     }
 }
 
-/// How many servers to run at once: what was asked for, or what memory and cores allow.
+/// Returns how many servers to run at once: what was asked for, or what memory and cores allow.
 pub(super) fn servers(asked: Option<NonZeroUsize>, provider: Provider, wanted: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let allowed = asked.map_or_else(|| allowed(available(), cores, each(provider)), NonZeroUsize::get);

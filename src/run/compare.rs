@@ -12,7 +12,7 @@ use crate::subject::{ACCEPTED_FILE, Accepted, Subject};
 pub struct Comparison {
     /// What was found, without what stood in the old state already.
     pub report: Report,
-    /// How many findings were left out for that reason.
+    /// The number of findings that were left out for that reason.
     pub known: usize,
 }
 

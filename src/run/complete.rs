@@ -8,7 +8,8 @@ use crate::report::{CheckInfo, Finding};
 /// The id under which scenarios that ended early are reported.
 const CHECK: &str = "subject/scenarios-complete";
 
-/// What the report says of such scenarios. It is no check of the registry: it concerns all checks of the scenario.
+/// Returns what the report says of such scenarios. It is not a check of the registry: it concerns all checks of the
+/// scenario.
 pub fn scenarios_check() -> CheckInfo {
     CheckInfo {
         id: CHECK.into(),

@@ -9,7 +9,7 @@ use std::time::Instant;
 use jiff::civil::Date;
 use serde_json::Value;
 
-use super::plan::{NO_IN_TREE, skip};
+use super::plan::{DEFAULT_TIME, NO_IN_TREE, skip};
 use super::{Event, Observations, Plan};
 use crate::act::conversions::{Found, Saved, Search, generated, judge_recorded};
 use crate::act::{Stop, wire};
@@ -23,7 +23,7 @@ use crdproof_schema::kubernetes::KubeVersion;
 use crdproof_schema::structural::Secrets;
 use crdproof_schema::structural::compare::{Delta, compare};
 
-/// How many objects of each version are generated for the wire checks; what they look at depends little on the object.
+/// The number of objects of each version for the wire checks, which depend little on the object.
 const WIRE_OBJECTS: usize = 4;
 
 /// Why something was not tried.
@@ -42,7 +42,7 @@ pub struct Case<'a> {
     pub server: Option<KubeVersion>,
 }
 
-/// How to run.
+/// The options of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Threads that judge.
@@ -106,23 +106,33 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Ca
 }
 
 /// Returns whether the plan sends requests to a webhook.
-fn asks(plan: &Plan<'_>) -> bool {
+fn needs_webhook(plan: &Plan<'_>) -> bool {
+    reads_answers(plan, |declared| matches!(declared, Declared::Webhook(_)))
+}
+
+/// Returns whether the plan needs the programs of the subject's converter.
+pub(super) fn needs_programs(plan: &Plan<'_>) -> bool {
+    !plan.scenarios.is_empty() || reads_answers(plan, |way| matches!(way, Declared::Webhook(_) | Declared::Exec(_)))
+}
+
+/// Returns whether a planned check reads the answers of such a converter.
+fn reads_answers(plan: &Plan<'_>, is_meant: impl Fn(&Declared<'_>) -> bool) -> bool {
     plan.planned.iter().any(|planned| {
-        let over_the_wire = matches!(converter::declared(plan.subject, planned.crd), Ok(Declared::Webhook(_)));
         let reads = |need: &Need| matches!(need, Need::ConversionRuns | Need::Survey | Need::Exchanges);
-        over_the_wire && planned.check.needs.iter().any(reads)
+        converter::declared(plan.subject, planned.crd).is_ok_and(|declared| is_meant(&declared))
+            && planned.check.needs.iter().any(reads)
     })
 }
 
 /// Returns whether the plan needs what answers the subject's reviews: for requests of our own, or for scenarios.
 pub fn needs_converter(plan: &Plan<'_>) -> bool {
-    asks(plan) || !plan.scenarios.is_empty()
+    needs_webhook(plan) || !plan.scenarios.is_empty()
 }
 
 /// Checks that what answers the subject's reviews can be reached, where the plan needs it. `Err` says why not: nothing
 /// is judged then, since everything would fail for that one reason.
 pub fn reach(plan: &Plan<'_>, endpoint: &Opened) -> Result<(), String> {
-    if plan.settings.endpoint.is_some() || !asks(plan) {
+    if plan.settings.endpoint.is_some() || !needs_webhook(plan) {
         return Ok(());
     }
     let endpoint = endpoint.endpoint(plan.subject)?;
@@ -136,7 +146,7 @@ pub fn reach(plan: &Plan<'_>, endpoint: &Opened) -> Result<(), String> {
 /// Tells what happens.
 type Emit<'e, 'a> = &'e (dyn Fn(Event<'a>) + Sync);
 
-/// What all checks of a run share.
+/// The data that all checks of a run share.
 struct Engine<'r, 'a> {
     plan: &'r Plan<'a>,
     observations: &'r Observations,
@@ -166,7 +176,7 @@ pub(super) fn run<'a>(
             let index = next.fetch_add(1, Ordering::Relaxed);
             cases.get(index).map(|case| (index, *case))
         } {
-            let (verdict, shown) = engine.judge(case);
+            let (verdict, shown) = super::panic::caught(|| engine.judge(case));
             emit(Event::Judged { index, case, verdict, shown });
         }
     };
@@ -244,14 +254,14 @@ impl<'a> Engine<'_, 'a> {
             return Err(INTERRUPTED.to_owned());
         }
         let converter = match &settings.endpoint {
-            Some(stand) => Converter::asking(crd, &*stand.0),
+            Some(stand) => Converter::with_endpoint(crd, &*stand.0),
             None => Converter::of(subject, crd, self.options.endpoint.endpoint(subject)?)?,
         };
         let earlier = match &settings.baseline {
             Some(stand) => Some(&*stand.0),
             None => self.options.endpoint.baseline(subject)?,
         };
-        let baseline = earlier.map(|endpoint| Converter::asking(crd, endpoint));
+        let baseline = earlier.map(|endpoint| Converter::with_endpoint(crd, endpoint));
         let cases = settings.cases.iter().filter(|case| case.crd == crd.name).map(|case| Saved {
             name: case.file_name(),
             version: case.version.clone(),
@@ -268,7 +278,7 @@ impl<'a> Engine<'_, 'a> {
             samples: !settings.only_cases,
             objects: settings.generated(),
             seed: settings.seed,
-            deadline: settings.time.map(|time| Instant::now() + time),
+            deadline: Instant::now() + settings.time.unwrap_or(DEFAULT_TIME),
             stop: &self.options.stop,
             progress: &|objects, of| (self.emit)(Event::Tried { crd: &crd.name, objects, of }),
             jobs: self.options.jobs,
@@ -318,7 +328,7 @@ fn expected_of(case: Case<'_>, verdict: Verdict) -> Verdict {
     }
 }
 
-/// What several checks look at is made once for each CRD, by whichever case asks first.
+/// Data that several checks read, made once for each CRD by whichever check needs it first.
 #[derive(Default)]
 struct Once {
     searches: ByCrd<Result<Searched, String>>,

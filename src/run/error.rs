@@ -41,7 +41,7 @@ pub enum RunError {
     ExistingCluster {
         /// Why.
         why: String,
-        /// What to do instead.
+        /// The remedy.
         help: &'static str,
     },
 }

@@ -12,7 +12,7 @@ use crate::subject::Crd;
 use crdproof_envtest::Server;
 use crdproof_envtest::binaries::Progress;
 
-/// What happens during a run, in the order in which it happens.
+/// An event of a run, in the order in which it happens.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -22,7 +22,7 @@ pub enum Event<'a> {
     Installed,
     /// Servers are about to start.
     Servers {
-        /// How many there are.
+        /// The number of them.
         count: usize,
         /// How many run at once.
         at_once: usize,
@@ -38,7 +38,7 @@ pub enum Event<'a> {
     ServerStarted {
         /// The server.
         server: &'a Server,
-        /// How long it took.
+        /// Its duration.
         elapsed: Duration,
     },
     /// A step of a scenario begins.
@@ -49,7 +49,7 @@ pub enum Event<'a> {
         crd: &'a str,
         /// The step.
         step: ScenarioStep,
-        /// How many requests were made for this CRD until now.
+        /// The number of requests that were made for this CRD until now.
         requests: u64,
     },
     /// All scenarios ran on a server.
@@ -63,21 +63,21 @@ pub enum Event<'a> {
     },
     /// Judging begins.
     Started {
-        /// How many checks are judged, each on one CRD and server.
+        /// The number of checks that are judged, each on one CRD and server.
         checks: usize,
     },
     /// A batch of objects of a CRD was tried on its converter.
     Tried {
         /// The CRD.
         crd: &'a str,
-        /// How many objects were tried until now.
+        /// The number of objects that were tried until now.
         objects: usize,
         /// How many are to be tried.
         of: usize,
     },
     /// Objects of a CRD were tried on its converter.
     Searched {
-        /// What was done.
+        /// The action.
         conversions: Conversions,
         /// Why the converter could not be asked to the end.
         stopped: Option<String>,
@@ -97,7 +97,7 @@ pub enum Event<'a> {
         index: usize,
         /// The check, its CRD and its server.
         case: Case<'a>,
-        /// What the judge said.
+        /// The verdict.
         verdict: Verdict,
         /// The conversions that findings point to.
         shown: Arc<Vec<ConversionRun>>,

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use futures::{StreamExt as _, stream};
 
+use super::engine::needs_programs;
 use super::servers::{Observer, Prepared, skipped};
 use super::{Absent, Event, Observations, Options, Plan, Ran, RunError, Servers, budget, fold, reach};
 use crate::act::{Stop, scenarios};
@@ -13,6 +14,7 @@ use crate::converter::endpoint::Endpoint;
 use crate::converter::{self, Declared, Maps};
 use crate::evidence::{Scenario, Trace};
 use crate::subject::Crd;
+use crdproof_envtest::capture::is_program;
 use crdproof_envtest::{ClusterError, Provider, Server, runtime};
 
 /// Runs a plan. `servers` are those of the plan; without any, scenarios are left out. `observer` is called from several
@@ -26,6 +28,7 @@ pub fn execute(
     if plan.planned.is_empty() {
         return Err(RunError::Nothing);
     }
+    check_programs(plan)?;
     let observations = match servers.filter(|_| !plan.scenarios.is_empty()) {
         Some(servers) => run_scenarios(plan, servers, options, observer)?,
         None => Observations::default(),
@@ -35,6 +38,23 @@ pub fn execute(
     }
     let ran = fold::judge_observed(plan, &observations, options, observer);
     Ok((ran, observations))
+}
+
+/// Checks that the programs exist which the plan needs, before anything starts.
+fn check_programs(plan: &Plan<'_>) -> Result<(), RunError> {
+    let subject = plan.subject;
+    if plan.settings.endpoint.is_none() && needs_programs(plan) {
+        converter::check_programs(subject).map_err(RunError::Converter)?;
+    }
+    let migration = subject.file.migration.as_ref().filter(|_| plan.scenarios.contains(&Scenario::Storage));
+    match migration.and_then(|migration| migration.command.first()) {
+        Some(program) if !is_program(program, &subject.folder()) => Err(RunError::Cluster(ClusterError::Missing {
+            what: format!("the program {program:?} of migration.command"),
+            why: "there is no such program".into(),
+            help: "install it, or correct the command".into(),
+        })),
+        _ => Ok(()),
+    }
 }
 
 /// Runs the scenarios of a plan on every server, and judges nothing.
@@ -87,10 +107,10 @@ fn on_existing_cluster(plan: &Plan<'_>) -> Result<Vec<Scenario>, RunError> {
     Ok(plan.scenarios.iter().copied().filter(|scenario| !hidden(scenario)).collect())
 }
 
-/// What answers the reviews of a CRD; nothing where the server converts by itself.
+/// The endpoint for the reviews of a CRD; nothing where the server converts by itself.
 type Converter = Option<Arc<dyn Endpoint>>;
 
-/// What came of one release.
+/// The observations on one release.
 enum OnRelease {
     /// Its server did not start, and the run goes on without it.
     Absent(Absent),
@@ -98,7 +118,7 @@ enum OnRelease {
     Recorded(Vec<Trace>),
 }
 
-/// What is the same on every release.
+/// The settings that are the same on every release.
 struct Work<'w, 'a> {
     plan: &'w Plan<'a>,
     scenarios: Vec<Scenario>,
@@ -139,8 +159,10 @@ impl Work<'_, '_> {
         };
         (self.observer)(&Event::ServerStarted { server: &server, elapsed: started.elapsed() });
         let recorded = self.on(&server, &release).await;
-        server.stop().await?;
+        let stopped = server.stop().await;
+        // Why it failed is worth more than that something could not be cleaned up.
         let traces = recorded?;
+        stopped?;
         let elapsed = started.elapsed();
         (self.observer)(&Event::ScenariosFinished { release: &release, traces: &traces, elapsed });
         Ok(OnRelease::Recorded(traces))
@@ -173,7 +195,7 @@ impl Work<'_, '_> {
     }
 }
 
-/// What answers the reviews of each CRD.
+/// Returns what answers the reviews of each CRD.
 fn converters<'a>(plan: &Plan<'a>, options: &Options) -> Result<Vec<(&'a Crd, Converter)>, RunError> {
     let subject = plan.subject;
     let (mut maps, mut wire): (Converter, Converter) = (None, None);

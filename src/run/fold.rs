@@ -18,7 +18,7 @@ use crate::report::{
 };
 use crate::subject::{API_VERSION, Crd, Subject};
 
-/// What a run leaves behind.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Ran {
     /// The report.

@@ -10,7 +10,7 @@ use crate::checks::{Failure, Symptoms, cause_rank};
 use crate::report::{Consequence, Field, Finding};
 use crdproof_schema::document::Place;
 
-/// What a failure says about its cause, beside the finding that it became.
+/// The cause of a failure, beside the finding that it became.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cause {
     /// See [`crate::checks::Failure::together`].
@@ -20,7 +20,7 @@ pub(super) struct Cause {
 }
 
 impl Cause {
-    /// What a failure says about its cause.
+    /// Returns what a failure says about its cause.
     pub(super) fn of(failure: &Failure) -> Self {
         Self { together: failure.together.clone(), complaint: failure.complaint.clone() }
     }
@@ -33,7 +33,7 @@ struct Group {
     symptoms: Symptoms,
 }
 
-/// What failures say about their causes, by the fingerprint of the finding that each became.
+/// The causes of failures, by the fingerprint of the finding that each became.
 #[derive(Debug, Default)]
 pub(super) struct Causes(BTreeMap<String, Cause>);
 
@@ -45,6 +45,12 @@ impl Causes {
 
     fn of(&self, finding: &Finding) -> Cause {
         self.0.get(&finding.fingerprint).cloned().unwrap_or_default()
+    }
+
+    /// Adds what a finding is about.
+    fn add_symptom(&self, symptoms: &mut Symptoms, finding: &Finding) {
+        let cause = self.of(finding);
+        symptoms.add(finding.path.as_deref(), cause.complaint.as_deref(), cause.together.as_deref());
     }
 
     /// Returns the fingerprint under which a finding is reported: that of its group, where it belongs to one.
@@ -75,7 +81,7 @@ pub(super) fn group(mut findings: Vec<Finding>, causes: &Causes) -> (Vec<Finding
 /// Adds a finding to the consequences of the first group that explains it.
 fn explain(groups: &mut [Group], finding: &Finding, causes: &Causes) -> bool {
     let mut symptoms = Symptoms::new(&finding.check, finding.severity);
-    symptoms.add(finding.path.as_deref(), causes.of(finding).complaint.as_deref());
+    causes.add_symptom(&mut symptoms, finding);
     let is_cause = |group: &&mut Group| {
         group.finding.crd == finding.crd
             // Whoever accepts a cause accepts what follows from it.
@@ -119,7 +125,7 @@ fn merged(name: String, findings: &[&Finding], causes: &Causes) -> Group {
     finding.severity = findings.iter().map(|one| one.severity).max().unwrap_or(finding.severity);
     let mut symptoms = Symptoms::new(&finding.check, finding.severity);
     for one in findings {
-        symptoms.add(one.path.as_deref(), causes.of(one).complaint.as_deref());
+        causes.add_symptom(&mut symptoms, one);
     }
     if let Some(change) = finding.change.clone() {
         finding.fields = findings.iter().map(|one| changed(one)).collect();

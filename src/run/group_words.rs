@@ -4,11 +4,11 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::report::{Field, Finding};
 
-/// How many fields are named in a message, and in the evidence.
+/// The numbers of fields that are named in a message, and in the evidence.
 const NAMED: usize = 3;
 const LISTED: usize = 40;
 
-/// How many places of a change are listed in the evidence.
+/// The number of places of a change that are listed in the evidence.
 const PLACES: usize = 12;
 
 /// Returns what happens to several fields of one CRD, in one sentence.

@@ -1,6 +1,5 @@
 //! Planning and running: which checks are judged on which CRDs, and what came of it.
 
-pub mod bisect;
 mod budget;
 mod compare;
 mod complete;
@@ -12,6 +11,7 @@ mod fold;
 mod group;
 mod group_words;
 mod observations;
+mod panic;
 mod plan;
 mod recording;
 mod reproduce;
@@ -21,7 +21,7 @@ mod suite;
 mod redact;
 mod waive;
 
-pub use crate::act::conversions::{Recorded, ShownRun};
+pub use crate::act::conversions::{CounterexampleRun, Recorded};
 pub use compare::{Comparison, compare};
 pub use complete::scenarios_check;
 pub use engine::{Options, needs_converter, reach};
@@ -30,7 +30,7 @@ pub use events::Event;
 pub use execute::{execute, run_scenarios};
 pub use fold::{Ran, judge};
 pub use observations::Observations;
-pub use plan::{Absent, Plan, PlannedCheck, ServerMatrix, Settings, plan, plan_recorded};
+pub use plan::{Absent, DEFAULT_TIME, Plan, PlannedCheck, ServerMatrix, Settings, plan, plan_recorded};
 pub use recording::{HEADER, Header, RecordedCrd, Recording, RecordingError};
 pub use redact::Redactor;
 pub use reproduce::{command, quoted};

@@ -6,7 +6,7 @@ use super::{Absent, ServerMatrix};
 use crate::act::conversions::Recorded;
 use crate::evidence::{Exchange, Trace};
 
-/// What acting observed. A recording is a complete one.
+/// The observations of a run. A recording is a complete one.
 #[derive(Debug, Clone, Default)]
 pub struct Observations {
     /// Scenarios on API servers, by CRD and server.

@@ -13,6 +13,9 @@ use crate::evidence::{Counterexample, Scenario};
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
 
+/// The default time limit for the objects of one CRD. A converter that takes 20 ms for an object ends by it.
+pub const DEFAULT_TIME: Duration = Duration::from_secs(120);
+
 /// Settings of a run that do not belong to the subject.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
@@ -22,7 +25,7 @@ pub struct Settings {
     pub seed: u64,
     /// Objects to be generated for every version; else what the suites say.
     pub objects: Option<usize>,
-    /// How long objects of one CRD are tried.
+    /// How long objects of one CRD are tried; else [`DEFAULT_TIME`].
     pub time: Option<Duration>,
     /// What answers reviews instead of the subject's own converter.
     pub endpoint: Option<Stand>,
@@ -41,7 +44,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// How many objects are generated for every version.
+    /// Returns how many objects are generated for every version.
     pub fn generated(&self) -> usize {
         let suites = self.selection.suites.iter().filter_map(|suite| suite.file.objects).max();
         if self.only_cases { 0 } else { self.objects.or(suites).unwrap_or_default() }
@@ -87,7 +90,7 @@ pub struct PlannedCheck<'a> {
     pub crd: &'a Crd,
 }
 
-/// What a run will do and what it leaves out.
+/// The plan of a run: what it will do and what it leaves out.
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     /// The subject.
@@ -100,9 +103,9 @@ pub struct Plan<'a> {
     pub scenarios: Vec<Scenario>,
     /// The checks, with the severity in force.
     pub checks: Vec<(&'static Check, Severity)>,
-    /// What will be judged, by CRD and check.
+    /// The checks that will be judged, by CRD.
     pub planned: Vec<PlannedCheck<'a>>,
-    /// What will not, and why.
+    /// The checks that will not be judged, and why.
     pub skipped: Vec<Skipped>,
 }
 
@@ -211,7 +214,7 @@ fn target<'a>(
     Ok(crd)
 }
 
-/// Where nothing acts, what a check reads must be recorded.
+/// Checks that what a check reads is recorded, where nothing acts.
 fn is_recorded(recorded: &Observations, is_there: bool) -> Result<(), String> {
     if is_there || !recorded.is_complete { Ok(()) } else { Err("what it looks at was not recorded".into()) }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::{Absent, Observations, Plan, Ran, Selection};
-use crate::act::conversions::{Recorded, ShownRun};
+use crate::act::conversions::{CounterexampleRun, Recorded};
 use crate::evidence::{ConversionRun, Exchange, Trace, read_json};
 use crate::report::Conversions;
 use crate::subject::{API_VERSION, Crd, Subject};
@@ -33,7 +33,7 @@ pub struct Recording {
     pub traces: Vec<Trace>,
 }
 
-/// What a recorded run was about.
+/// The subject of a recorded run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Header {
@@ -47,15 +47,15 @@ pub struct Header {
     pub subject: String,
     /// The seed.
     pub seed: u64,
-    /// How many objects were generated for every version.
+    /// The number of objects that were generated for every version.
     pub objects: usize,
     /// The day; expiries are judged by it.
     pub day: Date,
-    /// What was judged.
+    /// The results.
     pub selection: Selection,
     /// What was recorded, by CRD. The n-th one's lines are in `n.conversions.jsonl` and `n.exchanges.jsonl`.
     pub crds: Vec<RecordedCrd>,
-    /// How many scenarios there are, each a line of `traces.jsonl`.
+    /// The number of scenarios, each a line of `traces.jsonl`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<usize>,
     /// Releases that scenarios were wanted on and that could not be had.
@@ -63,7 +63,7 @@ pub struct Header {
     pub absent: Vec<Absent>,
 }
 
-/// What was recorded of a CRD.
+/// The recording of a CRD.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecordedCrd {
@@ -74,10 +74,10 @@ pub struct RecordedCrd {
     /// How many lines of conversion runs there are; absent where nothing was converted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion_runs: Option<usize>,
-    /// How many exchanges there are; absent where nothing was asked over the wire.
+    /// The number of exchanges; absent where nothing was asked over the wire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<usize>,
-    /// What was done.
+    /// The action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversions: Option<Conversions>,
     /// Why the converter could not be asked to the end.
@@ -90,10 +90,10 @@ pub struct RecordedCrd {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 enum Line {
     ConversionRun { batch: usize, conversion_run: ConversionRun },
-    Shown(ShownRun),
+    Shown(CounterexampleRun),
 }
 
-/// A folder that is no recording.
+/// A folder that is not a recording.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {message}")]
 pub struct RecordingError {
@@ -104,7 +104,7 @@ pub struct RecordingError {
 }
 
 impl Recording {
-    /// What a run left behind, where it was asked to record.
+    /// Returns what a run left behind, where it was asked to record.
     pub fn new(plan: &Plan<'_>, observations: &Observations, ran: &Ran, day: Date) -> Self {
         let crds = plan.subject.crds.iter().filter_map(|crd| {
             let (conversion_runs, exchanges) = (ran.conversion_runs.get(&crd.name), ran.exchanges.get(&crd.name));
@@ -193,7 +193,7 @@ impl Recording {
         }
     }
 
-    /// What has changed in the subject since, in words.
+    /// Returns what has changed in the subject since, in words.
     pub fn changes(&self, subject: &Subject) -> Vec<String> {
         let changes = self.header.crds.iter().filter_map(|recorded| match subject.crd(&recorded.name) {
             None => Some(format!("{} was recorded, and the subject has it no more", recorded.name)),
@@ -207,7 +207,7 @@ impl Recording {
 impl Header {
     /// Reads a header. `Err` says what the text is instead.
     pub fn read(text: &str) -> Result<Self, String> {
-        let header: Self = serde_json::from_str(text).map_err(|error| format!("this is no recording: {error}"))?;
+        let header: Self = serde_json::from_str(text).map_err(|error| format!("this is not a recording: {error}"))?;
         if header.kind != "Recording" || header.api_version != API_VERSION {
             return Err(format!("this is a {:?} of {:?}, not a Recording", header.kind, header.api_version));
         }

@@ -8,13 +8,13 @@ use crate::report::{Finding, Redaction};
 use crate::subject::{Crd, Subject};
 use crdproof_schema::structural::{Secrets, redact_text};
 
-/// What must not be shown.
+/// The values that must not be shown.
 pub struct Redactor<'a> {
     show: bool,
     by_crd: BTreeMap<&'a str, Known<'a>>,
 }
 
-/// What is known to be secret of one CRD.
+/// The known secrets of one CRD.
 struct Known<'a> {
     crd: &'a Crd,
     secrets: Secrets,
@@ -27,7 +27,7 @@ impl<'a> Redactor<'a> {
         Self::over(plan.subject, plan.settings.show_secrets)
     }
 
-    /// What is secret of a subject, unless it may be shown.
+    /// Returns what is secret of a subject, unless it may be shown.
     pub fn over(subject: &'a Subject, show: bool) -> Self {
         let mut by_crd = BTreeMap::new();
         // The baseline first, so that the new state of a CRD counts.
@@ -45,7 +45,7 @@ impl<'a> Redactor<'a> {
         redacted(text, &hide)
     }
 
-    /// What excerpts and texts about a CRD, and about a conversion run of its objects, do not show.
+    /// Returns what excerpts and texts about a CRD, and about a conversion run of its objects, do not show.
     pub(super) fn of(&self, crd: &str, conversion_run: Option<&ConversionRun>) -> Redaction {
         if self.show {
             return Redaction::Nothing;

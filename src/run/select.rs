@@ -1,6 +1,7 @@
 //! Which checks a run is about.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,15 +32,17 @@ pub struct Selection {
 impl Selection {
     /// Reads a selection from names: suites by name or file, else those of the subject file, else `quick`.
     pub fn named(suites: &[String], only: &[String], except: &[String], subject: &Subject) -> Result<Self, InputError> {
-        let default = [DEFAULT_SUITE.to_owned()];
-        let chosen = [suites, &subject.file.suites, &default].into_iter().find(|names| !names.is_empty());
-        let suites_of = |names: &[String]| names.iter().map(|name| named_suite(name)).collect::<Result<Vec<_>, _>>();
-        let selection = Self {
-            suites: suites_of(chosen.unwrap_or_default())?,
-            only: only.to_vec(),
-            except: except.to_vec(),
-            by_default: suites.is_empty(),
+        // Files are named from where whoever names them stands: from our folder, or from that of the subject file.
+        let suites_of = |names: &[String], folder: &Path| {
+            names.iter().map(|name| named_suite(name, folder)).collect::<Result<Vec<_>, _>>()
         };
+        let chosen = match (suites, subject.file.suites.as_slice()) {
+            ([], []) => suites_of(&[DEFAULT_SUITE.to_owned()], Path::new(""))?,
+            ([], named) => suites_of(named, &subject.folder())?,
+            (named, _) => suites_of(named, Path::new(""))?,
+        };
+        let selection =
+            Self { suites: chosen, only: only.to_vec(), except: except.to_vec(), by_default: suites.is_empty() };
         if let Some(unknown) = selection.unknown().first() {
             let near = names::closest(unknown, checks::ALL.iter().map(|check| check.id));
             let help = near
@@ -66,7 +69,7 @@ impl Selection {
         selected.into_values().collect()
     }
 
-    /// Whether `only` names this check.
+    /// Returns whether `only` names this check.
     pub fn picks(&self, check: &Check) -> bool {
         self.only.iter().any(|ids| glob(ids, check.id) || ids == check.family())
     }
@@ -83,12 +86,12 @@ impl Selection {
 const DEFAULT_SUITE: &str = "quick";
 
 /// Loads a suite by name or by file.
-fn named_suite(name: &str) -> Result<Suite, InputError> {
+fn named_suite(name: &str, folder: &Path) -> Result<Suite, InputError> {
     let built_in = SUITES.iter().find(|(built_in, _)| *built_in == name);
     let loaded = match built_in {
         Some((_, text)) => load_suite(name, name, text),
-        None if std::path::Path::new(name).is_file() => {
-            let text = Texts::relative_to("").read(name)?.remove(0);
+        None if folder.join(name).is_file() => {
+            let text = Texts::relative_to(folder).read(name)?.remove(0);
             load_suite(name, &text.name, &text.text)
         }
         None => {

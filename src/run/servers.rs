@@ -18,7 +18,7 @@ pub struct Servers {
     pub options: ServerOptions,
     /// The cache of their binaries.
     pub store: Store,
-    /// Where binaries may come from.
+    /// The sources of binaries.
     pub sources: Sources,
     /// How many run at once; by default what memory and cores allow.
     pub at_once: Option<NonZeroUsize>,

@@ -60,9 +60,9 @@ pub struct Suite {
 pub struct SuiteError {
     /// Where.
     pub place: Place,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: Option<String>,
 }
 
@@ -80,7 +80,7 @@ pub fn load_suite(name: &str, file: &str, text: &str) -> Result<Suite, SuiteErro
         .map_err(|DecodeError { span, message, help }| error(span.unwrap_or(document.span), message, help))?;
     if suite.kind != "Suite" || suite.api_version != crate::subject::API_VERSION {
         let help = format!("write `apiVersion: {}` and `kind: Suite`", crate::subject::API_VERSION);
-        return Err(error(document.span, "this is no suite".into(), Some(help)));
+        return Err(error(document.span, "this is not a suite".into(), Some(help)));
     }
     let patterns = suite.checks.iter().enumerate().map(|(index, ids)| (format!("/checks/{index}"), ids));
     for (pointer, ids) in

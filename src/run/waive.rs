@@ -14,7 +14,7 @@ use crdproof_schema::text::glob;
 /// The id under which idle and expired waivers are reported.
 const CHECK: &str = "subject/waivers-current";
 
-/// What the report says of waivers. It is no check of the registry: it looks at the findings of the
+/// Returns what the report says of waivers. It is not a check of the registry: it looks at the findings of the
 /// others, so nothing can be planned or selected about it.
 pub fn waiver_check() -> CheckInfo {
     CheckInfo {

@@ -29,7 +29,7 @@ pub struct AcceptedFinding {
     pub check: String,
     /// The CRD.
     pub crd: String,
-    /// What was found.
+    /// The dependents that were found.
     pub message: String,
     /// Its fields by their fingerprints. A field that is not here is new, and fails.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

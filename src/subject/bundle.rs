@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::civil::Date;
 use x509_parser::pem::Pem;
 
-/// What a `caBundle` holds.
+/// The content of a `caBundle`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Bundle {
     /// Nothing but white space.
@@ -35,7 +35,7 @@ impl Bundle {
                 continue;
             }
             let Ok(certificate) = pem.parse_x509() else {
-                return Self::Unreadable("holds a PEM block that is no X.509 certificate".into());
+                return Self::Unreadable("holds a PEM block that is not a X.509 certificate".into());
             };
             let end = jiff::Timestamp::from_second(certificate.validity().not_after.timestamp());
             let Ok(end) = end else {

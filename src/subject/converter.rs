@@ -5,7 +5,26 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use http::Uri;
+
 use super::{ExecConfig, Period, SubjectFileError};
+
+/// Reads the URL of a webhook. `Err` says what is wrong with it.
+pub fn webhook_url(url: &str) -> Result<Uri, String> {
+    let uri: Uri = url.parse().map_err(|error| format!("{url:?} is not a URL: {error}"))?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
+        return Err(format!("{url:?} is not a URL of a webhook; write https://HOST:PORT/PATH"));
+    }
+    // A port that does not fit is not a port to `Uri`, and the default would take its place.
+    let port = uri.authority().and_then(|authority| authority.as_str().rsplit_once(':'));
+    let port = port.map(|(_, port)| port).filter(|port| !port.contains(']'));
+    match port {
+        Some(port) if !port.parse().is_ok_and(|port: u16| port > 0) => {
+            Err(format!("{url:?} has the port {port:?}, which is not between 1 and 65535"))
+        }
+        _ => Ok(uri),
+    }
+}
 
 /// Exactly one way to convert, and optionally that of the previous release.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -108,7 +127,7 @@ pub struct ProcessConfig {
     pub ca_file: Option<String>,
 }
 
-/// When a started webhook counts as ready.
+/// The condition under which a started webhook counts as ready.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Ready {
@@ -127,8 +146,13 @@ fn yes() -> bool {
 impl ConverterConfig {
     /// Finds what the types cannot express.
     pub(super) fn problem(&self) -> Option<SubjectFileError> {
+        let of_baseline = || self.baseline.as_ref()?.problem_at("/converter/baseline");
+        self.problem_at("/converter").or_else(of_baseline)
+    }
+
+    fn problem_at(&self, place: &str) -> Option<SubjectFileError> {
         let error = |pointer: &str, message: String, help: &str| {
-            Some(SubjectFileError { pointer: format!("/converter{pointer}"), message, help: help.to_owned() })
+            Some(SubjectFileError { pointer: format!("{place}{pointer}"), message, help: help.to_owned() })
         };
         if self.ways() != 1 {
             let message =
@@ -145,6 +169,9 @@ impl ConverterConfig {
                 let message = "a webhook is exactly one of url and service".to_owned();
                 return error("/webhook", message, "keep one of them, or add `url:`");
             }
+            if let Some(Err(wrong)) = webhook.url.as_deref().map(webhook_url) {
+                return error("/webhook/url", wrong, "write https://HOST:PORT/PATH");
+            }
             if service.is_none() && (webhook.kubeconfig.is_some() || webhook.context.is_some()) {
                 let message = "kubeconfig and context are for a service".to_owned();
                 return error("/webhook", message, "name the service, or leave them out");
@@ -155,7 +182,7 @@ impl ConverterConfig {
             }
             if let Some(path) = service.and_then(|service| service.path.as_ref()).filter(|path| !path.starts_with('/'))
             {
-                return error("/webhook/service/path", format!("{path:?} is no path"), "begin it with a slash");
+                return error("/webhook/service/path", format!("{path:?} is not a path"), "begin it with a slash");
             }
         }
         if let Some(process) = &self.process {
@@ -164,10 +191,10 @@ impl ConverterConfig {
                 return error("/process/run", "no command is given".into(), help);
             }
             if process.port == Some(0) {
-                return error("/process/port", "0 is no port".into(), "leave `port` out for a free one");
+                return error("/process/port", "0 is not a port".into(), "leave `port` out for a free one");
             }
             if let Some(path) = process.path.as_ref().filter(|path| !path.starts_with('/')) {
-                return error("/process/path", format!("{path:?} is no path"), "begin it with a slash");
+                return error("/process/path", format!("{path:?} is not a path"), "begin it with a slash");
             }
             if !process.manifests.is_empty() && !process.needs_cluster {
                 let message = "manifests are for the API server that the process needs".to_owned();

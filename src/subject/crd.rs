@@ -66,7 +66,7 @@ pub struct Conversion {
 /// `spec.conversion.webhook.clientConfig`.
 #[derive(Debug, Clone)]
 pub struct ClientConfig {
-    /// Where it stands.
+    /// Its position in the source.
     pub span: Span,
     /// `url`.
     pub url: Option<(String, Span)>,
@@ -79,7 +79,7 @@ pub struct ClientConfig {
 /// `spec.conversion.webhook.clientConfig.service`.
 #[derive(Debug, Clone)]
 pub struct Service {
-    /// Where it stands.
+    /// Its position in the source.
     pub span: Span,
     /// `name`.
     pub name: String,
@@ -94,7 +94,7 @@ pub struct Service {
 /// One of `spec.versions`.
 #[derive(Debug, Clone)]
 pub struct Version {
-    /// Where it stands.
+    /// Its position in the source.
     pub span: Span,
     /// `name`.
     pub name: String,
@@ -130,16 +130,16 @@ pub struct Version {
 pub struct CrdError {
     /// Where.
     pub span: Span,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
 const V1: &str = "apiextensions.k8s.io/v1";
 
 impl Crd {
-    /// What a generator of objects of one version must know about the CRD.
+    /// Returns what a generator of objects of one version must know about the CRD.
     pub fn context(&self, version: &Version) -> Context {
         let context = Context::new(&self.group, &version.name, &self.names.kind);
         let context = if self.is_namespaced() { context.namespaced() } else { context };
@@ -150,12 +150,12 @@ impl Crd {
         }
     }
 
-    /// What is secret in its objects, as far as its versions say.
+    /// Returns what is secret in its objects, as far as its versions say.
     pub fn secrets(&self) -> Secrets {
         Secrets::new(self.versions.iter().filter_map(|version| version.schema.as_ref()))
     }
 
-    /// Whether a document says that it is a CRD of any API version.
+    /// Returns whether a document says that it is a CRD of any API version.
     pub fn is_crd(node: &Node) -> bool {
         node.str_at("kind") == Some("CustomResourceDefinition")
             && node.str_at("apiVersion").is_some_and(|api| api.starts_with("apiextensions.k8s.io/"))
@@ -211,7 +211,7 @@ impl Crd {
         self.versions.iter().find(|version| version.name == name)
     }
 
-    /// Whether objects live in namespaces.
+    /// Returns whether objects live in namespaces.
     pub fn is_namespaced(&self) -> bool {
         self.scope == "Namespaced"
     }
@@ -222,12 +222,12 @@ impl Crd {
         if self.is_namespaced() { resource.within(namespace) } else { resource }
     }
 
-    /// Whether versions differ by nothing but their name to the API server.
+    /// Returns whether versions differ by nothing but their name to the API server.
     pub fn converts_by_none(&self) -> bool {
         self.conversion.strategy == "None"
     }
 
-    /// Where a part of the document stands, or the nearest part above it.
+    /// Returns where a part of the document stands, or the nearest part above it.
     pub fn span_at(&self, pointer: &str) -> Span {
         self.node.nearest(pointer).span
     }

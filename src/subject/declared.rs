@@ -45,7 +45,7 @@ pub struct OmittedZeros {
     pub reason: String,
 }
 
-/// How objects are generated.
+/// The settings of generated objects.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GenerateConfig {
@@ -60,7 +60,7 @@ impl GenerateConfig {
     }
 }
 
-/// What a field holds. Exactly one of `as`, `values` and `pattern`.
+/// The content of a field. Exactly one of `as`, `values` and `pattern`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Hint {

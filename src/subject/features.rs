@@ -38,7 +38,7 @@ fn recognised(crd: &Crd) -> impl Iterator<Item = Used> {
     })
 }
 
-/// What the schemas of a CRD use, each with the first place, in the order of the file.
+/// The features that the schemas of a CRD use, each with the first place, in the order of the file.
 #[derive(Default)]
 struct Uses<'a> {
     keywords: BTreeMap<&'a str, Span>,
@@ -103,7 +103,7 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// Where a field stands that says something.
+/// Returns where a field stands that says something.
 fn field(node: &Node, path: &str) -> Option<Span> {
     if let Some((first, rest)) = path.split_once('.') {
         return field(node.get(first)?, rest);

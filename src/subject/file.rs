@@ -8,7 +8,7 @@ use super::{ConverterConfig, DeclaredLoss, GenerateConfig, OmittedZeros, PathGlo
 use crate::subject::field_map::FieldMap;
 use crdproof_schema::kubernetes::{KubeVersion, Selector};
 
-/// What is under test and what it promises.
+/// The subject under test, and what it promises.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "crdproof subject file")]
@@ -44,10 +44,10 @@ pub struct SubjectFile {
     /// States that conversion may leave out explicit zero values, such as `0`, `""` or `[]`, where absence means the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omitted_zeros: Option<OmittedZeros>,
-    /// How objects are generated.
+    /// The settings of generated objects.
     #[serde(default, skip_serializing_if = "GenerateConfig::is_empty")]
     pub generate: GenerateConfig,
-    /// How long a conversion may take.
+    /// The time limits of a conversion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
     /// The Kubernetes releases that the subject claims.
@@ -76,7 +76,7 @@ pub struct Metadata {
     pub name: String,
 }
 
-/// Where CRDs come from.
+/// The sources of CRDs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CrdInputs {
@@ -91,7 +91,7 @@ pub struct CrdInputs {
     pub minimum_count: Option<usize>,
 }
 
-/// Where the earlier state comes from.
+/// The source of the earlier state.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Baseline {
@@ -106,7 +106,7 @@ pub struct Baseline {
     pub command: Vec<String>,
 }
 
-/// How long a conversion may take.
+/// The time limits of a conversion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Budget {
@@ -123,7 +123,7 @@ pub struct KubernetesConfig {
     /// Releases to test on, such as `1.31`, or ranges such as `1.28..1.31`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<Selector>,
-    /// Where API servers run.
+    /// The provider of API servers.
     #[serde(default)]
     pub provider: Provider,
     /// The lowest release that the subject claims to support.
@@ -149,7 +149,7 @@ pub struct MigrationConfig {
     pub timeout: Option<Period>,
 }
 
-/// Where API servers run.
+/// The provider of API servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
@@ -164,14 +164,14 @@ pub enum Provider {
     Kubeconfig,
 }
 
-/// Who claims conformance.
+/// The party that claims conformance.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Implementation {
     /// Who makes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organization: Option<String>,
-    /// What it is called.
+    /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Its release.
@@ -234,9 +234,9 @@ pub struct Waiver {
 pub struct SubjectFileError {
     /// JSON pointer into the subject file.
     pub pointer: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 

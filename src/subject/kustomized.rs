@@ -3,7 +3,7 @@
 use super::Crd;
 use crdproof_schema::document::Span;
 
-/// How much kustomize has to do with a CRD.
+/// The part of kustomize in a CRD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kustomized {
     /// It was read as it stands in its file.
@@ -16,7 +16,7 @@ pub enum Kustomized {
 }
 
 impl Crd {
-    /// Whether controller-gen wrote it, which leaves the conversion stanza to others, and nobody wrote one.
+    /// Returns whether controller-gen wrote it, which leaves the conversion stanza to others, and nobody wrote one.
     pub fn is_generated_without_stanza(&self) -> bool {
         let annotations = self.node.at(&["metadata", "annotations"]);
         let is_generated = annotations.is_some_and(|all| all.get("controller-gen.kubebuilder.io/version").is_some());

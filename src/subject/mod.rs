@@ -23,7 +23,7 @@ use serde_json::Value;
 
 pub use accepted::{ACCEPTED_FILE, Accepted, AcceptedFinding};
 pub use bundle::Bundle;
-pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig};
+pub use converter::{ConverterConfig, Empty, ProcessConfig, Ready, ServiceConfig, WebhookConfig, webhook_url};
 pub use crd::{ClientConfig, Conversion, Crd, CrdError, Names, Service, Version};
 pub(in crate::subject) use declared::apply_hints;
 pub use declared::{DeclaredLoss, GenerateConfig, Hint, Notation, OmittedZeros};
@@ -70,7 +70,7 @@ pub struct Subject {
     pub recorded: Vec<Sample>,
     /// Objects that the API server of the converter's process gets before it starts.
     pub prerequisites: Vec<Value>,
-    /// Documents that are no CRDs, counted by kind.
+    /// Documents that are not CRDs, counted by kind.
     pub passed_over: BTreeMap<String, usize>,
     /// Findings that were accepted as they are.
     pub accepted: Accepted,
@@ -96,7 +96,7 @@ impl Subject {
         self.samples.iter().filter(|sample| sample.is_of(crd))
     }
 
-    /// What is secret in the samples of a CRD, and in recorded ones.
+    /// Returns what is secret in the samples of a CRD, and in recorded ones.
     pub fn secret_values_of(&self, crd: &Crd) -> BTreeSet<String> {
         let (secrets, mut values) = (crd.secrets(), BTreeSet::new());
         for sample in self.samples.iter().chain(&self.recorded).filter(|sample| sample.is_of(crd)) {
@@ -106,7 +106,7 @@ impl Subject {
         values
     }
 
-    /// What is secret in all samples.
+    /// Returns what is secret in all samples.
     pub fn secret_values(&self) -> BTreeSet<String> {
         self.baseline.iter().flatten().chain(&self.crds).flat_map(|crd| self.secret_values_of(crd)).collect()
     }
@@ -129,7 +129,7 @@ impl Subject {
         file.and_then(|file| Path::new(&file).parent().map(Path::to_owned)).unwrap_or_default()
     }
 
-    /// Where a place of the subject file stands, named by JSON pointer.
+    /// Returns where a place of the subject file stands, named by JSON pointer.
     pub fn file_span(&self, pointer: &str) -> Option<Span> {
         self.document.as_ref().map(|document| document.nearest(pointer).span)
     }

@@ -60,7 +60,8 @@ fn plan(crd: &Crd, version: &Version, name: &str, mut object: Value, namespace: 
     }
     let status = version.status.and_then(|_| object.as_object_mut()?.remove("status"));
     let labels = json!({"crdproof.dev/born": version.name, "crdproof.dev/number": name});
-    let mut metadata = json!({"name": name, "labels": labels});
+    let annotations = json!({"crdproof.dev/note": "stays as it is"});
+    let mut metadata = json!({"name": name, "labels": labels, "annotations": annotations});
     if crd.is_namespaced() {
         metadata["namespace"] = json!(namespace);
     }
@@ -68,7 +69,7 @@ fn plan(crd: &Crd, version: &Version, name: &str, mut object: Value, namespace: 
     Planned { version: version.name.clone(), name: name.to_owned(), object, status, is_sample: false }
 }
 
-/// Whether a schema has this field at its root.
+/// Returns whether a schema has this field at its root.
 pub(crate) fn has(schema: Option<&Schema>, field: &str) -> bool {
     schema.is_some_and(|schema| schema.child(field).is_some())
 }

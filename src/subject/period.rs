@@ -17,7 +17,7 @@ pub struct Period(pub Duration);
 
 /// A text that names no length of time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no length of time; write a number and a unit, such as 50ms, 1.5s or 2m")]
+#[error("{0:?} is not a length of time; write a number and a unit, such as 50ms, 1.5s or 2m")]
 pub struct PeriodError(String);
 
 /// 30 days. A longer time is a mistaken unit.

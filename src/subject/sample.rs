@@ -38,7 +38,7 @@ impl Sample {
         metadata["name"].as_str().or_else(|| metadata["generateName"].as_str()).unwrap_or("(unnamed)")
     }
 
-    /// Whether it is an object of this CRD, at any version.
+    /// Returns whether it is an object of this CRD, at any version.
     pub fn is_of(&self, crd: &Crd) -> bool {
         self.group_version().0 == crd.group && self.kind() == crd.names.kind
     }

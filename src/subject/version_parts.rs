@@ -7,7 +7,7 @@ use crdproof_schema::structural::ScalePaths;
 /// `subresources.scale`.
 #[derive(Debug, Clone)]
 pub struct Scale {
-    /// Where it stands.
+    /// Its position in the source.
     pub span: Span,
     /// `specReplicasPath`.
     pub spec_replicas: Option<(String, Span)>,
@@ -20,7 +20,7 @@ pub struct Scale {
 /// One of `additionalPrinterColumns`.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// Where it stands.
+    /// Its position in the source.
     pub span: Span,
     /// `name`.
     pub name: String,

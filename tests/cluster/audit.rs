@@ -137,7 +137,7 @@ fn samples_are_taken(server: &Local) -> Result<(), Failed> {
     check(again.status.code() == Some(2) && said(&again).contains("is there already"), said(&again))
 }
 
-/// Without rights nothing is said but that; with the right to read CRDs alone, kinds are lines that were not looked at.
+/// Without rights nothing is said but that; with the right to read CRDs alone, a line names each kind that was not read.
 pub(crate) fn an_audit_without_rights_says_so(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
@@ -173,7 +173,7 @@ pub(crate) fn an_audit_without_rights_says_so(binaries: &Binaries) -> Result<(),
             let some = audit(&guest, &[])?;
             last = format!("{}{}", said(&some), String::from_utf8_lossy(&some.stdout));
             if some.status.success() {
-                return check(last.contains("○ objects were not looked at: widgets.example.com is forbidden"), last);
+                return check(last.contains("○ objects were not read: widgets.example.com is forbidden"), last);
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }

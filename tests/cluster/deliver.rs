@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crdproof::act::scenarios::deliver::Deliverer;
 use crdproof::act::scenarios::source::Source;
-use crdproof::evidence::{Became, Seen, State};
+use crdproof::evidence::{Became, Observation, State};
 use crdproof_envtest::api::{PatchKind, Query, Resource};
 use crdproof_envtest::local::{Binaries, Local};
 use libtest_mimic::Failed;
@@ -35,12 +35,12 @@ fn documents(widgets: &[Value]) -> Vec<Value> {
     widgets.iter().cloned().chain([object, config, namespace, crd(), plan]).collect()
 }
 
-fn lines(seen: &[Seen]) -> Vec<String> {
-    let lines = seen.iter().filter_map(|seen| if let Seen::Delivered(line) = seen { Some(line) } else { None });
+fn lines(seen: &[Observation]) -> Vec<String> {
+    let lines = seen.iter().filter_map(|seen| if let Observation::Delivered(line) = seen { Some(line) } else { None });
     lines.map(ToString::to_string).collect()
 }
 
-fn same(seen: &[Seen], wanted: &[&str]) -> Result<(), Failed> {
+fn same(seen: &[Observation], wanted: &[&str]) -> Result<(), Failed> {
     check(lines(seen) == wanted, format!("{:#?}", lines(seen)))
 }
 
@@ -72,7 +72,8 @@ pub(crate) fn a_source_is_delivered(binaries: &Binaries) -> Result<(), Failed> {
         let objects = ["Widget/shop/a", "Widget/shop/b", "Plan/p", "ConfigMap/shop/c"];
         let seen = deliverer.deliver(&both, TIMEOUT).await.map_err(told)?;
         same(&seen, &all("created", &objects).iter().map(String::as_str).collect::<Vec<_>>())?;
-        let ready = seen.iter().filter(|seen| matches!(seen, Seen::Health(health) if health.state == State::Current));
+        let ready =
+            seen.iter().filter(|seen| matches!(seen, Observation::Health(health) if health.state == State::Current));
         check(ready.count() == 2, "both kinds are ready before their objects are applied")?;
         deliverer.wait(&both, TIMEOUT).await.map_err(told)?;
         let seen = deliverer.deliver(&both, TIMEOUT).await.map_err(told)?;
@@ -90,7 +91,7 @@ pub(crate) fn a_source_is_delivered(binaries: &Binaries) -> Result<(), Failed> {
         let drifted: Vec<_> = seen
             .iter()
             .filter_map(|seen| match seen {
-                Seen::Delivered(line) if line.became == Became::Drifted => Some(line),
+                Observation::Delivered(line) if line.became == Became::Drifted => Some(line),
                 _ => None,
             })
             .collect();

@@ -23,6 +23,36 @@ pub(crate) fn starts_answers_and_leaves_nothing(binaries: &Binaries) -> Result<(
     check(!folder.exists(), format!("{} is left behind", folder.display()))
 }
 
+pub(crate) fn the_store_is_for_nobody_else(binaries: &Binaries) -> Result<(), Failed> {
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::fs::PermissionsExt as _;
+    block(async {
+        let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
+        let mode = std::fs::metadata(server.folder())?.permissions().mode() & 0o777;
+        check(mode == 0o700, format!("the folder has mode {mode:o}"))?;
+        // The store answers those who have its certificate.
+        server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
+        let stored = server.stored("apiextensions.k8s.io", "customresourcedefinitions").await;
+        check(stored.map_err(|error| describe(&error))?.len() == 1, "the CRD is not in the store")?;
+        // Whoever uses this machine can see where it listens.
+        let listed = std::process::Command::new("ps").args(["-A", "-ww", "-o", "args="]).output()?.stdout;
+        let listed = String::from_utf8_lossy(&listed).into_owned();
+        let folder = server.folder().display().to_string();
+        let flags = listed.lines().find(|line| line.contains("--listen-client-urls") && line.contains(&folder));
+        let url = flags.and_then(|line| line.split("--listen-client-urls=").nth(1)?.split_whitespace().next());
+        let url = url.ok_or("no etcd is listed")?.to_owned();
+        check(url.starts_with("https://127.0.0.1:"), &url)?;
+        let mut stream = std::net::TcpStream::connect(url.trim_start_matches("https://"))?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        stream.write_all(b"POST /v3/kv/range HTTP/1.1\r\nhost: x\r\ncontent-length: 16\r\n\r\n{\"key\": \"AA==\"} ")?;
+        let mut answer = Vec::new();
+        // However it ends, nothing of the store may come.
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer);
+        check(!answer.contains(" 200 ") && !answer.contains("kvs"), format!("etcd answers anybody: {answer}"))
+    })
+}
+
 pub(crate) fn serves_every_version_of_a_crd(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;

@@ -2,6 +2,8 @@
 //! `KUBEBUILDER_ASSETS`. Those that could be built and are not available are skips that say how to get them.
 
 mod audit;
+#[path = "../offline/console.rs"]
+mod console;
 mod containers;
 mod converter;
 mod drivers;
@@ -17,11 +19,13 @@ mod library;
 mod local;
 mod migrate;
 mod minimum;
+mod pages;
 mod probes;
 mod reproduce;
 mod retire;
 mod support;
 mod upgrade;
+mod upgrade_ownership;
 mod verbs;
 
 use std::path::PathBuf;
@@ -55,7 +59,8 @@ fn main() -> ExitCode {
         releases.iter().rev().find(|(name, _)| name.starts_with(DEFAULT)).or(releases.last())
     {
         trials.extend(once(name, binaries));
-        let skippable: [(&str, Skippable); 3] = [
+        let skippable: [(&str, Skippable); 4] = [
+            ("pages_show_real_runs", pages::pages_show_real_runs),
             ("a_full_disk_is_named", endings::a_full_disk_is_named),
             ("scenarios_are_guests", existing::scenarios_are_guests),
             ("guests_leave_nothing_when_interrupted", existing::guests_leave_nothing_when_interrupted),
@@ -145,6 +150,25 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ),
         ("a_subresource_that_goes_answers_404", upgrade::a_subresource_that_goes_answers_404),
         ("an_invalid_value_may_stay_and_may_not_change", upgrade::an_invalid_value_may_stay_and_may_not_change),
+        ("a_value_that_is_left_alone_is_excused", upgrade::a_value_that_is_left_alone_is_excused),
+        (
+            "a_status_subresource_that_comes_keeps_ordinary_writes_out",
+            upgrade::a_status_subresource_that_comes_keeps_ordinary_writes_out,
+        ),
+        ("a_scale_with_another_path_reads_another_field", upgrade::a_scale_with_another_path_reads_another_field),
+        (
+            "a_map_that_becomes_atomic_is_owned_as_a_whole",
+            upgrade_ownership::a_map_that_becomes_atomic_is_owned_as_a_whole,
+        ),
+        (
+            "a_map_with_one_applier_becomes_atomic_unnoticed",
+            upgrade_ownership::a_map_with_one_applier_becomes_atomic_unnoticed,
+        ),
+        (
+            "a_list_that_becomes_atomic_is_owned_as_a_whole",
+            upgrade_ownership::a_list_that_becomes_atomic_is_owned_as_a_whole,
+        ),
+        ("a_key_of_a_map_that_becomes_granular_stays", upgrade_ownership::a_key_of_a_map_that_becomes_granular_stays),
         ("an_audit_finds_and_changes_nothing", audit::an_audit_finds_and_changes_nothing),
         ("an_audit_without_rights_says_so", audit::an_audit_without_rights_says_so),
         ("gates_keep_a_version", retire::gates_keep_a_version),
@@ -175,6 +199,7 @@ fn trials(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("two_api_servers_share_a_store", local::two_api_servers_share_a_store),
         ("audited_and_controlled", local::audited_and_controlled),
         ("starts_answers_and_leaves_nothing", local::starts_answers_and_leaves_nothing),
+        ("the_store_is_for_nobody_else", local::the_store_is_for_nobody_else),
         ("serves_every_version_of_a_crd", local::serves_every_version_of_a_crd),
         ("a_component_is_paused_and_restarted", local::a_component_is_paused_and_restarted),
     ];

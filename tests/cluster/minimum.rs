@@ -88,14 +88,16 @@ fn is_found(name: &str, words: &str, cached: &[KubeVersion]) -> Result<Completio
         Older::Drops => "dropped",
         Older::Ignores => "admitted",
     };
-    let lacks = why["lacks"].as_array().ok_or("nothing is lacking")?;
-    let told = |lack: &Value| {
-        lack["reason"] == reason
-            && ["said", "path", "keyword"].iter().any(|key| lack[key].as_str().is_some_and(|text| text.contains(words)))
+    let gaps = why["gaps"].as_array().ok_or("nothing is lacking")?;
+    let told = |gap: &Value| {
+        gap["reason"] == reason
+            && ["message", "path", "keyword"]
+                .iter()
+                .any(|key| gap[key].as_str().is_some_and(|text| text.contains(words)))
     };
-    check(lacks.first().is_some_and(told), format!("{reason} {words}: {why:#}"))?;
+    check(gaps.first().is_some_and(told), format!("{reason} {words}: {why:#}"))?;
     // A rule that is not there refuses nothing, and that is seen.
-    let broken = lacks.iter().any(|lack| lack["keyword"] == "x-kubernetes-validations");
+    let broken = gaps.iter().any(|gap| gap["keyword"] == "x-kubernetes-validations");
     check(name != "rule" || broken, format!("no write shows it: {why:#}"))?;
     Ok(Completion::Completed)
 }
@@ -111,11 +113,11 @@ fn a_command_is_asked(newest: KubeVersion) -> Result<(), Failed> {
     let output = ask("echo it is too old >&2; exit 3")?;
     let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
     check(output.status.code() == Some(1), format!("{}", output.status))?;
-    let words = answer["tested"][0]["lacks"][0]["said"].as_str().unwrap_or_default();
+    let words = answer["tested"][0]["gaps"][0]["message"].as_str().unwrap_or_default();
     check(words.contains("it is too old") && words.contains('3'), format!("{answer:#}"))?;
     let output = minimum("plain", &["--kubernetes", &newest, "--timeout", "2s", "--", "sleep", "300"])?;
     let answer: Value = serde_json::from_slice(&output.stdout).map_err(|_| said(&output))?;
-    let words = answer["tested"][0]["lacks"][0]["said"].as_str().unwrap_or_default();
+    let words = answer["tested"][0]["gaps"][0]["message"].as_str().unwrap_or_default();
     check(output.status.code() == Some(1) && words.contains("did not end within 2 s"), format!("{answer:#}"))?;
     let output = minimum("plain", &["--kubernetes", &newest, "--", "crdproof-no-such-command"])?;
     check(output.status.code() == Some(5), said(&output))
@@ -132,14 +134,14 @@ fn a_check_is_asked(newest: KubeVersion) -> Result<(), Failed> {
 
 /// 1.23.0 to 1.23.2 empty lists below preserve-unknown-fields (V13); releases before and after do not.
 fn a_window_is_found(cached: &[KubeVersion]) -> Result<Completion, Failed> {
-    let [bad, mended]: [KubeVersion; 2] = ["1.23.2", "1.23.3"].map(|text| text.parse().expect("a release"));
+    let [bad, fixed]: [KubeVersion; 2] = ["1.23.2", "1.23.3"].map(|text| text.parse().expect("a release"));
     let older = cached.iter().filter(|release| release.minor < bad.minor).max();
-    let newest = cached.iter().max().filter(|newest| **newest >= mended);
+    let newest = cached.iter().max().filter(|newest| **newest >= fixed);
     let (Some(older), Some(newest), true) = (older, newest, cached.contains(&bad)) else {
         return Ok(Completion::ignored_with("needs 1.23.2, a release before 1.23 and a later one"));
     };
     let mut releases = vec![*older, bad, *newest];
-    releases.extend(cached.iter().filter(|release| **release == mended));
+    releases.extend(cached.iter().filter(|release| **release == fixed));
     releases.sort_unstable();
     releases.dedup();
     let names: Vec<String> = releases.iter().map(ToString::to_string).collect();
@@ -156,10 +158,9 @@ fn a_window_is_found(cached: &[KubeVersion]) -> Result<Completion, Failed> {
     check(seen[0]["seen"] == serde_json::json!(["1.23.2"]), format!("{seen:#?}"))?;
     check(seen[0]["windows"] == serde_json::json!(["1.23.0 to 1.23.2"]), format!("{seen:#?}"))?;
     let mut tested = answer["tested"].as_array().into_iter().flatten();
-    let lacks = &tested.find(|one| one["release"] == "1.23.2").ok_or("1.23.2 was not tested")?["lacks"];
-    let lost =
-        |lack: &Value| lack["reason"] == "lost" && lack["path"] == "/spec/free/0/colour" && lack["sent"] == "red";
-    check(lacks.as_array().is_some_and(|lacks| lacks.iter().any(lost)), format!("{lacks:#}"))?;
+    let gaps = &tested.find(|one| one["release"] == "1.23.2").ok_or("1.23.2 was not tested")?["gaps"];
+    let lost = |gap: &Value| gap["reason"] == "lost" && gap["path"] == "/spec/free/0/colour" && gap["sent"] == "red";
+    check(gaps.as_array().is_some_and(|gaps| gaps.iter().any(lost)), format!("{gaps:#}"))?;
     let file = answer["subjectFile"].as_str().unwrap_or_default();
     check(!file.contains("1.23.2") && file.contains(&older.to_string()), file)?;
     Ok(Completion::Completed)

@@ -112,7 +112,7 @@ pub(crate) fn a_range_goes_on_without_what_cannot_be_had(binaries: &Binaries) ->
     let output = Command::new(&binaries.apiserver).arg("--version").output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let named = text.split_whitespace().last().unwrap_or_default();
-    let here: KubeVersion = named.parse().map_err(|_| format!("{text:?} is no release"))?;
+    let here: KubeVersion = named.parse().map_err(|_| format!("{text:?} is not a release"))?;
     let world = tempfile::tempdir()?;
     let assets = binaries.apiserver.parent().ok_or("the programs are in no folder")?;
     let range = format!("1.{}..1.{}", here.minor, here.minor + 1);

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use crate::support::{block, check, crd, describe, scalable_crd, widget};
 
-fn widgets() -> Resource {
+pub(crate) fn widgets() -> Resource {
     Resource::namespaced("example.com", "v1", "widgets", "default")
 }
 
 /// A server with the CRD and one object, `w`.
-async fn start(binaries: &Binaries, crd: Value, object: &Value) -> Result<Local, Failed> {
+pub(crate) async fn start(binaries: &Binaries, crd: Value, object: &Value) -> Result<Local, Failed> {
     let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
     server.install_crds(&[crd]).await.map_err(|error| describe(&error))?;
     server.api().post(&widgets().path(), object).await?.ok()?;
@@ -23,14 +23,14 @@ async fn start(binaries: &Binaries, crd: Value, object: &Value) -> Result<Local,
 }
 
 /// Replaces the versions of the CRD.
-async fn upgrade(api: &Api, crd: &Value) -> Result<(), Failed> {
+pub(crate) async fn upgrade(api: &Api, crd: &Value) -> Result<(), Failed> {
     let versions = json!({"spec": {"versions": crd["spec"]["versions"]}});
     api.patch(&definitions().path_of("widgets.example.com"), PatchKind::Merge, &versions).await?.ok()?;
     Ok(())
 }
 
 /// Asks until the answer is as it should be: a change of a CRD takes a moment to be in force.
-async fn until<F>(what: &str, ask: impl Fn() -> F, fits: impl Fn(&Answer) -> bool) -> Result<Answer, Failed>
+pub(crate) async fn until<F>(what: &str, ask: impl Fn() -> F, fits: impl Fn(&Answer) -> bool) -> Result<Answer, Failed>
 where
     F: Future<Output = Result<Answer, crdproof_envtest::ClusterError>>,
 {
@@ -46,7 +46,7 @@ where
     Err(format!("{what}: {last}").into())
 }
 
-fn properties<'c>(crd: &'c mut Value, field: &str) -> &'c mut Value {
+pub(crate) fn properties<'c>(crd: &'c mut Value, field: &str) -> &'c mut Value {
     &mut crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"][field]["properties"]
 }
 
@@ -202,5 +202,131 @@ pub(crate) fn a_looser_rule_takes_what_the_old_one_took(binaries: &Binaries) -> 
         }
         check(accepted[0] == [false, true, true, false], format!("the old rule: {:?}", accepted[0]))?;
         check(accepted[1] == [true, true, true, false], format!("the new rule: {:?}", accepted[1]))
+    })
+}
+
+/// A constraint that is added: its keyword, the old schema of a field, a value that it admits, and the new schema, which
+/// refuses that value.
+type Tightened = (&'static str, Value, Value, Value);
+
+fn tightened() -> Vec<Tightened> {
+    let text = || json!({"type": "string"});
+    let texts = || json!({"type": "array", "items": {"type": "string"}});
+    let inner = || json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
+    let with = |mut schema: Value, keyword: &str, value: Value| {
+        schema[keyword] = value;
+        schema
+    };
+    vec![
+        ("maximum", json!({"type": "integer"}), json!(9), json!({"type": "integer", "maximum": 5})),
+        ("enum", text(), json!("loud"), with(text(), "enum", json!(["quiet"]))),
+        ("pattern", text(), json!("LOUD"), with(text(), "pattern", json!("^[a-z]*$"))),
+        ("rule", text(), json!("loud"), with(text(), "x-kubernetes-validations", json!([{"rule": "self == 'x'"}]))),
+        ("type", text(), json!("9"), json!({"type": "integer"})),
+        ("maxItems", texts(), json!(["a", "b"]), with(texts(), "maxItems", json!(1))),
+        ("items", texts(), json!(["LOUD"]), json!({"type": "array", "items": {"type": "string", "maxLength": 1}})),
+        ("required", inner(), json!({"a": "x"}), with(inner(), "required", json!(["b"]))),
+        ("maxProperties", inner(), json!({"a": "x", "b": "x"}), with(inner(), "maxProperties", json!(1))),
+        ("anyOf", inner(), json!({"a": "x"}), with(inner(), "anyOf", json!([{"required": ["b"]}]))),
+        ("not", inner(), json!({"a": "x"}), with(inner(), "not", json!({"required": ["a"]}))),
+    ]
+}
+
+/// Every value is excused while an update changes another field; a list or an object only until one of its parts changes.
+pub(crate) fn a_value_that_is_left_alone_is_excused(binaries: &Binaries) -> Result<(), Failed> {
+    block(async {
+        let cases = tightened();
+        let mut old = crd();
+        old["spec"]["versions"].as_array_mut().ok_or("no versions")?.truncate(1);
+        let mut new = old.clone();
+        for (name, before, _, after) in &cases {
+            properties(&mut old, "spec")[name] = before.clone();
+            properties(&mut new, "spec")[name] = after.clone();
+        }
+        let server = start(binaries, old.clone(), &widget("v1", "w", 1)).await?;
+        let api = server.api();
+        let object = |name: &str, value: &Value| {
+            let mut object = widget("v1", &name.to_lowercase(), 1);
+            object["spec"][name] = value.clone();
+            object
+        };
+        for (name, _, value, _) in &cases {
+            api.post(&widgets().path(), &object(name, value)).await?.ok()?;
+        }
+        upgrade(&api, &new).await?;
+        let dry = Query::new().dry_run().on(widgets().path());
+        let mut wrong = Vec::new();
+        for (name, _, value, _) in &cases {
+            let mut another = object(name, value);
+            another["metadata"]["name"] = json!("another");
+            until(name, || api.post(&dry, &another), |answer| answer.status == 422).await?;
+            let path = widgets().path_of(&name.to_lowercase());
+            let answer = api.patch(&path, PatchKind::Merge, &json!({"spec": {"size": 2}})).await?;
+            if !answer.is_success() {
+                wrong.push(format!("{name}: {} {}", answer.status, answer.message()));
+            }
+        }
+        let changed = [("maxItems", json!(["a", "c"])), ("items", json!(["LOUD", "b"])), ("anyOf", json!({"a": "y"}))];
+        for (name, value) in changed {
+            let path = widgets().path_of(&name.to_lowercase());
+            let answer = api.patch(&path, PatchKind::Merge, &json!({"spec": {name: value}})).await?;
+            if answer.status != 422 {
+                wrong.push(format!("{name} was changed: {} {}", answer.status, answer.message()));
+            }
+        }
+        check(wrong.is_empty(), wrong.join("\n"))
+    })
+}
+
+pub(crate) fn a_status_subresource_that_comes_keeps_ordinary_writes_out(binaries: &Binaries) -> Result<(), Failed> {
+    block(async {
+        let new = crd();
+        let mut old = new.clone();
+        for version in [0, 1] {
+            old["spec"]["versions"][version]["subresources"] = Value::Null;
+        }
+        let server = start(binaries, old, &widget("v1", "w", 1)).await?;
+        let (api, path) = (server.api(), widgets().path_of("w"));
+        let write = |size: usize| {
+            let (api, path) = (api.clone(), path.clone());
+            async move { api.patch(&path, PatchKind::Merge, &json!({"status": {"size": size}})).await }
+        };
+        let written = write(7).await?.ok()?.json();
+        check(written["status"]["size"] == 7, format!("{written}"))?;
+        upgrade(&api, &new).await?;
+        // From some write on the status stays, and the answer is 200 nevertheless.
+        let size = AtomicUsize::new(8);
+        let last = || size.fetch_add(1, Ordering::Relaxed);
+        let ignored = |answer: &Answer| {
+            answer.is_success() && answer.json()["status"]["size"] != json!(size.load(Ordering::Relaxed) - 1)
+        };
+        until("an ordinary write", || write(last()), ignored).await?;
+        let status = widgets().part_of("w", "status");
+        let written = api.patch(&status, PatchKind::Merge, &json!({"status": {"size": 1}})).await?.ok()?.json();
+        check(written["status"]["size"] == 1, format!("{written}"))
+    })
+}
+
+pub(crate) fn a_scale_with_another_path_reads_another_field(binaries: &Binaries) -> Result<(), Failed> {
+    block(async {
+        let mut old = scalable_crd();
+        for version in [0, 1] {
+            let schema = &mut old["spec"]["versions"][version]["schema"]["openAPIV3Schema"];
+            schema["properties"]["spec"]["properties"]["count"] = json!({"type": "integer"});
+        }
+        let server = start(binaries, old.clone(), &widget("v1", "w", 3)).await?;
+        let (api, scale) = (server.api(), widgets().part_of("w", "scale"));
+        let read = api.get(&scale).await?.ok()?.json();
+        check(read["spec"]["replicas"] == 3, format!("{read}"))?;
+        for version in [0, 1] {
+            old["spec"]["versions"][version]["subresources"]["scale"]["specReplicasPath"] = json!(".spec.count");
+        }
+        upgrade(&api, &old).await?;
+        // The object has no such field yet.
+        let failed = until("the scale", || api.get(&scale), |answer| !answer.is_success()).await?;
+        check(failed.status == 500 && failed.message().contains(".spec.count"), failed.message())?;
+        api.patch(&widgets().path_of("w"), PatchKind::Merge, &json!({"spec": {"count": 5}})).await?.ok()?;
+        let read = api.get(&scale).await?.ok()?.json();
+        check(read["spec"]["replicas"] == 5, format!("{read}"))
     })
 }

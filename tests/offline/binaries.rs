@@ -14,6 +14,8 @@ use crdproof_envtest::binaries::{Assets, BinariesError, Origin, Progress, Source
 use crdproof_schema::kubernetes::Selector;
 use rstest::rstest;
 
+use crate::wait::is_alive;
+
 /// Answers `go env`, and builds programs that only say their version. Every call leaves a line.
 const GO: &str = r#"#!/bin/sh
 here=$(dirname "$0")
@@ -253,16 +255,11 @@ fn a_killed_build_leaves_no_process_and_no_folder(#[case] signal: &str) {
     let mut tool = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     eventually("the build runs", || world.path("pids").exists());
     let pids = fs::read_to_string(world.path("pids")).unwrap();
-    let alive = |pid: &str| {
-        // A zombie has ended; whether its parent has noticed is not our concern.
-        let state = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap().stdout;
-        !state.is_empty() && !state.starts_with(b"Z")
-    };
-    assert!(pids.split_whitespace().all(alive));
+    assert!(pids.split_whitespace().all(is_alive));
     let sent = Command::new("sh").args(["-c", &format!("kill -s {signal} {}", tool.id())]).status().unwrap();
     assert!(sent.success());
     tool.wait().unwrap();
-    eventually("its processes are gone", || !pids.split_whitespace().any(alive));
+    eventually("its processes are gone", || !pids.split_whitespace().any(is_alive));
     eventually("its folder is gone", || fs::read_dir(world.path("cache/work")).unwrap().count() == 0);
     assert!(world.store.entries().is_empty());
     fs::remove_file(world.path("slow")).unwrap();

@@ -1,5 +1,6 @@
 //! The command line as its users meet it: the built binary, its exit codes, its words, its files.
 
+mod about;
 mod audit;
 mod accept;
 mod commands;

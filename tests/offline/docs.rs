@@ -10,20 +10,29 @@ use crdproof::subject::SubjectFile;
 use crdproof_schema::document::{Sources, decode, parse};
 
 use crate::cli::{crdproof, repository};
+use crate::console::{ON_SERVERS, Page};
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(repository().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The Markdown files that are written for people.
+/// The Markdown files that are written for people: those at the root, and all below `docs`.
 fn documents() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for folder in ["", "docs", "docs/checks"] {
-        let entries = std::fs::read_dir(repository().join(folder)).unwrap().flatten().map(|entry| entry.path());
-        found.extend(entries.filter(|path| path.extension().is_some_and(|ending| ending == "md")));
+    let is_page = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "md");
+    let entries = |folder: &Path| std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = entries(repository()).filter(is_page).collect();
+    let mut pending = vec![repository().join("docs")];
+    while let Some(folder) = pending.pop() {
+        found.extend(entries(&folder).filter(is_page));
+        pending.extend(entries(&folder).filter(|path| path.is_dir()));
     }
-    assert!(found.len() > 5);
+    assert!(found.len() > 30);
     found
+}
+
+/// The path of a document below the repository.
+fn name(document: &Path) -> String {
+    document.strip_prefix(repository()).unwrap().display().to_string()
 }
 
 /// The fenced blocks of a language, with their content.
@@ -34,13 +43,15 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
 
 #[test]
 fn generated_pages_are_current() {
-    let pages = pages::pages(&read(pages::SUBJECT_FILE));
+    let help = |command: &[&str]| crdproof(repository(), &[command, &["--help"]].concat()).stdout;
+    let pages = pages::pages(read, &help);
     for (path, text) in &pages {
         let written = std::fs::read_to_string(repository().join(path)).unwrap_or_default();
-        assert!(written == *text, "{path} is stale: run scripts/generate-docs");
+        let differs = written.lines().zip(text.lines()).find(|(old, new)| old != new);
+        assert!(written == *text, "{path} is stale, see {differs:?}: run scripts/generate-docs");
     }
     for path in documents() {
-        let path = path.strip_prefix(repository()).unwrap().display().to_string();
+        let path = name(&path);
         assert!(
             !path.starts_with("docs/checks/") || pages.contains_key(&path),
             "{path} describes no family any more: remove it"
@@ -49,10 +60,25 @@ fn generated_pages_are_current() {
 }
 
 #[test]
-fn the_readme_shows_a_real_run() {
-    let readme = read("README.md");
-    assert!(readme.lines().count() <= 150, "the README is to be read in one go");
-    is_real(&blocks(&readme, "console")[0]);
+fn pages_for_one_sitting_stay_short() {
+    for path in ["README.md", "docs/converters.md"] {
+        assert!(read(path).lines().count() <= 150, "{path} is to be read in one go");
+    }
+}
+
+/// Pages that need a server are run by the tests on servers.
+#[test]
+fn console_blocks_show_real_runs() {
+    let pages: Vec<Page> = documents().iter().map(|document| Page::read(&name(document)).unwrap()).collect();
+    let (on_servers, here): (Vec<&Page>, Vec<&Page>) =
+        pages.iter().filter(|page| !page.steps.is_empty()).partition(|page| page.needs_server);
+    let mut on_servers: Vec<&str> = on_servers.iter().map(|page| page.path.as_str()).collect();
+    on_servers.sort_unstable();
+    assert_eq!(on_servers, ON_SERVERS);
+    assert!(here.len() > 6, "only {} pages have commands", here.len());
+    for page in here {
+        page.run().unwrap_or_else(|why| panic!("{why}"));
+    }
 }
 
 /// The picture is a recording; what it shows of the finding is what the same subject gives today.
@@ -74,43 +100,31 @@ fn the_picture_of_the_readme_shows_a_real_run() {
     assert!(!picture.contains("<script") && !picture.contains("href"), "a picture loads nothing");
 }
 
+/// Blocks of commands that a test cannot run, say on a cluster, name commands and flags that exist.
 #[test]
-fn the_page_about_converters_shows_a_real_run_and_stays_short() {
-    let page = read("docs/converters.md");
-    assert!(page.lines().count() <= 150, "the page is to be read in one go");
-    is_real(&blocks(&page, "console")[0]);
-    has_real_flags(&page);
-}
-
-#[test]
-fn the_page_about_diff_shows_a_real_run() {
-    let page = read("docs/diff.md");
-    is_real(&blocks(&page, "console")[0]);
-    has_real_flags(&page);
-}
-
-/// Asserts that every command that a page names has the flags that it shows.
-#[track_caller]
-fn has_real_flags(page: &str) {
-    for line in blocks(page, "sh").concat().lines() {
-        let words: Vec<&str> = line.split('#').next().unwrap().split_whitespace().skip(1).collect();
-        let help = crdproof(repository(), &[words[0], "--help"]).says(0, &[]).stdout;
-        for flag in words.iter().filter(|word| word.starts_with("--")) {
-            assert!(help.contains(flag), "{line}: {} has no {flag}", words[0]);
+fn commands_in_documents_have_real_flags() {
+    let mut seen = 0;
+    for document in documents().iter().filter(|document| !name(document).starts_with("CHANGELOG")) {
+        for line in blocks(&std::fs::read_to_string(document).unwrap(), "sh").concat().lines() {
+            let line = line.split(" # ").next().unwrap().split(" -- ").next().unwrap();
+            for command in line.split("crdproof ").skip(1).filter(|_| !line.contains("cargo ")) {
+                has_real_flags(&name(document), command);
+                seen += 1;
+            }
         }
     }
+    assert!(seen > 40, "only {seen} commands were found");
 }
 
-/// Asserts that a run says the lines of an excerpt, in their order.
 #[track_caller]
-fn is_real(excerpt: &str) {
-    let mut lines = excerpt.lines();
-    let command = lines.next().unwrap().strip_prefix("$ crdproof ").unwrap();
-    let arguments: Vec<&str> = command.split(' ').collect();
-    let ended = crdproof(repository(), &arguments).says(1, &[]);
-    let mut said = ended.stderr.lines();
-    for line in lines.filter(|line| *line != "…") {
-        assert!(said.any(|real| real.starts_with(line)), "the run does not say, in this order: {line}");
+fn has_real_flags(page: &str, command: &str) {
+    let words: Vec<&str> =
+        command.split_whitespace().take_while(|word| !matches!(*word, "|" | "||" | "&&" | ">")).collect();
+    let depth = if matches!(words[0], "env" | "report") { 2 } else { 1 };
+    let help = crdproof(repository(), &[&words[..depth], &["--help"]].concat()).says(0, &[]).stdout;
+    for flag in words.iter().filter(|word| word.starts_with("--")) {
+        let flag = flag.split('=').next().unwrap().trim_end_matches(')');
+        assert!(help.contains(flag), "{page}: crdproof {command}: there is no {flag}");
     }
 }
 
@@ -129,10 +143,18 @@ fn the_library_example_of_the_readme_is_the_one_that_runs() {
 #[test]
 fn subject_files_in_documents_are_valid() {
     let mut seen = 0;
-    for path in ["README.md", "docs/subject-file.md", "docs/ci.md", "docs/conformance.md"] {
+    for path in [
+        "README.md",
+        "docs/subject-file.md",
+        "docs/conformance.md",
+        "docs/how-to/accept-what-exists.md",
+        "docs/how-to/find-the-minimum.md",
+        "docs/how-to/gate-a-pull-request.md",
+        "docs/how-to/validate-a-webhook.md",
+    ] {
         for block in blocks(&read(path), "yaml") {
-            // Parts of a subject file get the head that every subject file has; workflows are no subjects.
-            if block.contains("script:") || block.contains("uses:") || block.contains("run:") {
+            // Parts of a subject file get the head that every subject file has; workflows are not subjects.
+            if ["include:", "uses:"].iter().any(|key| block.contains(key)) {
                 continue;
             }
             let head = "apiVersion: crdproof/v1alpha1\nkind: Subject\n";
@@ -148,22 +170,39 @@ fn subject_files_in_documents_are_valid() {
     assert!(seen > 8, "only {seen} examples were found");
 }
 
+/// On the site there is nothing but `docs`. What lies elsewhere in the repository is linked by its address on GitHub.
+const REPOSITORY: [&str; 2] =
+    ["https://github.com/crdproof/crdproof/blob/main/", "https://github.com/crdproof/crdproof/tree/main/"];
+
 #[test]
 fn links_lead_somewhere() {
     for document in documents() {
         let text = std::fs::read_to_string(&document).unwrap();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            if link.starts_with("https://") {
+            let ours = REPOSITORY.iter().find_map(|address| link.strip_prefix(address));
+            if link.starts_with("https://") && ours.is_none() {
                 continue;
             }
-            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-            let target = if file.is_empty() { document.clone() } else { document.parent().unwrap().join(file) };
-            assert!(target.exists(), "{}: {link} leads nowhere", document.display());
-            assert!(
-                anchor.is_empty() || anchors(&target).contains(&anchor.to_owned()),
-                "{}: {link}",
-                document.display()
-            );
+            let (file, anchor) = ours.unwrap_or(link).split_once('#').unwrap_or((ours.unwrap_or(link), ""));
+            let folder = if ours.is_some() { repository() } else { document.parent().unwrap() };
+            let target = if file.is_empty() { document.clone() } else { folder.join(file) };
+            let place = format!("{}: {link}", document.display());
+            assert!(target.exists(), "{place} leads nowhere");
+            assert!(anchor.is_empty() || anchors(&target).contains(&anchor.to_owned()), "{place}: no such heading");
+            if ours.is_none() && name(&document).starts_with("docs/") {
+                let docs = repository().join("docs").canonicalize().unwrap();
+                assert!(target.canonicalize().unwrap().starts_with(docs), "{place} leaves the site; link to GitHub");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_page_is_in_the_menu_of_the_site() {
+    let menu = read("docs/SUMMARY.md");
+    for document in documents() {
+        if let Some(page) = name(&document).strip_prefix("docs/").filter(|page| *page != "SUMMARY.md") {
+            assert!(menu.contains(&format!("]({page})")), "add {page} to docs/SUMMARY.md");
         }
     }
 }

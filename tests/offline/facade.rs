@@ -27,11 +27,24 @@ fn a_subject_that_fails_panics_with_the_report() {
     assert!(reproduce.starts_with("crdproof run --suite manifest "), "{reproduce}");
 }
 
+#[test]
+fn a_panic_ends_with_a_counterexample_that_people_can_read() {
+    let report = crdproof::check(fixture("crds/databases-none/crds")).unwrap().suite("converter").run().unwrap();
+    let panic = std::panic::catch_unwind(|| report.assert_passed()).unwrap_err();
+    let text = panic.downcast_ref::<String>().unwrap();
+    let (_, example) = text.split_once("\ncounterexample: ").unwrap();
+    assert!(example.starts_with(".spec.password"), "{example}");
+    for line in ["--- v2 in", "+++ v2 converted", "    \"kind\": \"Database\"", "-     \"password\": \"•••\""] {
+        assert!(example.lines().any(|own| own == line), "{line}: {example}");
+    }
+    assert!(example.contains("\nhelp: "), "{example}");
+}
+
 /// Renames a field on the way to v2 and back.
 fn convert(object: &Value, to: &str) -> Result<Value, String> {
     let mut object = object.clone();
     if !object.is_object() {
-        return Err("this is no object".into());
+        return Err("this is not an object".into());
     }
     let (from, into) = if to.ends_with("/v2") { ("hostPort", "endpoint") } else { ("endpoint", "hostPort") };
     object["apiVersion"] = json!(to);

@@ -112,7 +112,7 @@ fn only_the_command_line_prints_and_reads_the_environment() {
 
 #[test]
 fn judges_do_not_wait_or_look_at_the_clock() {
-    let words = ["std::time", "Instant", "SystemTime", "sleep", "::now()", "std::fs", "std::net", "std::process"];
+    let words = ["std::time", "Instant", "SystemTime", "sleep", "::now()", "std::fs", "TcpStream", "std::process"];
     never(&files(&["src/checks"]), &words, "a judge is a pure function of its evidence");
 }
 
@@ -231,6 +231,43 @@ fn retired_words_stay_away() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Documentation of functions and types starts with a verb or a noun phrase, never with a clause.
+#[test]
+fn documentation_does_not_start_with_a_clause() {
+    const CLAUSES: [&str; 9] = ["Whether", "What", "How", "Where", "Which", "Who", "Whose", "When", "Those"];
+    const ITEMS: [&str; 8] = ["fn", "struct", "enum", "trait", "type", "const", "static", "mod"];
+    let mut wrong = Vec::new();
+    for file in files(&["src", "crates", "xtask"]) {
+        let mut first: Option<(usize, &str)> = None;
+        for (index, line) in file.text.lines().enumerate() {
+            let line = line.trim();
+            if let Some(text) = line.strip_prefix("/// ") {
+                first = first.or(Some((index + 1, text)));
+            } else if !line.starts_with("///") && !line.starts_with("#[") {
+                let is_item = line.split([' ', '(', '<']).take(4).any(|word| ITEMS.contains(&word));
+                let clause =
+                    first.take().filter(|(_, text)| CLAUSES.contains(&text.split([' ', '\'']).next().unwrap_or("")));
+                wrong.extend(clause.filter(|_| is_item).map(|(at, text)| format!("{}:{at}: {text}", file.path)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "start with a verb or a noun phrase:\n{}", wrong.join("\n"));
+}
+
+/// Else the tests that build these crates would compile every dependency again.
+#[test]
+fn crates_outside_the_workspace_have_the_profile_of_the_product() {
+    let profile = |path: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+        let lines = text.lines().skip_while(|line| !line.starts_with("[profile.dev]"));
+        lines.take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    assert!(profile("Cargo.toml").len() > 4);
+    for other in ["tests/external/Cargo.toml", "examples/operator/Cargo.toml"] {
+        assert_eq!(profile(other), profile("Cargo.toml"), "{other}");
+    }
+}
+
 #[test]
 fn the_schema_crate_needs_no_runtime() {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
@@ -255,4 +292,25 @@ fn only_the_facade_is_public() {
         assert_eq!(lines[number - 2..number], [guard, "#[doc(hidden)]"], "{line}");
     }
     assert!(count > 0, "no module is there for tests");
+}
+
+/// Promises name the test that keeps them, as `module::test` or `module::*`.
+#[test]
+fn every_promise_of_security_md_has_its_test() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("SECURITY.md")).unwrap();
+    let sources = files(&["tests", "src", "crates"]);
+    let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---"));
+    let rows: Vec<&str> = rows.filter(|line| *line != "| promise | test |").collect();
+    assert!(rows.len() > 15, "{rows:?}");
+    for row in rows {
+        let named: Vec<&str> = row.split('`').filter(|word| word.contains("::") && !word.contains(' ')).collect();
+        assert!(!named.is_empty(), "no test: {row}");
+        for (module, test) in named.into_iter().filter_map(|name| name.rsplit_once("::")) {
+            let is_there = sources.iter().any(|file| match test {
+                "*" => file.path.contains(module.split("::").next().unwrap_or_default()),
+                name => file.text.contains(&format!("fn {name}(")),
+            });
+            assert!(is_there, "{module}::{test} is not there: {row}");
+        }
+    }
 }

@@ -146,7 +146,7 @@ fn a_whole_crd_that_is_broken_stays_an_error() {
        &["json.yaml:1:22: cannot apply the patch to apps.example.com: the document has nothing at /spec/nothing"])]
 #[case("resources: [crd.yaml]\npatches: [{path: kind.yaml, target: {kind: Custom.*}}]\n",
        &["kind.yaml:3:7: cannot apply the patch", "string where the document has object"])]
-#[case("resources: [crd.yaml]\npatches: [{path: json.yaml, target: {name: \"a(\"}}]\n", &["is no regular expression"])]
+#[case("resources: [crd.yaml]\npatches: [{path: json.yaml, target: {name: \"a(\"}}]\n", &["is not a regular expression"])]
 #[case("resources: [crd.yaml]\npatches: [{target: {kind: A}}]\n", &["exactly one of `path` and `patch`"])]
 #[case("resources: [crd.yaml, crd.yaml]\n", &["stands here again"])]
 fn a_kustomization_that_cannot_be_built_is_refused_with_its_place(#[case] text: &str, #[case] words: &[&str]) {

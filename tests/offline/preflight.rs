@@ -60,8 +60,8 @@ fn without_leave_nothing_is_stored() {
     assert_eq!((&seen["gitVersion"], &seen["server"]["vendor"]), (&json!("v1.31.4-eks-7f9249a"), &json!("EKS")));
     let rules = seen["rules"].as_array().unwrap();
     assert_eq!(rules.len(), RULES.len());
-    let sights = rules.iter().flat_map(|rule| rule["probes"].as_array().unwrap());
-    let made: Vec<&Value> = sights.filter(|probe| probe["sight"] != "unclear").map(|probe| &probe["name"]).collect();
+    let results = rules.iter().flat_map(|rule| rule["probes"].as_array().unwrap());
+    let made: Vec<&Value> = results.filter(|probe| probe["result"] != "unclear").map(|probe| &probe["name"]).collect();
     assert_eq!(made, [&json!("apply-apiservice")]);
     // 1.31.4 judges CIDR containment wrongly, which is why it is not ready.
     let bad: Vec<&Value> =
@@ -83,7 +83,7 @@ fn each_line_has_the_wish_beside_what_was_seen() {
     }
     on(kubernetes("v1.37.1", true), &["--no-probes"]).says(0, &[]);
     let forbidden = on(kubernetes("v1.37.1", false), &["--no-probes"]).says(1, &[]);
-    assert!(forbidden.stdout.contains("✗ may not create customresourcedefinitions.apiextensions.k8s.io"));
+    assert!(forbidden.stdout.contains("✗ not allowed: create customresourcedefinitions.apiextensions.k8s.io"));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn rules_are_explained_with_their_patches() {
         assert!(service.lines().any(|line| line.trim().starts_with(&format!(">={release} "))), "{release}: {service}");
     }
     let data = crdproof(repository(), &["preflight", "--explain", "V13", "--format", "json"]).says(0, &[]).json();
-    assert_eq!(data[0]["mended"], json!([{"release": "1.23.3", "why": ""}]));
+    assert_eq!(data[0]["fixedIn"], json!([{"release": "1.23.3", "why": ""}]));
     // What has no probe says why.
     let why = "needs a restart of the server";
     let restart = crdproof(repository(), &["explain", "server/restart-keeps-groups"]).says(0, &[]).stdout;

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::cli::{BINARY, crdproof};
+use crate::wait::{eventually, is_alive};
 
 /// The databases, converted by `process` instead of their field maps. `serve.yaml` has the maps.
 fn subject(process: &str) -> tempfile::TempDir {
@@ -28,24 +29,6 @@ fn served() -> String {
 
 fn script(text: &str) -> String {
     format!("run: [sh, -c, '{text}']")
-}
-
-/// What a condition gives, once it does.
-#[track_caller]
-fn eventually<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
-    let end = Instant::now() + Duration::from_secs(30);
-    loop {
-        if let Some(value) = condition() {
-            return value;
-        }
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-fn alive(id: &str) -> bool {
-    let state = Command::new("ps").args(["-o", "stat=", "-p", id]).output().unwrap().stdout;
-    !state.is_empty() && !state.starts_with(b"Z")
 }
 
 /// The content of a file that a process writes, once it is whole.
@@ -101,7 +84,7 @@ fn a_process_that_ends_too_soon_is_told_with_its_last_words() {
         ],
     );
     let folder = subject("{run: [no-such-manager]}");
-    crdproof(folder.path(), &SUITES).says(5, &["no-such-manager ended (exit status: 127)", "not found"]);
+    crdproof(folder.path(), &SUITES).says(5, &["no-such-manager cannot be run: no such program"]);
 }
 
 #[test]
@@ -111,7 +94,7 @@ fn a_process_that_never_answers_is_given_up() {
     crdproof(folder.path(), &SUITES).says(5, &["did not answer at port", "within 0.5 s", "refused"]);
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     let id = written(&folder.path().join("id")).unwrap();
-    eventually("it is dead", || (!alive(&id)).then_some(()));
+    eventually("it is dead", || (!is_alive(&id)).then_some(()));
 }
 
 #[test]
@@ -134,12 +117,12 @@ fn nothing_is_left_when_crdproof_is_killed() {
         let id = eventually("it started", || written(&folder.path().join("id")));
         let child = written(&folder.path().join("child")).unwrap();
         let certificates = written(&folder.path().join("folder")).unwrap();
-        assert!(alive(&id) && alive(&child) && Path::new(&certificates).exists());
+        assert!(is_alive(&id) && is_alive(&child) && Path::new(&certificates).exists());
         let sent = Command::new("sh").args(["-c", &format!("kill -s {signal} {}", tool.id())]).status().unwrap();
         assert!(sent.success());
         tool.wait().unwrap();
         eventually(&format!("{signal}: all is gone"), || {
-            (!alive(&id) && !alive(&child) && !Path::new(&certificates).exists()).then_some(())
+            (!is_alive(&id) && !is_alive(&child) && !Path::new(&certificates).exists()).then_some(())
         });
     }
 }
@@ -148,9 +131,9 @@ fn nothing_is_left_when_crdproof_is_killed() {
 fn wrong_keys_have_a_place() {
     for (process, words) in [
         ("{run: []}", ["no command is given", "name the program"]),
-        ("{run: [a], port: 0}", ["0 is no port", "a free one"]),
-        ("{run: [a], path: convert}", ["\"convert\" is no path", "slash"]),
-        ("{run: [a], timeout: 5 beats}", ["\"5 beats\" is no length of time", "crdproof.yaml:"]),
+        ("{run: [a], port: 0}", ["0 is not a port", "a free one"]),
+        ("{run: [a], path: convert}", ["\"convert\" is not a path", "slash"]),
+        ("{run: [a], timeout: 5 beats}", ["\"5 beats\" is not a length of time", "crdproof.yaml:"]),
     ] {
         let folder = subject(process);
         crdproof(folder.path(), &SUITES).says(2, &words);

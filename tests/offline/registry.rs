@@ -62,7 +62,7 @@ fn every_check_has_a_pass_and_a_fail_fixture() {
     for family in folders(&root().join("checks")) {
         for check in folders(&family) {
             let id = format!("{}/{}", name(&family), name(&check));
-            assert!(ALL.iter().any(|check| check.id == id), "fixtures for {id}, which is no check");
+            assert!(ALL.iter().any(|check| check.id == id), "fixtures for {id}, which is not a check");
         }
     }
 }

@@ -70,7 +70,7 @@ fn url_and_service_exclude_each_other() {
         ("{url: 'https://a', service: {name: a, namespace: b}}", "exactly one of url and service"),
         ("{url: 'https://a', context: b}", "kubeconfig and context are for a service"),
         ("{service: {name: a, namespace: b}, caFile: c}", "does not show a service's certificate"),
-        ("{service: {name: a, namespace: b, path: c}}", "\"c\" is no path"),
+        ("{service: {name: a, namespace: b, path: c}}", "\"c\" is not a path"),
     ] {
         judged(webhook).says(2, &["crdproof.yaml:5:", words]);
     }

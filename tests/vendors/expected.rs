@@ -25,6 +25,11 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
+    /// Returns the check that failed.
+    pub(crate) fn check(&self) -> &str {
+        &self.check
+    }
+
     /// Returns what the finding is known by.
     pub(crate) fn fingerprint(&self) -> &str {
         &self.fingerprint
@@ -104,6 +109,9 @@ struct Exception {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Expected {
+    /// The fingerprint of the finding that a reader must see first.
+    #[serde(default)]
+    first: Option<String>,
     findings: Vec<Entry>,
 }
 
@@ -133,16 +141,20 @@ impl Expected {
             let lacks = entry.lacks().into_iter();
             lacks.map(|lack| format!("? {} [{}] {lack}", entry.check, entry.fingerprint))
         });
-        new.chain(gone).chain(open).collect()
+        let first = found.first().filter(|found| self.first.as_ref().is_some_and(|first| *first != found.fingerprint));
+        let first = first.map(|found| format!("the first finding is {}", found.line()));
+        new.chain(gone).chain(open).chain(first).collect()
     }
 
     /// The list for what is found: entries keep their judgement, by fingerprint or, if that has changed, by what they name.
     pub(crate) fn updated(&self, found: &[Finding]) -> Self {
         let mut found = found.to_vec();
         found.sort();
+        let prints: BTreeSet<String> = found.iter().map(|finding| finding.fingerprint.clone()).collect();
+        let gone: Vec<&Entry> = self.findings.iter().filter(|entry| !prints.contains(&entry.fingerprint)).collect();
         let findings = found.into_iter().map(|finding| {
             let same_print = self.findings.iter().find(|entry| entry.fingerprint == finding.fingerprint);
-            let known = same_print.or_else(|| self.findings.iter().find(|entry| entry.names(&finding)));
+            let known = same_print.or_else(|| gone.iter().copied().find(|entry| entry.names(&finding)));
             Entry {
                 verdict: known.map_or(Verdict::Unjudged, |entry| entry.verdict),
                 at: known.and_then(|entry| entry.at.clone()),
@@ -158,12 +170,14 @@ impl Expected {
                 fingerprint: finding.fingerprint,
             }
         });
-        Self { findings: findings.collect() }
+        Self { first: self.first.clone(), findings: findings.collect() }
     }
 
     /// Writes the file.
     pub(crate) fn to_yaml(&self) -> String {
-        let mut text = "# Written by scripts/vendors --update; verdict, at, reason and except by hand.\n".to_owned();
+        let mut text =
+            "# Written by scripts/vendors --update; first, verdict, at, reason and except by hand.\n".to_owned();
+        write_line(&mut text, "first", self.first.as_deref());
         text.push_str(if self.findings.is_empty() { "findings: []\n" } else { "findings:\n" });
         for entry in &self.findings {
             let lines = [

@@ -1,6 +1,7 @@
 //! One test for each conversion webhook of another project, on the code of its Go module: `scripts/vendors NAME`.
 //!
-//! Every finding must be listed and judged in the vendor's `expected.yaml`, and every listed finding must be found.
+//! Every finding must be listed and judged in the vendor's `expected.yaml`, and every listed finding must be found. With
+//! `--scenarios`, the same is true of what scenarios on an API server find, and of `expected-scenarios.yaml`.
 
 mod expected;
 
@@ -15,14 +16,56 @@ use serde::Deserialize;
 /// The exit code of `scripts/vendors --prepare` if Go or a module is not available.
 const UNAVAILABLE: i32 = 69;
 
+/// Lines of a small terminal.
+const SCREEN: usize = 24;
+
+/// Families of checks that judge scenarios on an API server.
+const SCENARIOS: [&str; 4] = ["apply", "serving", "storage", "subject"];
+
+/// Which findings a test compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// All findings of the suites that the subject names, which need no server.
+    Suites,
+    /// The findings of scenarios, in a run of all suites.
+    Scenarios,
+}
+
+impl Part {
+    fn file(self) -> &'static str {
+        match self {
+            Self::Suites => "expected.yaml",
+            Self::Scenarios => "expected-scenarios.yaml",
+        }
+    }
+
+    fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Suites => &[],
+            Self::Scenarios => &["--suite", "all", "--kubernetes", "1.36"],
+        }
+    }
+
+    fn contains(self, finding: &Finding) -> bool {
+        let family = finding.check().split('/').next().unwrap_or_default();
+        self == Self::Suites || SCENARIOS.contains(&family)
+    }
+}
+
 fn main() -> ExitCode {
     let chosen = std::env::var("CRDPROOF_VENDORS").unwrap_or_default();
-    let update = std::env::var_os("CRDPROOF_VENDORS_UPDATE").is_some();
+    let is_set = |name: &str| std::env::var_os(name).is_some();
+    let update = is_set("CRDPROOF_VENDORS_UPDATE");
+    let part = if is_set("CRDPROOF_VENDORS_SCENARIOS") { Part::Scenarios } else { Part::Suites };
     let tests = vendors().into_iter().map(|vendor| {
         let name = vendor.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let is_chosen = chosen.split_whitespace().any(|other| other == name);
         Trial::ignorable_test(name.clone(), move || {
-            if is_chosen { test(&name, &vendor, update) } else { Ok(Completion::ignored_with("run scripts/vendors")) }
+            if is_chosen {
+                test(&name, &vendor, part, update)
+            } else {
+                Ok(Completion::ignored_with("run scripts/vendors"))
+            }
         })
     });
     libtest_mimic::run(&Arguments::from_args(), tests.collect()).exit_code()
@@ -41,7 +84,7 @@ fn vendors() -> Vec<PathBuf> {
     vendors
 }
 
-fn test(name: &str, vendor: &Path, update: bool) -> Result<Completion, Failed> {
+fn test(name: &str, vendor: &Path, part: Part, update: bool) -> Result<Completion, Failed> {
     let prepared = output(Command::new(repository().join("scripts/vendors")).args(["--prepare", name]))?;
     if prepared.status.code() == Some(UNAVAILABLE) {
         return Ok(Completion::ignored_with(last_line(&prepared.stderr)));
@@ -50,8 +93,8 @@ fn test(name: &str, vendor: &Path, update: bool) -> Result<Completion, Failed> {
         return Err(format!("cannot prepare {name}\n{}", String::from_utf8_lossy(&prepared.stderr)).into());
     }
     let folder = PathBuf::from(last_line(&prepared.stdout));
-    let found = run(&folder)?;
-    let file = vendor.join("expected.yaml");
+    let found = run(name, &folder, part)?;
+    let file = vendor.join(part.file());
     let expected = Expected::read(&file)?;
     if update {
         std::fs::write(&file, expected.updated(&found).to_yaml())
@@ -72,7 +115,7 @@ fn reproduce(folder: &Path, found: &[Finding]) -> Result<(), Failed> {
             by_line.entry(line).or_default().push(finding.fingerprint());
         }
     }
-    if by_line.is_empty() {
+    if by_line.is_empty() && !found.is_empty() {
         return Err("no finding says how to reproduce it".into());
     }
     for (line, fingerprints) in by_line {
@@ -89,8 +132,8 @@ fn reproduce(folder: &Path, found: &[Finding]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Runs the suites of a prepared subject.
-fn run(folder: &Path) -> Result<Vec<Finding>, Failed> {
+/// Runs a prepared subject. Returns its findings, the first one of the report first.
+fn run(name: &str, folder: &Path, part: Part) -> Result<Vec<Finding>, Failed> {
     #[derive(Deserialize)]
     struct Report {
         findings: Vec<Finding>,
@@ -98,15 +141,27 @@ fn run(folder: &Path) -> Result<Vec<Finding>, Failed> {
     let reports = tempfile::tempdir()?;
     let file = reports.path().join("report.json");
     let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
-    command.current_dir(folder).args(["run", "--no-counterexamples", "--seed", "1"]);
+    command.current_dir(folder).args(["run", "--no-counterexamples", "--seed", "1"]).args(part.arguments());
     // How long answers take is the machine's business.
     command.args(["--except", "webhook/within-budget"]).arg("--report").arg(format!("json={}", file.display()));
     let run = output(&mut command)?;
     if !matches!(run.status.code(), Some(0 | 1)) {
         return Err(format!("crdproof ended with {}\n{}", run.status, String::from_utf8_lossy(&run.stderr)).into());
     }
-    let report: Report = serde_json::from_str(&std::fs::read_to_string(file)?)?;
+    let mut report: Report = serde_json::from_str(&std::fs::read_to_string(file)?)?;
+    fits_a_screen(name, &String::from_utf8_lossy(&run.stderr))?;
+    report.findings.retain(|finding| part.contains(finding));
     Ok(report.findings)
+}
+
+/// Checks that what a terminal shows last, the summary, fits its screen.
+fn fits_a_screen(name: &str, terminal: &str) -> Result<(), Failed> {
+    let start = format!("► {name}: ");
+    let summary: Vec<&str> = terminal.lines().skip_while(|line| !line.starts_with(&start)).collect();
+    match summary.len() {
+        1..=SCREEN => Ok(()),
+        count => Err(format!("the summary has {count} lines\n{}", summary.join("\n")).into()),
+    }
 }
 
 fn output(command: &mut Command) -> Result<Output, Failed> {

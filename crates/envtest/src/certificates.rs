@@ -13,7 +13,7 @@ pub struct Pair {
     pub key: String,
 }
 
-/// Who signs for one control plane.
+/// The certificate authority of one control plane.
 pub struct Authority {
     /// Its own certificate, in PEM.
     pub certificate: String,
@@ -37,7 +37,14 @@ impl Authority {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let mut params = CertificateParams::new(names)?;
         params.distinguished_name.push(DnType::CommonName, subject);
-        self.sign(params, ExtendedKeyUsagePurpose::ServerAuth)
+        self.sign(params, vec![ExtendedKeyUsagePurpose::ServerAuth])
+    }
+
+    /// A certificate for a member of a store on this machine: it serves, and asks itself as a client.
+    pub(crate) fn member(&self, subject: &str) -> Result<Pair, rcgen::Error> {
+        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned(), "localhost".to_owned()])?;
+        params.distinguished_name.push(DnType::CommonName, subject);
+        self.sign(params, vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth])
     }
 
     /// A certificate for a client: to an API server the common name is the user, organisations are
@@ -48,12 +55,12 @@ impl Authority {
         for group in groups {
             params.distinguished_name.push(DnType::OrganizationName, *group);
         }
-        self.sign(params, ExtendedKeyUsagePurpose::ClientAuth)
+        self.sign(params, vec![ExtendedKeyUsagePurpose::ClientAuth])
     }
 
-    fn sign(&self, mut params: CertificateParams, usage: ExtendedKeyUsagePurpose) -> Result<Pair, rcgen::Error> {
+    fn sign(&self, mut params: CertificateParams, usages: Vec<ExtendedKeyUsagePurpose>) -> Result<Pair, rcgen::Error> {
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        params.extended_key_usages = vec![usage];
+        params.extended_key_usages = usages;
         let key = KeyPair::generate()?;
         let certificate = params.signed_by(&key, &self.issuer)?.pem();
         Ok(Pair { certificate, key: key.serialize_pem() })

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::ClusterError;
 
 /// Asks the engine and returns what it says, or why there is no answer.
-pub(super) fn ask(arguments: &[&str]) -> Result<String, ClusterError> {
+pub(super) fn query(arguments: &[&str]) -> Result<String, ClusterError> {
     let output = Command::new("docker").args(arguments).output().map_err(|error| missing(error.to_string()))?;
     let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if output.status.success() {
@@ -15,20 +15,20 @@ pub(super) fn ask(arguments: &[&str]) -> Result<String, ClusterError> {
     Err(missing(last_line(&why)))
 }
 
-/// Whether an engine answers.
+/// Checks whether an engine answers.
 pub(super) fn check() -> Result<(), ClusterError> {
-    ask(&["version", "--format", "{{.Server.Version}}"]).map(drop)
+    query(&["version", "--format", "{{.Server.Version}}"]).map(drop)
 }
 
-/// Whether an image is there.
+/// Returns whether an image is there.
 pub(super) fn has_image(image: &str) -> Result<bool, ClusterError> {
     check()?;
-    Ok(!ask(&["images", "--quiet", image])?.is_empty())
+    Ok(!query(&["images", "--quiet", image])?.is_empty())
 }
 
 /// The address under which containers of a network reach this machine.
 pub(super) fn gateway(network: &str) -> Result<String, ClusterError> {
-    let all = ask(&["network", "inspect", network, "--format", "{{range .IPAM.Config}}{{.Gateway}} {{end}}"])?;
+    let all = query(&["network", "inspect", network, "--format", "{{range .IPAM.Config}}{{.Gateway}} {{end}}"])?;
     // A network may have an IPv6 gateway too; some engines write the prefix behind the address.
     let address =
         all.split_whitespace().map(|text| text.split('/').next().unwrap_or(text)).find(|text| text.contains('.'));

@@ -10,11 +10,11 @@ pub enum ClusterError {
     Component {
         /// `etcd`, `kube-apiserver` or `kube-controller-manager`.
         component: &'static str,
-        /// What happened.
+        /// The event.
         why: String,
         /// The last lines of its log.
         log: String,
-        /// What to do.
+        /// The remedy.
         help: &'static str,
     },
     /// The server has no such kind.
@@ -70,7 +70,7 @@ pub enum ClusterError {
     Transport {
         /// Method and path.
         call: String,
-        /// What the network said.
+        /// The error of the network.
         why: String,
     },
     /// Something that a provider needs is not there.
@@ -80,7 +80,7 @@ pub enum ClusterError {
         what: String,
         /// How we know.
         why: String,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
     /// A provider could not make its server.
@@ -88,7 +88,7 @@ pub enum ClusterError {
     Provider {
         /// `k3s` or `kind`.
         provider: &'static str,
-        /// What happened.
+        /// The event.
         why: String,
         /// The last lines of its log.
         log: String,
@@ -106,7 +106,7 @@ pub enum ClusterError {
     NotAllowed {
         /// Why.
         why: String,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
     /// Something of this name is there already, and is not ours.
@@ -123,7 +123,7 @@ pub enum ClusterError {
         /// The run that made it.
         run: String,
     },
-    /// What answers is no API server.
+    /// What answers is not an API server.
     #[error("{call} was not answered as Kubernetes does: {said}")]
     NotKubernetes {
         /// Method and path.
@@ -153,7 +153,7 @@ impl ClusterError {
         .map(String::as_str)
     }
 
-    /// What to do about it.
+    /// Returns what to do about it.
     pub fn help(&self) -> &str {
         match self {
             Self::Component { help, .. } => help,
@@ -172,7 +172,9 @@ impl ClusterError {
             Self::Deadline { .. } => "look at the server's log; it may be overloaded",
             Self::Transport { .. } => "check that the server runs and that its address is right",
             Self::NotKubernetes { .. } => "check the address; something else listens there",
-            Self::Refused { .. } => "the server's words say what it did not like",
+            Self::Refused { .. } => {
+                "correct what the server's message names, and check that you may do this (`kubectl auth can-i`)"
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use super::kubeconfig::{self, Context};
 use super::run_id::{LABEL, RunId};
 use super::{ClusterError, wait};
 
-/// Which cluster, and what we may do there.
+/// An existing cluster, and what we may do there.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
     /// The kubeconfig files, as `KUBECONFIG` lists them.
@@ -31,7 +31,7 @@ pub struct Access {
 /// Parts of names that clusters have on which people depend.
 const PRODUCTION: [&str; 4] = ["prod", "prd", "live", "critical"];
 
-/// How long the removal of one thing may take.
+/// The timeout of one removal.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A cluster that was there before us.
@@ -130,7 +130,7 @@ impl Existing {
         &self.run
     }
 
-    /// What the server says about itself.
+    /// Returns what the server says about itself.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -152,7 +152,7 @@ impl Existing {
         object["metadata"]["labels"]["app.kubernetes.io/managed-by"] = json!("crdproof");
     }
 
-    /// Whether an object is of this run.
+    /// Returns whether an object is of this run.
     pub fn is_ours(&self, object: &Value) -> bool {
         object["metadata"]["labels"][LABEL] == self.run.to_string().as_str()
     }
@@ -203,7 +203,7 @@ impl Existing {
         Ok(name)
     }
 
-    /// What was made, or in a dry run would be, in that order.
+    /// Returns what was made, or in a dry run would be, in that order.
     pub fn made(&self) -> Vec<String> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|made| made.path.clone()).collect()
     }

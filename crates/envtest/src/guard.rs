@@ -7,12 +7,19 @@
 //!
 //! A command is started held: it waits for a word from us, and gets it only after the shell knows its
 //! process group. There is no moment in which a command runs that nobody would end.
+//!
+//! A descendant may leave its process group, as daemons do. Every command carries a mark in its environment, which its
+//! descendants inherit; where `/proc` shows environments, the shell kills whatever carries its mark. A descendant that
+//! left its group and cleared its environment as well is not found, nor is one that left its group where there is no
+//! `/proc`.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 /// Reads `hold ID` and `end ID` until we are gone, then runs the cleanup command, where one was
 /// given. A process that was just killed may still finish the creation of a file, so the folder is
@@ -20,7 +27,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const WATCH: &str = r#"
 trap '' HUP INT TERM
 folder=$1
-shift
+mark=$2
+shift 2
 held=
 while read -r word id; do
   case $word in
@@ -33,6 +41,16 @@ while read -r word id; do
   esac
 done
 for id in $held; do kill -s KILL -- "-$id" 2>/dev/null; done
+tries=0
+while [ $tries -lt 50 ]; do
+  strays=$(grep -ls "CRDPROOF_GUARD=$mark" /proc/[0-9]*/environ 2>/dev/null)
+  [ -n "$strays" ] || break
+  for stray in $strays; do
+    stray=${stray#/proc/}
+    kill -s KILL "${stray%/environ}" 2>/dev/null
+  done
+  tries=$((tries + 1))
+done
 [ $# -eq 0 ] || "$@" </dev/null
 tries=0
 while [ -n "$folder" ] && [ -e "$folder" ] && [ $tries -lt 50 ]; do
@@ -47,7 +65,13 @@ const HOLD: &str = r#"read -r word || exit 125; exec "$@" </dev/null"#;
 /// The same, for a command that reads what we write after the word.
 const HOLD_OPEN: &str = r#"read -r word || exit 125; exec "$@""#;
 
-/// What kills commands and removes a folder when this value is dropped, or when our process dies.
+/// The same, for a command whose streams are one and that reads nothing.
+const HOLD_MERGED: &str = r#"read -r word || exit 125; exec "$@" </dev/null 2>&1"#;
+
+/// The variable that carries the mark of a guard.
+const MARK: &str = "CRDPROOF_GUARD";
+
+/// Kills commands and removes a folder when it is dropped, or when our process dies.
 #[derive(Debug)]
 pub struct Guard {
     watch: Arc<Watch>,
@@ -56,6 +80,7 @@ pub struct Guard {
 /// The shell that watches, and the pipe that tells it that we live.
 #[derive(Debug)]
 struct Watch {
+    mark: String,
     shell: Mutex<Child>,
     lifeline: Mutex<Option<ChildStdin>>,
 }
@@ -75,7 +100,7 @@ pub struct Spec {
     pub output: Output,
 }
 
-/// Where the output of a guarded command goes.
+/// The target of a guarded command's output.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Output {
     /// Nowhere.
@@ -87,6 +112,8 @@ pub enum Output {
     PipedErrors(Option<PathBuf>),
     /// Both streams are piped to us, and what it reads comes from us.
     Pipes,
+    /// Both streams are one pipe to us.
+    Merged,
 }
 
 /// A command that runs under a guard.
@@ -135,7 +162,11 @@ impl Spec {
 
     fn command(&self) -> io::Result<Command> {
         let mut command = Command::new("/bin/sh");
-        let hold = if self.output == Output::Pipes { HOLD_OPEN } else { HOLD };
+        let hold = match self.output {
+            Output::Pipes => HOLD_OPEN,
+            Output::Merged => HOLD_MERGED,
+            Output::Null | Output::File(_) | Output::PipedErrors(_) => HOLD,
+        };
         command.arg("-c").arg(hold).arg("held").arg(&self.program).args(&self.arguments).stdin(Stdio::piped());
         for (name, value) in &self.environment {
             match value {
@@ -149,6 +180,7 @@ impl Spec {
         match &self.output {
             Output::Null => command.stdout(Stdio::null()).stderr(Stdio::null()),
             Output::Pipes => command.stdout(Stdio::piped()).stderr(Stdio::piped()),
+            Output::Merged => command.stdout(Stdio::piped()).stderr(Stdio::null()),
             Output::PipedErrors(None) => command.stdout(Stdio::null()).stderr(Stdio::piped()),
             Output::PipedErrors(Some(path)) => command.stdout(std::fs::File::create(path)?).stderr(Stdio::piped()),
             Output::File(path) => {
@@ -173,23 +205,25 @@ impl Guard {
         if let Some(folder) = folder.filter(|folder| !folder.is_absolute() || folder.parent().is_none()) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                format!("{} is no folder to be removed: an absolute path is needed", folder.display()),
+                format!("{} is not a folder to be removed: an absolute path is needed", folder.display()),
             ));
         }
+        let mark = unique_mark();
         let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(WATCH).arg("watch").arg(folder.map_or(OsStr::new(""), Path::as_os_str));
-        command.args(cleanup);
+        command.arg("-c").arg(WATCH).arg("watch").arg(folder.map_or(OsStr::new(""), Path::as_os_str)).arg(&mark);
+        // The mark of an outer guard would make that guard kill this one before it has cleaned up.
+        command.args(cleanup).env_remove(MARK);
         command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut shell = own_group(command).spawn()?;
         let lifeline = Mutex::new(shell.stdin.take());
-        Ok(Self { watch: Arc::new(Watch { shell: Mutex::new(shell), lifeline }) })
+        Ok(Self { watch: Arc::new(Watch { mark, shell: Mutex::new(shell), lifeline }) })
     }
 
     /// Starts a command. A program that does not exist shows as exit code 127.
     pub fn spawn(&self, spec: &Spec) -> io::Result<Guarded> {
-        let mut child = spec.command()?.spawn()?;
+        let mut child = spec.command()?.env(MARK, &self.watch.mark).spawn()?;
         let mut word = child.stdin.take();
-        let registered = self.watch.tell("hold", child.id());
+        let registered = self.watch.send("hold", child.id());
         let released = registered.and_then(|()| word.as_mut().map_or(Ok(()), |word| word.write_all(b"go\n")));
         match released {
             Ok(()) => {
@@ -207,7 +241,7 @@ impl Guard {
 }
 
 impl Watch {
-    fn tell(&self, word: &str, id: u32) -> io::Result<()> {
+    fn send(&self, word: &str, id: u32) -> io::Result<()> {
         let mut lifeline = self.lifeline.lock().unwrap_or_else(PoisonError::into_inner);
         match lifeline.as_mut() {
             Some(pipe) => pipe.write_all(format!("{word} {id}\n").as_bytes()),
@@ -239,12 +273,17 @@ impl Guarded {
         self.child.stderr.take()
     }
 
+    /// The pipe of its standard output, once, where it was asked for.
+    pub fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
+    }
+
     /// The pipes of its input, output and errors, once, where they were asked for.
     pub fn take_pipes(&mut self) -> Option<(ChildStdin, ChildStdout, ChildStderr)> {
         Some((self.child.stdin.take()?, self.child.stdout.take()?, self.child.stderr.take()?))
     }
 
-    /// How it ended, where it has.
+    /// Returns how it ended, where it has.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         if self.ended.is_none()
             && let Some(status) = self.child.try_wait()?
@@ -270,16 +309,16 @@ impl Guarded {
             return Ok(());
         }
         // The shell kills the group; where it is gone, the command at least.
-        if self.watch.tell("end", self.child.id()).is_err() {
+        if self.watch.send("end", self.child.id()).is_err() {
             self.child.kill()?;
         }
         self.wait().map(drop)
     }
 
-    /// What it left behind is ended at once: later its id may belong to somebody else.
+    /// Ends at once what it left behind: later another process may have its id.
     fn note(&mut self, status: ExitStatus) {
         self.ended = Some(status);
-        let _ = self.watch.tell("end", self.child.id());
+        let _ = self.watch.send("end", self.child.id());
     }
 }
 
@@ -287,6 +326,13 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         let _ = self.kill();
     }
+}
+
+/// Returns a mark that no other guard of this machine has.
+fn unique_mark() -> String {
+    static GUARDS: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+    format!("{}-{}-{now}.", std::process::id(), GUARDS.fetch_add(1, Ordering::Relaxed))
 }
 
 #[cfg(unix)]
@@ -302,92 +348,4 @@ fn own_group(command: Command) -> Command {
 }
 
 #[cfg(all(test, unix))]
-mod tests {
-    use std::io::Read as _;
-    use std::time::{Duration, Instant};
-
-    use super::*;
-
-    fn alive(id: &str) -> bool {
-        // A zombie has ended; whether its parent has noticed is not our concern.
-        let state = Command::new("ps").args(["-o", "stat=", "-p", id]).output().map(|output| output.stdout);
-        state.is_ok_and(|state| !state.is_empty() && !state.starts_with(b"Z"))
-    }
-
-    fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while !condition() {
-            assert!(Instant::now() < deadline, "{what}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    #[test]
-    fn the_exit_status_is_the_command_s_own() {
-        let guard = Guard::new(None).unwrap();
-        let mut command = guard.spawn(&Spec::new("sh").args(["-c", "exit 7"])).unwrap();
-        assert_eq!(command.wait().unwrap().code(), Some(7));
-        assert_eq!(command.try_wait().unwrap().unwrap().code(), Some(7));
-    }
-
-    #[test]
-    fn a_command_reads_nothing_and_its_errors_reach_us() {
-        let guard = Guard::new(None).unwrap();
-        let spec = Spec::new("sh")
-            .args(["-c", "cat; echo \"$WORD\" >&2"])
-            .env("WORD", "said")
-            .output(Output::PipedErrors(None));
-        let mut command = guard.spawn(&spec).unwrap();
-        let mut said = String::new();
-        command.take_stderr().unwrap().read_to_string(&mut said).unwrap();
-        assert_eq!(said, "said\n");
-        assert!(command.wait().unwrap().success());
-    }
-
-    #[test]
-    fn a_dropped_guard_kills_grandchildren_and_removes_the_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let kept = folder.path().join("kept");
-        std::fs::create_dir(&kept).unwrap();
-        let guard = Guard::new(Some(&kept)).unwrap();
-        let script = "sleep 300 & echo $! > child.part; mv child.part child; wait";
-        let command = guard.spawn(&Spec::new("sh").args(["-c", script]).folder(&kept)).unwrap();
-        eventually("the command started", || kept.join("child").exists());
-        let child = std::fs::read_to_string(kept.join("child")).unwrap().trim().to_owned();
-        assert!(alive(&child));
-        drop(guard);
-        assert!(!kept.exists());
-        eventually("the grandchild is dead", || !alive(&child));
-        drop(command);
-    }
-
-    #[test]
-    fn a_cleanup_runs_after_the_commands_are_dead_and_before_the_folder_goes() {
-        let folder = tempfile::tempdir().unwrap();
-        let (kept, said) = (folder.path().join("kept"), folder.path().join("said"));
-        std::fs::create_dir(&kept).unwrap();
-        std::fs::write(kept.join("note"), "still here").unwrap();
-        let script = r#"kill -0 "$3" 2>/dev/null && echo alive >"$2"; cat "$1/note" >>"$2""#;
-        let guard = Guard::new(None).unwrap();
-        let mut command = guard.spawn(&Spec::new("sleep").arg("300")).unwrap();
-        let cleanup: Vec<OsString> = vec![
-            "sh".into(),
-            "-c".into(),
-            script.into(),
-            "cleanup".into(),
-            kept.clone().into(),
-            said.clone().into(),
-            command.id().to_string().into(),
-        ];
-        command.kill().unwrap();
-        drop(Guard::with_cleanup(Some(&kept), &cleanup).unwrap());
-        assert!(!kept.exists());
-        assert_eq!(std::fs::read_to_string(said).unwrap(), "still here");
-    }
-
-    #[test]
-    fn a_relative_folder_is_refused() {
-        assert!(Guard::new(Some(Path::new("here"))).is_err());
-        assert!(Guard::new(Some(Path::new("/"))).is_err());
-    }
-}
+mod tests;

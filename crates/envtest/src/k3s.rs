@@ -18,10 +18,10 @@ use crdproof_schema::kubernetes::KubeVersion;
 /// The image that is taken where none is named.
 pub const DEFAULT_IMAGE: &str = "rancher/k3s";
 
-/// Where k3s listens.
+/// The port of k3s.
 const PORT: u16 = 6443;
 
-/// Where k3s writes the kubeconfig of its administrator.
+/// The path of the administrator's kubeconfig in k3s.
 const KUBECONFIG: &str = "/etc/rancher/k3s/k3s.yaml";
 
 /// The name under which a container knows the machine that it runs on.
@@ -30,7 +30,7 @@ const HOST_NAME: &str = "host.docker.internal";
 /// Parts of k3s that no conversion run of a CRD needs, and that need images of their own.
 const DISABLED: [&str; 5] = ["coredns", "local-storage", "metrics-server", "servicelb", "traefik"];
 
-/// Where k3s keeps objects.
+/// The datastore of k3s.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Datastore {
     /// In a file, through kine, as k3s does by default.
@@ -40,7 +40,7 @@ pub enum Datastore {
     Etcd,
 }
 
-/// How a k3s is to be started.
+/// The settings of a k3s server.
 #[derive(Debug, Clone)]
 pub struct Builder {
     image: K3sImage,
@@ -104,7 +104,7 @@ impl Builder {
         self
     }
 
-    /// How long the start may take; three minutes where it is not said.
+    /// Returns how long the start may take; three minutes where it is not said.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -115,7 +115,7 @@ impl Builder {
         format!("{}:{}", self.image.name, self.image.tag)
     }
 
-    /// Whether this machine could start it now: an engine answers and has the image.
+    /// Checks whether this machine could start it now: an engine answers and has the image.
     pub fn check(&self) -> Result<(), ClusterError> {
         let image = self.image_name();
         if docker::has_image(&image)? {
@@ -151,7 +151,7 @@ impl Builder {
         let failed = |error: &dyn std::error::Error| ClusterError::Provider {
             provider: "k3s",
             why: format!("{image} did not start: {}", super::api::whole(error)),
-            log: docker::ask(&["logs", "--tail", "15", &name]).unwrap_or_default(),
+            log: docker::query(&["logs", "--tail", "15", &name]).unwrap_or_default(),
         };
         self.image.arguments = self.arguments();
         let started = self
@@ -228,7 +228,7 @@ impl K3s {
         &self.kubeconfig
     }
 
-    /// How the server reaches a webhook on this machine.
+    /// Returns how the server reaches a webhook on this machine.
     pub fn host_access(&self) -> &HostAccess {
         &self.access
     }

@@ -75,7 +75,7 @@ pub fn read_config(text: &str) -> Result<Value, ConfigError> {
     if config["kind"] == "Cluster" { Ok(config) } else { Err(ConfigError("it is not of kind Cluster".into())) }
 }
 
-/// How a cluster is to be made.
+/// The settings of a cluster.
 #[derive(Debug, Clone)]
 pub struct Builder {
     program: PathBuf,
@@ -104,13 +104,13 @@ impl Builder {
         self
     }
 
-    /// Where logs are exported to when the start fails.
+    /// Returns where logs are exported to when the start fails.
     pub fn logs(mut self, folder: impl Into<PathBuf>) -> Self {
         self.logs = Some(folder.into());
         self
     }
 
-    /// How long the creation may take; five minutes where it is not said.
+    /// Returns how long the creation may take; five minutes where it is not said.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -121,7 +121,7 @@ impl Builder {
         &self.image
     }
 
-    /// Whether this machine could make it now: kind is there, an engine answers and has the image.
+    /// Checks whether this machine could make it now: kind is there, an engine answers and has the image.
     pub fn check(&self) -> Result<(), ClusterError> {
         let said = std::process::Command::new(&self.program).arg("version").output();
         if let Err(error) = said {
@@ -259,7 +259,7 @@ impl Kind {
         &self.kubeconfig
     }
 
-    /// How the server reaches a webhook on this machine.
+    /// Returns how the server reaches a webhook on this machine.
     pub fn host_access(&self) -> &HostAccess {
         &self.access
     }
@@ -269,7 +269,7 @@ impl Kind {
         let Self { name, guard, .. } = self;
         drop(guard);
         let left =
-            docker::ask(&["ps", "--all", "--quiet", "--filter", &format!("label=io.x-k8s.kind.cluster={name}")])?;
+            docker::query(&["ps", "--all", "--quiet", "--filter", &format!("label=io.x-k8s.kind.cluster={name}")])?;
         if left.is_empty() {
             return Ok(());
         }

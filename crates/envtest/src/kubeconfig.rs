@@ -60,7 +60,7 @@ impl Context {
         client(self.config.clone(), Some(&self.name)).await
     }
 
-    /// When the client certificate ended, where it has.
+    /// Returns when the client certificate ended, where it has.
     pub(super) fn expired(&self) -> Option<String> {
         let context = self.config.contexts.iter().find(|context| context.name == self.name)?.context.as_ref()?;
         let user = self.config.auth_infos.iter().find(|user| Some(&user.name) == context.user.as_ref())?;

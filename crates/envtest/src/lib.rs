@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod binaries;
+pub mod capture;
 mod certificates;
 mod docker;
 mod easy;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::ClusterError;
 use crate::api::{Answer, Api};
 
-/// How long a change may take until every read shows it.
+/// The timeout for a change to be visible to every read.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sends a request, with a pause between attempts, until `done` accepts the response or the timeout is over. Returns

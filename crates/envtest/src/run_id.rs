@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 /// The label of everything that a run creates, on Kubernetes objects and on containers.
 pub const LABEL: &str = "crdproof.dev/run";
 
-/// What the names of clusters, containers, networks and folders of a run begin with.
+/// The prefix of names of clusters, containers, networks and folders of a run.
 pub(super) const PREFIX: &str = "crdproof-";
 
 /// The machine, the process and something that no other run of that process has.
@@ -53,7 +53,7 @@ impl RunId {
         format!("{PREFIX}{self}")
     }
 
-    /// Whether its owner is a process of this machine that has ended. The number may have been given to
+    /// Returns whether its owner is a process of this machine that has ended. The number may have been given to
     /// another process since; then this says no, and nothing is lost but time.
     pub fn is_orphan(&self) -> bool {
         self.machine == machine() && !lives(self.process)

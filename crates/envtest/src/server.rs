@@ -13,7 +13,7 @@ use super::kind::Kind;
 use super::local::Local;
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// How an API server reaches a webhook on this machine.
+/// The address under which an API server reaches a webhook on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostAccess {
     /// The address that the webhook listens on.
@@ -76,7 +76,7 @@ impl Server {
         }
     }
 
-    /// How it reaches a webhook on this machine; of a cluster that was there we cannot know.
+    /// Returns how it reaches a webhook on this machine; of a cluster that was there we cannot know.
     pub fn host_access(&self) -> Option<HostAccess> {
         match self {
             Self::Local(_) => Some(HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() }),

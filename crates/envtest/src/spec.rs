@@ -13,7 +13,7 @@ use crate::local::{self, Local};
 use crate::{ClusterError, Server};
 use crdproof_schema::kubernetes::{KubeVersion, Selector};
 
-/// Where an API server runs.
+/// A provider of API servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Provider {
@@ -34,7 +34,7 @@ pub enum Provider {
 pub struct Installer<'i> {
     /// The cache.
     pub store: &'i Store,
-    /// Where binaries may come from.
+    /// The sources of binaries.
     pub sources: &'i Sources,
     /// Receives progress at least once per second.
     pub progress: &'i dyn Fn(Progress),
@@ -61,11 +61,11 @@ impl Installer<'_> {
     }
 }
 
-/// How API servers are started, whatever their release.
+/// The settings of API servers, whatever their release.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ServerOptions {
-    /// Where they run.
+    /// The place where they run.
     pub provider: Provider,
     /// Feature gates of local servers.
     pub feature_gates: Vec<(String, bool)>,

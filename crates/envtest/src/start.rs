@@ -1,6 +1,7 @@
 //! What the start of every server needs: a folder of its own, private files, readiness by real calls.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,10 +10,22 @@ use super::run_id::RunId;
 use super::{ClusterError, wait};
 
 /// Ready means what the next step needs: CRDs can be listed, and the default namespace is there.
-pub(super) const ASKED: [&str; 2] =
+pub(super) const READY_PATHS: [&str; 2] =
     ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions?limit=1", "/api/v1/namespaces/default"];
 
-/// Where folders may be made: in memory, where there is such a place, or among temporary files.
+/// The space that one control plane needs: etcd allocates its log ahead, in pieces of 64 MB.
+const ROOM: u64 = 400 << 20;
+
+/// Returns whether a file system has room for a control plane. Docker gives `/dev/shm` 64 MB.
+fn has_room(folder: &Path) -> bool {
+    let output = Command::new("df").args(["-P", "-k"]).arg(folder).stdin(Stdio::null()).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let free = text.lines().nth(1).and_then(|line| line.split_whitespace().nth(3)).and_then(|free| free.parse().ok());
+    // If the free space is unknown, try it.
+    free.is_none_or(|kilobytes: u64| kilobytes << 10 >= ROOM)
+}
+
+/// Returns where folders may be made: in memory, where there is such a place, or among temporary files.
 pub(super) fn parents(below: Option<&Path>) -> Vec<PathBuf> {
     match below {
         Some(folder) => vec![folder.to_owned()],
@@ -23,8 +36,18 @@ pub(super) fn parents(below: Option<&Path>) -> Vec<PathBuf> {
 /// A folder of our own, which says whose it is.
 pub fn make_folder(below: Option<&Path>, run: &RunId) -> Result<PathBuf, ClusterError> {
     let mut last = None;
-    for parent in parents(below) {
-        match tempfile::Builder::new().prefix(&format!("{}-", run.name())).tempdir_in(&parent) {
+    let places = parents(below);
+    // The last one is used in any case.
+    let end = places.len().saturating_sub(1);
+    let places = places.into_iter().enumerate().filter(|(index, place)| *index == end || has_room(place));
+    for (_, parent) in places {
+        let prefix = format!("{}-", run.name());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix);
+        // It holds keys and all that is stored.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        match builder.tempdir_in(&parent) {
             // From here on the guard removes it, also when we are killed.
             Ok(folder) => return Ok(folder.keep()),
             Err(source) => last = Some(ClusterError::File { path: parent, source }),
@@ -54,7 +77,7 @@ pub fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 /// Waits until a server that others started answers what the next step needs. What it said last is the
 /// error.
 pub(super) async fn until_answers(api: &Api, deadline: Duration) -> Result<(), ClusterError> {
-    for path in ["/readyz"].into_iter().chain(ASKED) {
+    for path in ["/readyz"].into_iter().chain(READY_PATHS) {
         let last = Mutex::new(None);
         let answered = wait::until(deadline, Duration::from_millis(200), || async {
             let said = api.get(path).await.and_then(super::api::Answer::ok);
@@ -66,4 +89,21 @@ pub(super) async fn until_answers(api: &Api, deadline: Duration) -> Result<(), C
         }
     }
     Ok(())
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_for_its_owner_only_and_has_room() {
+        let folder = make_folder(None, &RunId::new()).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&folder).unwrap().permissions());
+        std::fs::remove_dir(&folder).unwrap();
+        assert_eq!(mode & 0o777, 0o700);
+        assert!(has_room(Path::new("/no/such/folder")), "unknown space counts as enough");
+        // A file system in memory that is full by itself.
+        assert!(!has_room(Path::new("/proc")), "nothing fits there");
+    }
 }

@@ -8,7 +8,7 @@ use super::existing::Access;
 use super::run_id::{LABEL, PREFIX, RunId};
 use super::{ClusterError, docker, existing, start};
 
-/// What is to be swept.
+/// The selection of leftovers to remove.
 #[derive(Debug, Clone, Default)]
 pub struct Sweep {
     /// Also what belongs to runs that still live, or to other machines.
@@ -33,7 +33,7 @@ impl Sweep {
         Ok(swept)
     }
 
-    fn wanted(&self, run: Option<RunId>) -> bool {
+    fn selects(&self, run: Option<RunId>) -> bool {
         run.is_some_and(|run| self.all || run.is_orphan())
     }
 
@@ -41,17 +41,17 @@ impl Sweep {
     fn containers(&self) -> Result<Vec<String>, ClusterError> {
         let mut swept = Vec::new();
         let of_label = format!("{{{{.Names}}}} {{{{.Label \"{LABEL}\"}}}} {{{{.Label \"io.x-k8s.kind.cluster\"}}}}");
-        let listed = docker::ask(&["ps", "--all", "--format", &of_label])?;
+        let listed = docker::query(&["ps", "--all", "--format", &of_label])?;
         for line in listed.lines() {
             let mut words = line.split(' ');
             let (name, label, cluster) = (words.next().unwrap_or_default(), words.next(), words.next());
             let run = label.and_then(RunId::parse).or_else(|| RunId::of_name(cluster?));
-            if self.wanted(run) {
+            if self.selects(run) {
                 self.remove(&["rm", "--force", "--volumes", name], &format!("container {name}"), &mut swept)?;
             }
         }
-        let networks = docker::ask(&["network", "ls", "--format", "{{.Name}}"])?;
-        for name in networks.lines().filter(|name| self.wanted(RunId::of_name(name))) {
+        let networks = docker::query(&["network", "ls", "--format", "{{.Name}}"])?;
+        for name in networks.lines().filter(|name| self.selects(RunId::of_name(name))) {
             self.remove(&["network", "rm", name], &format!("network {name}"), &mut swept)?;
         }
         Ok(swept)
@@ -59,7 +59,7 @@ impl Sweep {
 
     fn remove(&self, command: &[&str], what: &str, swept: &mut Vec<String>) -> Result<(), ClusterError> {
         if !self.dry_run {
-            docker::ask(command)?;
+            docker::query(command)?;
         }
         swept.push(what.to_owned());
         Ok(())
@@ -72,7 +72,7 @@ impl Sweep {
             let entries = std::fs::read_dir(&parent).into_iter().flatten().flatten();
             for path in entries.map(|entry| entry.path()) {
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                if !name.starts_with(PREFIX) || !self.wanted(RunId::of_name(&name)) {
+                if !name.starts_with(PREFIX) || !self.selects(RunId::of_name(&name)) {
                     continue;
                 }
                 for process in processes_in(&path) {

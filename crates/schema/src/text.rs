@@ -1,4 +1,4 @@
-//! Texts that are short enough for a message, and texts that a glob matches.
+//! Texts that are short enough for a message, texts that a terminal and a CI log do not obey, and globs.
 
 /// Shortens a text to a number of characters, and marks with `…` that something is missing.
 ///
@@ -13,6 +13,51 @@ pub fn truncate(text: &str, limit: usize) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// Makes visible what a terminal, a CI log or a reader would not see as text: control characters, marks that turn the
+/// direction of writing, characters that XML forbids, and workflow commands of CI runners. Line breaks stay.
+///
+/// ```
+/// use crdproof_schema::text::visible;
+///
+/// assert_eq!(visible("a\u{1b}[31m\u{202e}b"), "a␛[31m\\u{202e}b");
+/// assert_eq!(visible("x\n::error::y"), "x\n: :error::y");
+/// ```
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut before = '\n';
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '\n' => shown.push(letter),
+            '\t' => shown.push(' '),
+            '\0'..='\u{1f}' => shown.push(char::from_u32(u32::from(letter) + 0x2400).unwrap_or('\u{fffd}')),
+            _ if is_invisible(letter) => shown.extend(letter.escape_unicode()),
+            // Runners obey a word like `::error` at the start of a line, which any space may become.
+            ':' if before.is_whitespace() && is_command(&text[at..]) => shown.push_str(": "),
+            '[' if shown.ends_with("##") => shown.push_str(" ["),
+            _ => shown.push(letter),
+        }
+        before = letter;
+    }
+    shown
+}
+
+/// The same for a text in one line.
+pub fn visible_line(text: &str) -> String {
+    visible(&text.replace('\n', "\u{240a}"))
+}
+
+/// Returns whether a letter beyond ASCII is obeyed or refused instead of shown.
+pub fn is_invisible(letter: char) -> bool {
+    let turns =
+        matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks = matches!(letter, '\u{2028}' | '\u{2029}');
+    turns || breaks || letter.is_control() || u32::from(letter) & 0xfffe == 0xfffe
+}
+
+fn is_command(text: &str) -> bool {
+    text.strip_prefix("::").is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_alphabetic()))
 }
 
 /// Returns whether a glob matches a whole text: `*` stands for any characters, also none.
@@ -57,6 +102,16 @@ mod tests {
         let text = "a".repeat(10_000);
         assert!(!glob(&("*".repeat(1000) + "x"), &text));
         assert!(!glob(&("a*".repeat(1000) + "x"), &text));
+    }
+
+    #[test]
+    fn nothing_that_is_obeyed_is_left() {
+        assert_eq!(visible("a\u{1b}[31mb\u{9b}c\u{202e}\n"), "a␛[31mb\\u{9b}c\\u{202e}\n");
+        assert_eq!(visible("\u{fffe}\r\tx"), "\\u{fffe}␍ x");
+        assert_eq!(visible("  ::stop-commands::x [::1] a::b ##[error]"), "  : :stop-commands::x [::1] a::b ## [error]");
+        assert_eq!(visible_line("a\n::error::b"), "a␊::error::b");
+        let twice = visible("\u{1b}::add-mask::x ##[x \u{202e}");
+        assert_eq!(visible(&twice), twice);
     }
 
     #[test]

@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 
 use super::input::{Edits, Input, Inputs};
 use super::vary::{Places, places};
+use crate::act::Stop;
 use crate::converter::Converter;
 use crate::evidence::{Act, Answer, ConversionRun, Edit, Hop, Object, Reply};
 use crate::subject::Crd;
-use crdproof_schema::structural::as_held;
+use crdproof_schema::structural::canonicalize;
 
-/// What inputs are taken through.
+/// The converter and the routes of a search.
 pub(super) struct Actor<'a> {
     pub(super) crd: &'a Crd,
     /// Its name, for all conversion runs.
@@ -22,11 +23,13 @@ pub(super) struct Actor<'a> {
     pub(super) baseline: Option<&'a Converter<'a>>,
     /// The inputs of every version; edits must leave objects valid.
     pub(super) versions: &'a [Inputs<'a>],
-    /// How pairs of versions took the first objects.
+    /// The refusals of each pair of versions among the first objects.
     pub(super) pairs: Pairs,
+    /// Once it is requested, nothing more is converted: a batch of a slow converter may take minutes.
+    pub(super) stop: Option<&'a Stop>,
 }
 
-/// How pairs of versions took the first objects.
+/// The refusals of each pair of versions among the first objects.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     /// Pairs that convert nothing, which need no asking.
@@ -83,12 +86,21 @@ impl Actor<'_> {
         let extras: Vec<(bool, Edits)> = inputs.iter().map(|input| (input.again, input.edits)).collect();
         let mut conversion_runs: Vec<ConversionRun> =
             inputs.into_iter().map(|input| self.conversion_run(version, input)).collect();
-        let all: Vec<(usize, usize)> = (0..conversion_runs.len()).map(|conversion_run| (conversion_run, 0)).collect();
-        for to in self.others(version) {
+        let (objects, others) = (conversion_runs.len(), self.others(version).count());
+        for (number, to) in self.others(version).enumerate() {
+            let all: Vec<(usize, usize)> = (0..objects)
+                .filter(|object| is_tried(*object, number, others, objects))
+                .map(|object| (object, 0))
+                .collect();
             let there = self.convert(&mut conversion_runs, &all, version, to, &Act::Convert);
             let back = self.convert(&mut conversion_runs, &there, to, version, &Act::Convert);
-            for third in self.others(version).filter(|third| *third != to) {
-                self.convert(&mut conversion_runs, &there, to, third, &Act::Convert);
+            for (place, third) in self.others(version).enumerate().filter(|(_, third)| *third != to) {
+                let onward: Vec<(usize, usize)> = there
+                    .iter()
+                    .copied()
+                    .filter(|(object, _)| is_tried(object + number, place, others, others))
+                    .collect();
+                self.convert(&mut conversion_runs, &onward, to, third, &Act::Convert);
             }
             // In reverse, and the last one alone: company and order must not matter.
             let mut again: Vec<_> =
@@ -149,7 +161,8 @@ impl Actor<'_> {
             (Act::Baseline, Some(baseline)) => baseline,
             _ => self.converter,
         };
-        if starts.is_empty() || (*from != **to && self.is_dead(from, to)) {
+        let is_over = self.stop.is_some_and(Stop::is_requested);
+        if starts.is_empty() || is_over || (*from != **to && self.is_dead(from, to)) {
             return Vec::new();
         }
         let objects: Vec<&Object> =
@@ -211,6 +224,16 @@ impl Actor<'_> {
     }
 }
 
+/// Each object is converted to so many other versions. Where there are more, objects take turns, so that every version is
+/// tried and the work grows with the number of versions, and not with its cube.
+pub(super) const MAX_OTHERS: usize = 6;
+
+/// Returns whether an object is converted to a version, by their numbers, of `others` versions and `objects` objects.
+fn is_tried(object: usize, version: usize, others: usize, objects: usize) -> bool {
+    let turns = others.div_ceil(MAX_OTHERS).min(objects).max(1);
+    (object + version).is_multiple_of(turns)
+}
+
 /// The object that a hop gave; number 0 is the input.
 fn object(conversion_run: &ConversionRun, number: usize) -> Option<&Object> {
     match number.checked_sub(1) {
@@ -233,7 +256,7 @@ fn add(conversion_run: &mut ConversionRun, of: usize, act: Act, to: &Arc<str>, r
     reached.then_some(conversion_run.hops.len())
 }
 
-/// What clients may do to an object that they read, with the object afterwards.
+/// Returns what clients may do to an object that they read, with the object afterwards.
 fn edits(input: &Value, read: &Value, wanted: Edits) -> Vec<(Edit, Value)> {
     let mut edits = Vec::new();
     let changed = |change: &dyn Fn(&mut Value)| {
@@ -294,7 +317,7 @@ fn another(value: &mut Value) {
         other => other.clone(),
     };
     // Half of a tiny number is nothing, and half of a huge one may be whole: servers hold both as whole numbers.
-    as_held(None, value);
+    canonicalize(None, value);
 }
 
 /// Another text of the same sort: in durations, quantities, times and the like a digit changes, which they survive; a word

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::vary;
 use crate::evidence::{Fit, Origin};
 use crdproof_schema::generate::{Generator, Phase};
-use crdproof_schema::structural::{Schema, as_held};
+use crdproof_schema::structural::{Schema, canonicalize};
 
 /// One object to be tried.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub(super) struct Input {
     pub(super) edits: Edits,
 }
 
-/// Where clients change an object between two conversions.
+/// The place where clients change an object between two conversions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edits {
     Nowhere,
@@ -49,11 +49,11 @@ pub(super) struct Inputs<'a> {
 /// Out of so many generated objects, how they are shared out among the phases.
 const ROUND: usize = 10;
 
-/// How many of a round show the edges of the schema.
+/// The number of objects of a round that show the edges of the schema.
 const EDGES: usize = 4;
 
 impl Inputs<'_> {
-    /// How many there are at most. Not every number has an object.
+    /// Returns how many there are at most. Not every number has an object.
     pub(super) fn count(&self) -> usize {
         self.given.len() + if self.generator.is_some() { self.generated } else { 0 }
     }
@@ -108,7 +108,7 @@ impl Inputs<'_> {
         if !matches!(fit, Fit::Partial(_)) {
             dress(&mut object, self.given.len() + index);
         }
-        as_held(self.schema, &mut object);
+        canonicalize(self.schema, &mut object);
         let origin = Origin::Generated { phase: case.phase, seed: self.seed, index: case.index };
         let valid = fit.is_valid() && case.phase != Phase::Large;
         // One in so many is enough for what depends on the converter more than on the object.
@@ -119,14 +119,14 @@ impl Inputs<'_> {
     /// An input that the author gave.
     pub(super) fn sample(schema: Option<&Schema>, origin: Origin, mut object: Value, number: usize) -> Input {
         dress(&mut object, number);
-        as_held(schema, &mut object);
+        canonicalize(schema, &mut object);
         Input { origin, fit: Fit::Valid, object, again: true, edits: Edits::Many }
     }
 
     /// An input that was saved. What it lacks may be what breaks it, so nothing is added; and where it was changed is
     /// not known any more, so it is changed everywhere.
     pub(super) fn saved(schema: Option<&Schema>, origin: Origin, fit: Fit, mut object: Value) -> Input {
-        as_held(schema, &mut object);
+        canonicalize(schema, &mut object);
         let edits = if fit.is_valid() { Edits::All } else { Edits::Nowhere };
         Input { origin, fit, object, again: true, edits }
     }
@@ -135,7 +135,7 @@ impl Inputs<'_> {
 /// The number of the generated object that is near the limit of etcd.
 const LARGE: usize = 40 * ROUND + 9;
 
-/// What a partial object lacks, in words.
+/// Returns what a partial object lacks, in words.
 fn missing(path: &str, what: &str) -> String {
     match (path, what) {
         ("." | "", _) => "nothing but its type".to_owned(),

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ShownRun;
+use super::CounterexampleRun;
 use crate::checks::{Check, Evidence, Failure, Severity, Symptoms, Verdict};
 use crate::evidence::ConversionRun;
 
-/// What judges said about the batches of a search.
+/// The verdicts on the batches of a search.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     by_check: BTreeMap<&'static str, ByCheck>,
@@ -19,13 +19,13 @@ struct ByCheck {
     examined: usize,
     inconclusive: Option<String>,
     fact: Option<String>,
-    failures: BTreeMap<String, Shown>,
+    failures: BTreeMap<String, KeptFailure>,
 }
 
 impl ByCheck {
     /// Returns the failures that are shown with a counterexample.
-    fn shown(&mut self) -> impl Iterator<Item = &mut Shown> {
-        let mut first: BTreeMap<String, &mut Shown> = BTreeMap::new();
+    fn shown(&mut self) -> impl Iterator<Item = &mut KeptFailure> {
+        let mut first: BTreeMap<String, &mut KeptFailure> = BTreeMap::new();
         let mut alone = Vec::new();
         for shown in self.failures.values_mut() {
             let Some(clause) = shown.failure.together.clone() else {
@@ -44,7 +44,7 @@ impl ByCheck {
 
 /// A failure and the conversion run that shows it.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct KeptFailure {
     pub(super) check: &'static Check,
     pub(super) failure: Failure,
     pub(super) conversion_run: Option<ConversionRun>,
@@ -52,21 +52,22 @@ pub(super) struct Shown {
     order: (usize, usize),
 }
 
-impl Shown {
+impl KeptFailure {
     /// The order in which failures of one kind are preferred: the worst first, then the earliest.
     fn rank(&self) -> (Reverse<Severity>, (usize, usize)) {
         (Reverse(self.failure.severity.unwrap_or(self.check.severity)), self.order)
     }
 
-    /// What the failure is about.
+    /// Returns what the failure is about.
     pub(super) fn symptoms(&self) -> Symptoms {
         let mut symptoms = Symptoms::new(self.check.id, self.failure.severity.unwrap_or(self.check.severity));
-        symptoms.add(self.failure.path.as_deref(), self.failure.complaint.as_deref());
+        let failure = &self.failure;
+        symptoms.add(failure.path.as_deref(), failure.complaint.as_deref(), failure.together.as_deref());
         symptoms
     }
 
     /// Takes another conversion run that shows the same, if it does. Whether it did.
-    pub(super) fn retell(&mut self, evidence: &Evidence<'_>, conversion_run: &ConversionRun) -> bool {
+    pub(super) fn replace_run(&mut self, evidence: &Evidence<'_>, conversion_run: &ConversionRun) -> bool {
         let Some(found) = self.in_conversion_run(evidence, conversion_run) else { return false };
         self.failure = found;
         self.conversion_run = Some(conversion_run.clone());
@@ -102,7 +103,7 @@ impl Kept {
                     let index = failure.conversion_run.unwrap_or_default();
                     let conversion_run = failure.conversion_run.and_then(|index| conversion_runs.get(index)).cloned();
                     let key = failure.key.clone();
-                    let shown = Shown { check, failure, conversion_run, order: (order, index) };
+                    let shown = KeptFailure { check, failure, conversion_run, order: (order, index) };
                     match kept.failures.get(&key) {
                         Some(known) if known.rank() <= shown.rank() => {}
                         _ => drop(kept.failures.insert(key, shown)),
@@ -113,25 +114,25 @@ impl Kept {
     }
 
     /// Everything that is shown with a counterexample: of failures that are reported together the first of the worst.
-    pub(super) fn shown(&mut self) -> impl Iterator<Item = &mut Shown> {
+    pub(super) fn shown(&mut self) -> impl Iterator<Item = &mut KeptFailure> {
         self.by_check.values_mut().flat_map(ByCheck::shown)
     }
 
-    /// What was found, as far as it may be the cause of something else.
+    /// Returns what was found, as far as it may be the cause of something else.
     pub(super) fn symptoms(&self) -> Vec<Symptoms> {
-        self.by_check.values().flat_map(|kept| kept.failures.values().map(Shown::symptoms)).collect()
+        self.by_check.values().flat_map(|kept| kept.failures.values().map(KeptFailure::symptoms)).collect()
     }
 
     /// The conversion runs that show something by themselves.
-    pub(super) fn conversion_runs(&mut self) -> Vec<ShownRun> {
+    pub(super) fn conversion_runs(&mut self) -> Vec<CounterexampleRun> {
         let shown = self.shown().filter_map(|shown| {
             let conversion_run = shown.conversion_run.clone()?;
-            Some(ShownRun { check: shown.check.id.to_owned(), key: shown.failure.key.clone(), conversion_run })
+            Some(CounterexampleRun { check: shown.check.id.to_owned(), key: shown.failure.key.clone(), conversion_run })
         });
         shown.collect()
     }
 
-    /// What each check says in the end, and the conversion runs that its failures point to.
+    /// Returns what each check says in the end, and the conversion runs that its failures point to.
     pub(super) fn verdicts(
         mut self,
         checks: &[&'static Check],

@@ -23,18 +23,22 @@ use crate::subject::{Crd, Subject, Version};
 use crdproof_schema::generate::{Coverage, Generator, Options, Phase};
 use serde_json::Value;
 
-use self::act::{Actor, Pairs};
+use self::act::{Actor, MAX_OTHERS, Pairs};
 use self::input::{Input, Inputs};
 use self::keep::Kept;
-pub use self::recorded::{Recorded, ShownRun};
+pub use self::recorded::{CounterexampleRun, Recorded};
 
 /// After so many objects of a version nothing new is seen, and looking costs time.
 const COVERED: u64 = 2000;
 
-/// Objects that are tried together.
+/// Objects that are tried together, of a CRD with few versions.
 const BATCH: usize = 64;
 
-/// What a search is about.
+/// With more versions than this, fewer objects are tried together: what came of the first of every version is held at
+/// once.
+const FEW_VERSIONS: usize = 8;
+
+/// The settings of a search.
 pub(crate) struct Search<'a> {
     pub(crate) subject: &'a Subject,
     pub(crate) crd: &'a Crd,
@@ -50,7 +54,7 @@ pub(crate) struct Search<'a> {
     pub(crate) objects: usize,
     pub(crate) seed: u64,
     /// When to stop trying.
-    pub(crate) deadline: Option<Instant>,
+    pub(crate) deadline: Instant,
     /// Whether to stop trying before that.
     pub(crate) stop: &'a Stop,
     /// Is called after each batch, with the number of objects that were tried and that there are.
@@ -67,14 +71,14 @@ pub(crate) struct Saved {
     pub(crate) object: Value,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// What each check says.
+    /// The verdict of each check.
     pub(crate) verdicts: BTreeMap<&'static str, Verdict>,
     /// The conversion runs that failures point to.
     pub(crate) shown: Vec<ConversionRun>,
-    /// What was done.
+    /// The action.
     pub(crate) conversions: Conversions,
     /// Why the converter could not be asked to the end.
     pub(crate) stopped: Option<String>,
@@ -82,7 +86,7 @@ pub(crate) struct Found {
     pub(crate) recorded: Option<Recorded>,
 }
 
-/// What a search counts while it runs.
+/// The counters of a search while it runs.
 struct Tally {
     kept: Kept,
     pairs: Vec<PairInfo>,
@@ -103,6 +107,7 @@ impl<'a> Search<'a> {
             baseline: self.baseline,
             versions: &versions,
             pairs: Pairs::default(),
+            stop: Some(self.stop),
         };
         let coverage = versions
             .iter()
@@ -113,25 +118,29 @@ impl<'a> Search<'a> {
             coverage: coverage.collect(),
             batches: record.then(BTreeMap::new),
         });
+        let size = self.batch_size();
         // The first batch of each version also says which pairs convert at all.
         let survey: Vec<ConversionRun> =
-            versions.iter().flat_map(|inputs| actor.act(&inputs.version, batch(inputs, 0))).collect();
+            versions.iter().flat_map(|inputs| actor.act(&inputs.version, batch(inputs, 0, size))).collect();
         actor.pairs = Pairs::learn(&survey);
         let conversion_runs = Evidence { conversion_runs: &survey, ..*evidence };
         self.judge(&tally, &conversion_runs, 0, &|_| true);
         Self::count(&tally, survey, 0);
-        let untried = self.try_all(&actor, &tally, evidence);
-        self.try_large(&actor, &tally, evidence);
+        let untried = self.try_all(&actor, &tally, evidence) + self.try_large(&actor, &tally, evidence);
 
         let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let stopped = self.converter.stopped().map(str::to_owned);
+        // What was found is still made a little smaller.
+        let actor = Actor { stop: None, ..actor };
         // A saved case is as small as it got already.
         let larger = if stopped.is_none() && self.samples {
             shrink::smaller(&mut tally.kept, &actor, evidence, || self.end())
         } else {
             0
         };
-        let conversions = Conversions { untried, larger, ..self.conversions(tally.pairs, &tally.coverage) };
+        let others = self.crd.versions.len().saturating_sub(1);
+        let sampled = if others > MAX_OTHERS { MAX_OTHERS } else { 0 };
+        let conversions = Conversions { untried, larger, sampled, ..self.conversions(tally.pairs, &tally.coverage) };
         let recorded = tally.batches.map(|batches| Recorded {
             batches,
             shown: tally.kept.conversion_runs(),
@@ -143,20 +152,20 @@ impl<'a> Search<'a> {
     }
 
     /// Returns when everything must be over: now, where that was asked for.
-    fn end(&self) -> Option<Instant> {
-        if self.stop.is_requested() { Some(Instant::now()) } else { self.deadline }
+    fn end(&self) -> Instant {
+        if self.stop.is_requested() { Instant::now() } else { self.deadline }
     }
 
     /// Tries everything after the first batches, by several threads. Returns how many objects there was no time for.
     fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) -> usize {
-        let all: usize = actor.versions.iter().map(Inputs::count).sum();
-        let tried = AtomicUsize::new(actor.versions.iter().map(|inputs| inputs.count().min(BATCH)).sum());
+        let (size, all): (usize, usize) = (self.batch_size(), actor.versions.iter().map(Inputs::count).sum());
+        let tried = AtomicUsize::new(actor.versions.iter().map(|inputs| inputs.count().min(size)).sum());
         (self.progress)(tried.load(Ordering::Relaxed), all);
         let batches = actor
             .versions
             .iter()
             .enumerate()
-            .flat_map(|(version, inputs)| (1..inputs.count().div_ceil(BATCH)).map(move |number| (number, version)));
+            .flat_map(|(version, inputs)| (1..inputs.count().div_ceil(size)).map(move |number| (number, version)));
         // All versions advance together, so that whatever time there is, is shared out.
         let mut batches: Vec<(usize, usize)> = batches.collect();
         batches.sort_unstable();
@@ -169,8 +178,10 @@ impl<'a> Search<'a> {
                             break;
                         }
                         let inputs = &actor.versions[*version];
-                        let objects = batch(inputs, *number);
-                        let (count, order) = (objects.len(), number * actor.versions.len() + version);
+                        let objects = batch(inputs, *number, size);
+                        // Not every number has an object, and the large one comes last.
+                        let count = size.min(inputs.count() - number * size);
+                        let order = number * actor.versions.len() + version;
                         self.try_batch(actor, tally, evidence, inputs, objects, order);
                         (self.progress)(tried.fetch_add(count, Ordering::Relaxed) + count, all);
                     }
@@ -180,18 +191,28 @@ impl<'a> Search<'a> {
         all.saturating_sub(tried.into_inner())
     }
 
-    /// The large object of every version, one after the other.
-    fn try_large(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) {
-        let batches = actor.versions.iter().map(|inputs| inputs.count().div_ceil(BATCH)).max().unwrap_or_default();
+    /// Tries the large object of every version, one after the other. Returns for how many there was no time.
+    fn try_large(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) -> usize {
+        let (mut untried, size) = (0, self.batch_size());
+        let batches = actor.versions.iter().map(|inputs| inputs.count().div_ceil(size)).max().unwrap_or_default();
         for (version, inputs) in actor.versions.iter().enumerate() {
-            let Some(large) = inputs.large().filter(|_| !self.is_over()) else { continue };
+            let Some(large) = inputs.large() else { continue };
+            if self.is_over() {
+                untried += 1;
+                continue;
+            }
             let order = batches * actor.versions.len() + version;
             self.try_batch(actor, tally, evidence, inputs, vec![large], order);
         }
+        untried
+    }
+
+    fn batch_size(&self) -> usize {
+        (BATCH * FEW_VERSIONS / self.crd.versions.len().max(FEW_VERSIONS)).max(1)
     }
 
     fn is_over(&self) -> bool {
-        self.end().is_some_and(|end| Instant::now() >= end) || self.converter.stopped().is_some()
+        Instant::now() >= self.end() || self.converter.stopped().is_some()
     }
 
     fn try_batch(
@@ -278,8 +299,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What checks say about conversion runs that were recorded, in the order in which they were judged at first; and the conversion runs
-/// that they point to.
+/// Returns what checks say about conversion runs that were recorded, in the order in which they were judged at first;
+/// and the conversion runs that they point to.
 pub(crate) fn judge_recorded(
     checks: &[&'static Check],
     evidence: &Evidence<'_>,
@@ -297,13 +318,14 @@ pub(crate) fn judge_recorded(
     for shown in kept.shown() {
         let smaller = recorded.shown.iter().find(|one| one.check == shown.check.id && one.key == shown.failure.key);
         if let Some(smaller) = smaller {
-            shown.retell(evidence, &smaller.conversion_run);
+            shown.replace_run(evidence, &smaller.conversion_run);
         }
     }
     kept.verdicts(checks, recorded.stopped.as_deref())
 }
 
-/// What makes objects of a version. What keeps a schema from having any is for the checks of the manifest to say.
+/// Returns what makes objects of a version. What keeps a schema from having any is for the checks of the manifest to
+/// say.
 fn generator<'c>(crd: &'c Crd, version: &'c Version) -> Option<Generator<'c>> {
     let schema = version.generated_from()?;
     Generator::new(schema, schema.newest_release(), &crd.context(version), Options::default()).ok()
@@ -322,10 +344,10 @@ pub(crate) fn generated(crd: &Crd, seed: u64, of_each: usize) -> Vec<Value> {
     crd.versions.iter().filter_map(of_version).flatten().collect()
 }
 
-fn batch(inputs: &Inputs<'_>, number: usize) -> Vec<Input> {
-    let end = inputs.count().min((number + 1) * BATCH);
-    let mut batch = Vec::with_capacity(BATCH);
-    batch.extend((number * BATCH..end).filter_map(|number| inputs.get(number)));
+fn batch(inputs: &Inputs<'_>, number: usize, size: usize) -> Vec<Input> {
+    let end = inputs.count().min((number + 1) * size);
+    let mut batch = Vec::with_capacity(size);
+    batch.extend((number * size..end).filter_map(|number| inputs.get(number)));
     batch
 }
 

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::evidence::ConversionRun;
 use crate::report::Conversions;
 
-/// What a search observed of one CRD.
+/// The observations of a search on one CRD.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recorded {
     /// The conversion runs that were judged together, by the number of their batch. Number 0 is the survey.
     pub batches: BTreeMap<usize, Vec<ConversionRun>>,
     /// The conversion runs that findings show, made smaller.
-    pub shown: Vec<ShownRun>,
-    /// What was done.
+    pub shown: Vec<CounterexampleRun>,
+    /// The action.
     pub conversions: Option<Conversions>,
     /// Why the converter could not be asked to the end.
     pub stopped: Option<String>,
@@ -23,7 +23,7 @@ pub struct Recorded {
 /// A conversion run that shows a failure by itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct ShownRun {
+pub struct CounterexampleRun {
     /// The check.
     pub check: String,
     /// What tells the failure from others of the check.

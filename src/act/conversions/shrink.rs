@@ -6,23 +6,23 @@ use serde_json::Value;
 
 use super::act::Actor;
 use super::input::{Edits, Input};
-use super::keep::{Kept, Shown};
+use super::keep::{Kept, KeptFailure};
 use crate::checks::{Evidence, Need};
 use crate::evidence::{ConversionRun, Fit};
 use crdproof_schema::generate::shrink::{Budget, search_among};
-use crdproof_schema::structural::as_held;
+use crdproof_schema::structural::canonicalize;
 
-/// How long one finding is made smaller, at most.
+/// The time limit for shrinking one finding.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long all findings of a CRD are made smaller; a converter that breaks everything must not take for ever.
+/// The time limit for shrinking all findings of a CRD; a converter that breaks everything must not take for ever.
 const SHRINK_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How many objects are asked about for one finding.
+/// The number of objects that are tried for one finding.
 const BUDGET: Budget = Budget { objects: 1500, batch: 48 };
 
-/// How many bytes of objects are asked about for one finding. What needs a huge object to show stays huge, however long one
-/// tries.
+/// The number of bytes of objects that are tried for one finding. What needs a huge object to show stays huge, however
+/// long one tries.
 const MOST_BYTES: usize = 4 << 20;
 
 /// Returns how many objects like this one are asked about.
@@ -36,27 +36,27 @@ pub(super) fn smaller(
     kept: &mut Kept,
     actor: &Actor<'_>,
     evidence: &Evidence<'_>,
-    deadline: impl Fn() -> Option<Instant>,
+    deadline: impl Fn() -> Instant,
 ) -> usize {
     let mut unfinished = 0;
     let all = Instant::now() + SHRINK_TIMEOUT;
     // What follows from something else is not shown for itself.
     let causes = kept.symptoms();
-    let is_explained = |shown: &Shown| {
+    let is_explained = |shown: &KeptFailure| {
         let symptoms = shown.symptoms();
         causes.iter().any(|cause| symptoms.follow_from(cause))
     };
     for shown in kept.shown().filter(|shown| !is_explained(shown)) {
         let end = (Instant::now() + TIMEOUT).min(all.max(Instant::now() + TIMEOUT / 10));
         // Even where the time is up, each finding gets a little, since a large object tells nobody anything.
-        let end = deadline().map_or(end, |deadline| end.min(deadline.max(Instant::now() + TIMEOUT / 10)));
+        let end = end.min(deadline().max(Instant::now() + TIMEOUT / 10));
         shrink(shown, actor, evidence, end);
         unfinished += usize::from(Instant::now() >= end);
     }
     unfinished
 }
 
-fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: Instant) {
+fn shrink(shown: &mut KeptFailure, actor: &Actor<'_>, evidence: &Evidence<'_>, end: Instant) {
     // What is judged over many conversion runs has no single object to blame.
     let Some(conversion_run) =
         shown.conversion_run.take().filter(|_| shown.check.needs.contains(&Need::ConversionRuns))
@@ -94,7 +94,7 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
         let admitted = generator.is_none_or(|generator| generator.admits(object));
         // Removing may only bring parts back that the schema fills in; those are not smaller.
         let mut held = object.clone();
-        as_held(inputs.schema, &mut held);
+        canonicalize(inputs.schema, &mut held);
         admitted && held == *object
     };
     let has_shape = |object: &Value| has_shape_of(&best.input, object);
@@ -105,7 +105,7 @@ fn shrink(shown: &mut Shown, actor: &Actor<'_>, evidence: &Evidence<'_>, end: In
     };
     let object = search_among(&best.input, budget(&best.input), may_be_tried, &mut again).object;
     let confirmed = actor.act(&inputs.version, vec![like(&best, &object, whole)]).pop();
-    if !confirmed.is_some_and(|confirmed| shown.retell(evidence, &confirmed)) {
+    if !confirmed.is_some_and(|confirmed| shown.replace_run(evidence, &confirmed)) {
         shown.conversion_run = Some(best);
     }
 }

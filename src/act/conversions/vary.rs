@@ -7,7 +7,7 @@ use crdproof_schema::generate::Generator;
 use crdproof_schema::kubernetes::KubeVersion;
 use crdproof_schema::structural::{Schema, fits};
 
-/// What objects must stay valid by.
+/// The schema by which objects must stay valid.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'a> {
     pub(super) generator: &'a Generator<'a>,
@@ -90,7 +90,7 @@ impl Places {
     }
 }
 
-/// Where an object has such values. Type and metadata are left alone.
+/// Returns where an object has such values. Type and metadata are left alone.
 pub(super) fn places(object: &Value, wanted: &dyn Fn(&Value) -> bool) -> Places {
     let mut found = Places::default();
     let mut at = String::new();

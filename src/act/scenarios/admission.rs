@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::session::{Request, Session};
 use crate::converter::proxy::{AdmissionRecorder, Fault, RECORDED};
-use crate::evidence::{Action, Seen, ServingStep};
+use crate::evidence::{Action, Observation, ServingStep};
 use crate::subject::objects::Planned;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Api, PatchKind, Query, Resource};
 
-/// How long a registration may take to be heeded.
+/// The timeout for a registration to take effect.
 const HEEDED: Duration = Duration::from_secs(20);
 
 /// A recorder that is registered on a server.
@@ -47,7 +47,7 @@ impl Registered {
         }
     }
 
-    /// Whether writes that only pretend come to be shown to all webhooks.
+    /// Returns whether writes that only pretend come to be shown to all webhooks.
     async fn heeded(&self, session: &Session<'_>, planned: &Planned, webhooks: usize) -> Result<bool, ClusterError> {
         let path = Query::new().dry_run().on(session.kind.at(&planned.version).path());
         let object = labelled(planned, "recorder-probe");
@@ -121,13 +121,13 @@ async fn show(
         for other in &served {
             session.get(Request::new(Action::Changed, other, &name)).await?;
         }
-        recorder.since(before).into_iter().for_each(|seen| session.see(Seen::Admission(seen)));
+        recorder.since(before).into_iter().for_each(|seen| session.see(Observation::Admission(seen)));
         session.delete(Request::new(Action::Delete, version, &name)).await?;
     }
     Ok(())
 }
 
-/// What cannot be converted cannot be shown, so it must not be written either.
+/// Writes what cannot be converted: it cannot be read, so the write must be refused.
 async fn blind(
     session: &mut Session<'_>,
     objects: &[Planned],
@@ -148,7 +148,7 @@ async fn blind(
     if let Some(proxy) = &session.proxy {
         proxy.fail(None);
     }
-    recorder.since(before).into_iter().for_each(|seen| session.see(Seen::Admission(seen)));
+    recorder.since(before).into_iter().for_each(|seen| session.see(Observation::Admission(seen)));
     if made.is_success() {
         session.delete(Request::new(Action::Delete, &storage.name, "unshown")).await?;
     }

@@ -3,15 +3,19 @@
 use serde_json::{Value, json};
 
 use super::session::{Request, Session};
-use crate::evidence::{Action, ApplyStep, Seen};
+use crate::converter::proxy::ConversionProxy;
+use crate::evidence::{Action, ApplyStep, Observation};
+use crate::subject::Scale;
 use crate::subject::objects::Planned;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{PatchKind, Query};
-use crdproof_schema::structural::Schema;
+use crdproof_schema::structural::{Schema, means_absent};
 
 /// The scenario.
 pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     session.step(ApplyStep::Install);
+    // Other scenarios make reviews fail on purpose, through the same proxy.
+    let reviews_before = session.proxy.as_ref().map_or(0, ConversionProxy::count);
     let definition = session.definition(|_| {});
     session.install(&definition).await?;
     let served = session.served();
@@ -42,7 +46,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
             for (pointer, other) in fields.take(FIELDS) {
                 let mut theirs = skeleton(&content);
                 set(&mut theirs, &pointer, other);
-                let action = Action::ConflictOver(shown(&pointer));
+                let action = Action::ConflictOver(display_path(&pointer));
                 session.patch(Request::new(action, version, name), PatchKind::Apply, &apply("bob"), &theirs).await?;
             }
             session.step(ApplyStep::Follow);
@@ -57,11 +61,11 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     session.snapshot(&served, &Query::new()).await?;
     subresources(session, &objects).await?;
     withdraw(session, &objects).await?;
-    // Withdrawing makes the server convert parts of objects, which is when converters see what is no object of anybody.
+    // Withdrawing makes the server convert parts of objects, which is when converters see what is not an object of anybody.
     session.step(ApplyStep::Reviews);
     if let Some(proxy) = &session.proxy {
-        let seen = proxy.since(0);
-        session.see(Seen::Reviews(seen));
+        let seen = proxy.since(reviews_before);
+        session.see(Observation::Reviews(seen));
     }
     super::deliveries::run(session).await
 }
@@ -106,7 +110,7 @@ async fn subresources(session: &mut Session<'_>, objects: &[Planned]) -> Result<
     Ok(())
 }
 
-/// What was applied at one version is withdrawn at another, field by field.
+/// Withdraws at one version what was applied at another, field by field.
 async fn withdraw(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     session.step(ApplyStep::Withdraw);
     let served = session.served();
@@ -117,17 +121,27 @@ async fn withdraw(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), 
         let content = bare(&read);
         let schema = session.crd.version(version).and_then(|version| version.schema.as_ref());
         let can_go = |pointer: &[String]| {
-            is_free(schema, pointer) && has_company(&content, pointer) && is_applied(&planned.object, &content, pointer)
+            is_free(schema, pointer)
+                && !is_scaled(session, pointer)
+                && has_siblings(&content, pointer)
+                && is_applied(&planned.object, &content, pointer)
         };
         let free = scalars(&content).into_iter().find(|(pointer, _)| can_go(pointer));
         let Some((pointer, _)) = free else { continue };
         let mut without = content.clone();
         unset(&mut without, &pointer);
-        let action = Action::Withdraw(shown(&pointer));
+        let action = Action::Withdraw(display_path(&pointer));
         let alice = Query::new().manager("alice");
         session.patch(Request::new(action, version, &planned.name), PatchKind::Apply, &alice, &without).await?;
     }
     Ok(())
+}
+
+/// Returns whether a field is the replicas of a scale subresource, which have another owner by now.
+fn is_scaled(session: &Session<'_>, path: &[String]) -> bool {
+    let mut scales = session.crd.versions.iter().filter_map(|version| version.scale.as_ref().and_then(Scale::paths));
+    let path = display_path(path);
+    scales.any(|scale| scale.spec_replicas == path)
 }
 
 /// Returns whether a field of the view at another version comes from what was applied: it stands at the same place, or its
@@ -149,7 +163,7 @@ fn at<'v>(object: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(object, |value, name| value.get(name))
 }
 
-/// Whether a field can be left out, and stays out.
+/// Returns whether a field can be left out, and stays out.
 fn is_free(schema: Option<&Schema>, path: &[String]) -> bool {
     let Some((last, parents)) = path.split_last() else { return false };
     let parent = parents.iter().try_fold(schema, |schema, name| schema.map(|schema| schema.child(name)));
@@ -158,15 +172,15 @@ fn is_free(schema: Option<&Schema>, path: &[String]) -> bool {
     !required && parent.child(last).is_some_and(|child| child.default.is_none())
 }
 
-/// Whether there is something beside a field. Servers make null of a map whose last field is withdrawn, and refuse that,
-/// whatever the converter does.
-fn has_company(object: &Value, path: &[String]) -> bool {
+/// Returns whether there is something beside a field. Servers make null of a map whose last field is withdrawn, and
+/// refuse that, whatever the converter does.
+fn has_siblings(object: &Value, path: &[String]) -> bool {
     let parents = path.split_last().map_or(path, |(_, parents)| parents);
     at(object, parents).and_then(Value::as_object).is_some_and(|fields| fields.len() > 1)
 }
 
 /// A path as people write it.
-pub(super) fn shown(path: &[String]) -> String {
+pub(super) fn display_path(path: &[String]) -> String {
     format!(".{}", path.join("."))
 }
 
@@ -195,7 +209,8 @@ pub(super) fn skeleton(object: &Value) -> Value {
 /// So many fields of an object are fought over.
 pub(super) const FIELDS: usize = 4;
 
-/// The scalars of the content, outside lists, each with another value for it.
+/// The scalars of the content, outside lists, each with another value for it. Zeros are not among them: a converter may leave
+/// them out, and what is not there has no owner.
 pub(super) fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
     fn collect(value: &Value, path: &mut Vec<String>, found: &mut Vec<(Vec<String>, Value)>) {
         let other = match value {
@@ -208,13 +223,16 @@ pub(super) fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
                 return;
             }
             Value::String(text) => json!(text.chars().rev().chain(['x']).collect::<String>()),
-            Value::Bool(flag) => json!(!flag),
             Value::Number(number) => match number.as_i64() {
-                Some(whole) => json!(if whole == 0 { 1 } else { whole - whole.signum() }),
+                Some(whole) => json!(if whole.abs() == 1 { 2 * whole } else { whole - whole.signum() }),
                 None => return,
             },
-            Value::Null | Value::Array(_) => return,
+            // The other value of a flag is a zero, or the flag is one.
+            Value::Null | Value::Bool(_) | Value::Array(_) => return,
         };
+        if means_absent(None, value) {
+            return;
+        }
         found.push((path.clone(), other));
     }
     let mut found = Vec::new();
@@ -222,7 +240,8 @@ pub(super) fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
     found
 }
 
-/// Whether the server filled a field in, so that it belongs to nobody: it has its default, and was not applied by that name.
+/// Returns whether the server filled a field in, so that it belongs to nobody: it has its default, and was not applied
+/// by that name.
 fn is_filled_in(schema: Option<&Schema>, content: &Value, applied: &Value, path: &[String]) -> bool {
     let (mut schema, mut there, mut sent) = (schema, Some(content), Some(applied));
     path.iter().any(|name| {

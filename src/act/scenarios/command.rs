@@ -8,7 +8,7 @@ use crate::operate::subprocess::{self, Ended};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::guard::Spec;
 
-/// How long a command may take where the subject does not say.
+/// The default timeout of a command.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// So many characters of what it said are kept.

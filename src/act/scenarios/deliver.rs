@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::source::{Document, Promised, Rank, Source, Unfit, health};
 use crate::checks::differences;
-use crate::evidence::{Action, Became, Call, Delivered, Differs, Health, Seen, State};
+use crate::evidence::{Action, Became, Call, Delivered, Differs, Health, Observation, State};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, Api, PatchKind, Query, Resource};
 use crdproof_envtest::retry;
 
-/// How often the health of what is not ready is looked at.
+/// The interval at which the health of what is not ready is read.
 const PAUSE: Duration = Duration::from_millis(25);
 
 /// Delivers sources to one server, one after the other, and knows what it delivered.
@@ -47,7 +47,7 @@ impl Deliverer {
 
     /// Applies a source: kinds, which must answer before anything else is applied, then namespaces, then objects. What
     /// the last source had and this one has not is removed, unless something was refused.
-    pub async fn deliver(&mut self, source: &Source, timeout: Duration) -> Result<Vec<Seen>, ClusterError> {
+    pub async fn deliver(&mut self, source: &Source, timeout: Duration) -> Result<Vec<Observation>, ClusterError> {
         // Before anything is applied: half a source is worse than none.
         let placed = self.placed(source).await?;
         let mut seen = Vec::new();
@@ -74,7 +74,7 @@ impl Deliverer {
     }
 
     /// Says what applying would change, and changes nothing.
-    pub async fn detect(&mut self, source: &Source) -> Result<Vec<Seen>, ClusterError> {
+    pub async fn detect(&mut self, source: &Source) -> Result<Vec<Observation>, ClusterError> {
         let mut seen = Vec::new();
         for (document, resource) in self.placed(source).await? {
             let path = resource.path_of(document.object_name());
@@ -96,13 +96,13 @@ impl Deliverer {
                     line.why = answer.message();
                 }
             }
-            seen.push(Seen::Delivered(line));
+            seen.push(Observation::Delivered(line));
         }
         Ok(seen)
     }
 
     /// Looks at everything in a source once, and tells whose health has changed.
-    pub async fn look(&mut self, source: &Source) -> Result<Vec<Seen>, ClusterError> {
+    pub async fn look(&mut self, source: &Source) -> Result<Vec<Observation>, ClusterError> {
         let mut seen = Vec::new();
         for (document, resource) in self.placed(source).await? {
             let answer = self.get(&resource.path_of(document.object_name())).await?;
@@ -119,7 +119,7 @@ impl Deliverer {
     }
 
     /// Looks until everything in a source is ready or has failed, or the time is over; tells each change.
-    pub async fn wait(&mut self, source: &Source, timeout: Duration) -> Result<Vec<Seen>, ClusterError> {
+    pub async fn wait(&mut self, source: &Source, timeout: Duration) -> Result<Vec<Observation>, ClusterError> {
         let end = Instant::now() + timeout;
         let mut seen = Vec::new();
         loop {
@@ -136,28 +136,28 @@ impl Deliverer {
         }
     }
 
-    /// What is told of an object's health: only what has changed.
-    fn turned(&mut self, name: &str, version: &str, now: (State, String)) -> Option<Seen> {
+    /// Returns what is told of an object's health: only what has changed.
+    fn turned(&mut self, name: &str, version: &str, now: (State, String)) -> Option<Observation> {
         if self.health.get(name) == Some(&now) {
             return None;
         }
         self.health.insert(name.to_owned(), now.clone());
         let (state, why) = now;
-        Some(Seen::Health(Health { name: name.to_owned(), version: version.to_owned(), state, why }))
+        Some(Observation::Health(Health { name: name.to_owned(), version: version.to_owned(), state, why }))
     }
 
     async fn apply(
         &mut self,
         document: &Document,
         resource: &Resource,
-        seen: &mut Vec<Seen>,
+        seen: &mut Vec<Observation>,
     ) -> Result<(), ClusterError> {
         let path = resource.path_of(document.object_name());
         let before = self.get(&path).await?;
         let query = Query::new().manager(&self.manager).force();
         let applied = query.on(&path);
         let answer = retry::while_unready(|| self.api.patch(&applied, PatchKind::Apply, &document.object)).await?;
-        seen.push(Seen::Call(call(document, &answer)));
+        seen.push(Observation::Call(call(document, &answer)));
         let mut line = delivered(document, Became::Refused);
         if answer.is_success() {
             let now = answer.json();
@@ -178,12 +178,17 @@ impl Deliverer {
         } else {
             line.why = answer.message();
         }
-        seen.push(Seen::Delivered(line));
+        seen.push(Observation::Delivered(line));
         Ok(())
     }
 
     /// Removes what was delivered and is in the source no more, the last first, and waits until it is gone.
-    async fn prune(&mut self, source: &Source, timeout: Duration, seen: &mut Vec<Seen>) -> Result<(), ClusterError> {
+    async fn prune(
+        &mut self,
+        source: &Source,
+        timeout: Duration,
+        seen: &mut Vec<Observation>,
+    ) -> Result<(), ClusterError> {
         let kept = |held: &InventoryItem| source.documents().iter().any(|document| document.name == held.name);
         let (kept, withdrawn): (Vec<InventoryItem>, Vec<InventoryItem>) =
             std::mem::take(&mut self.inventory).into_iter().partition(kept);
@@ -208,7 +213,7 @@ impl Deliverer {
                 line.why = format!("it is still there after {} s", timeout.as_secs());
             }
             let gone = line.became == Became::Deleted;
-            seen.push(Seen::Delivered(line));
+            seen.push(Observation::Delivered(line));
             if gone {
                 seen.extend(self.turned(&held.name, &held.version, (State::NotFound, String::new())));
             } else {
@@ -223,7 +228,8 @@ impl Deliverer {
         Ok(gone)
     }
 
-    /// Where everything in a source is: by the source's own definitions, else by what the server says of its kinds.
+    /// Returns where everything in a source is: by the source's own definitions, else by what the server says of its
+    /// kinds.
     async fn placed<'s>(&mut self, source: &'s Source) -> Result<Vec<Placed<'s>>, ClusterError> {
         let mut placed = Vec::new();
         for document in source.documents() {
@@ -264,8 +270,8 @@ impl std::fmt::Debug for Deliverer {
     }
 }
 
-fn refused(seen: &[Seen]) -> bool {
-    seen.iter().any(|seen| matches!(seen, Seen::Delivered(line) if line.became == Became::Refused))
+fn refused(seen: &[Observation]) -> bool {
+    seen.iter().any(|seen| matches!(seen, Observation::Delivered(line) if line.became == Became::Refused))
 }
 
 fn delivered(document: &Document, became: Became) -> Delivered {
@@ -286,7 +292,7 @@ fn call(document: &Document, answer: &Answer) -> Call {
     }
 }
 
-/// Where two states of an object differ in what the source can want of it.
+/// Returns where two states of an object differ in what the source can want of it.
 fn compared(document: &Document, live: &Value, wanted: &Value) -> Vec<Differs> {
     let (live, wanted) = (wantable(document, live), wantable(document, wanted));
     let differs = |difference: crate::checks::Difference<'_>| Differs {

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::apply::{bare, scalars, set, shown};
+use super::apply::{bare, display_path, scalars, set};
 use super::deliver::Deliverer;
 use super::session::{Request, Session};
 use super::source::{Promised, Source};
-use crate::evidence::{Action, ApplyStep, Became, Listing, Names, Seen};
+use crate::evidence::{Action, ApplyStep, Became, Listing, Names, Observation};
 use crate::subject::objects::Planned;
 use crdproof_envtest::api::{PatchKind, Query};
 use crdproof_envtest::retry;
@@ -17,7 +17,7 @@ const OBJECTS: usize = 3;
 /// So many fields are tried, until the server takes an edit.
 const TRIES: usize = 8;
 /// A label of somebody else, which is nobody's to take away.
-const STRANGER: &str = "crdproof.dev/stranger";
+const FOREIGN_LABEL: &str = "crdproof.dev/stranger";
 
 /// The deliveries: the kind, its namespace and its objects at every version, from one source.
 pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
@@ -27,7 +27,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     }
     // The kind must come with its objects.
     if let Some(why) = session.clear().await? {
-        session.see(Seen::Stopped(why));
+        session.see(Observation::Stopped(why));
         return Ok(());
     }
     let objects = chosen(session);
@@ -37,7 +37,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let mut deliverer = Deliverer::new(session.api.clone(), "deliverer");
     session.step(ApplyStep::DeliverFirst);
     let seen = deliverer.deliver(&source, retry::TIMEOUT).await?;
-    let is_refused = |seen: &Seen| matches!(seen, Seen::Delivered(line) if line.became == Became::Refused && line.name.starts_with("CustomResource"));
+    let is_refused = |seen: &Observation| matches!(seen, Observation::Delivered(line) if line.became == Became::Refused && line.name.starts_with("CustomResource"));
     let refused = seen.iter().any(is_refused);
     session.see_all(seen);
     if refused {
@@ -74,7 +74,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let (kept, gone): (Vec<Planned>, Vec<Planned>) =
         objects.into_iter().partition(|planned| !planned.name.ends_with("-0"));
     let names = gone.into_iter().map(|planned| planned.name).collect();
-    session.see(Seen::Names(Names { what: Listing::Withdrawn, versions: Vec::new(), names }));
+    session.see(Observation::Names(Names { what: Listing::Withdrawn, versions: Vec::new(), names }));
     let less = Source::new(kept.iter().map(|planned| planned.object.clone()).chain(ground))?;
     let seen = deliverer.deliver(&less, retry::TIMEOUT).await?;
     session.see_all(seen);
@@ -104,8 +104,8 @@ fn source(session: &Session<'_>, ground: &[Value], objects: &[Planned]) -> Resul
     Ok(Source::new(objects.chain([companion]).chain(ground.iter().cloned()))?)
 }
 
-/// Where the schema promises conditions, a controller says at the stored version first that an object is not ready, and
-/// then that it is. Nobody else writes a status here.
+/// Writes conditions where the schema promises them: a controller says at the stored version that an object is not
+/// ready, and then that it is. Nobody else writes a status here.
 async fn ready(
     session: &mut Session<'_>,
     deliverer: &mut Deliverer,
@@ -125,7 +125,7 @@ async fn ready(
                     &version.name,
                     &planned.name,
                 );
-                written |= told(session, request, promised, status).await?;
+                written |= write_status(session, request, promised, status).await?;
             }
             let seen = deliverer.look(source).await?;
             session.see_all(seen);
@@ -138,7 +138,7 @@ async fn ready(
     Ok(())
 }
 
-async fn told(
+async fn write_status(
     session: &mut Session<'_>,
     request: Request<'_>,
     promised: Promised,
@@ -174,9 +174,9 @@ async fn drift(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), Clu
             fields.reverse();
         }
         for (pointer, value) in fields.into_iter().take(TRIES) {
-            let mut edit = json!({"metadata": {"labels": {STRANGER: "kept"}}});
+            let mut edit = json!({"metadata": {"labels": {FOREIGN_LABEL: "kept"}}});
             set(&mut edit, &pointer, value);
-            let action = Action::Edit(shown(&pointer));
+            let action = Action::Edit(display_path(&pointer));
             let request = Request::new(action, version, &planned.name);
             let query = Query::new().manager("mallory");
             if session.patch(request, PatchKind::Merge, &query, &edit).await?.is_success() {

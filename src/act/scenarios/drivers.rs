@@ -10,7 +10,7 @@ use super::command;
 use super::session::Session;
 use super::storage::{look, migrate_all, record_pass, settled, stored};
 use crate::converter::proxy::{Fault, RECORDED};
-use crate::evidence::{Action, Driven, Listing, Names, PassName, Seen, StorageStep};
+use crate::evidence::{Action, Driven, Listing, Names, Observation, PassName, StorageStep};
 use crate::operate::in_tree::{migrate_in_tree, offered};
 use crate::operate::migrate::{Migrated, Pace, migrate};
 use crate::operate::proof::{self, Proof};
@@ -18,16 +18,16 @@ use crate::subject::objects::Planned;
 use crdproof_envtest::api::{PatchKind, Resource, definitions};
 use crdproof_envtest::{ClusterError, Server};
 
-/// How long the control plane may take.
+/// The timeout of the control plane.
 const WITHIN: Duration = Duration::from_secs(120);
 
-/// How long a migration that gets nowhere is watched.
+/// The time for which a migration without progress is watched.
 const WATCHED: Duration = Duration::from_secs(8);
 
 /// The object that cannot be moved.
 const UNMOVABLE: &str = "crdproof-unmovable";
 
-/// Who migrates.
+/// The tool that migrates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Driver {
     BuiltIn,
@@ -117,7 +117,7 @@ async fn cut(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), Cluster
     look(session).await?;
     session.step(StorageStep::Resume);
     let driven = built_in(session).await?;
-    session.see(Seen::Driven(driven));
+    session.see(Observation::Driven(driven));
     look(session).await
 }
 
@@ -129,7 +129,7 @@ async fn migrated(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver) 
     look(session).await?;
     session.step(steps.done);
     let ended = drive(session, cycle, driver, WITHIN).await?;
-    session.see(Seen::Driven(ended));
+    session.see(Observation::Driven(ended));
     look(session).await?;
     session.step(steps.again);
     let second = migrate_all(session, cycle.new).await?;
@@ -147,7 +147,7 @@ async fn unmovable(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver)
     if let Some(registered) = Registered::new(session, &["*"], planned).await? {
         registered.recorder.refuse(Some(UNMOVABLE));
         session.step(driver.steps().unmovable);
-        session.see(Seen::Names(Names {
+        session.see(Observation::Names(Names {
             what: Listing::Unmovable,
             versions: vec![cycle.old.to_owned()],
             names: vec![UNMOVABLE.to_owned()],
@@ -156,10 +156,10 @@ async fn unmovable(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver)
         let ended = drive(session, cycle, driver, WITHIN).await;
         let refused = registered.recorder.since(before).iter().filter(|seen| !seen.allowed).count();
         registered.withdraw().await?;
-        session.see(Seen::Driven(ended?));
-        session.see(Seen::RefusedWrites(refused as u64));
+        session.see(Observation::Driven(ended?));
+        session.see(Observation::RefusedWrites(refused as u64));
         let stored = stored(session).await?;
-        session.see(Seen::Stored(stored));
+        session.see(Observation::Stored(stored));
         session.look_at_definition().await?;
     }
     session.step(StorageStep::Rewind);
@@ -184,8 +184,8 @@ async fn second(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), Clus
     let stored = stored(session).await;
     session.look_at_definition().await?;
     fail(session, None);
-    session.see(Seen::Driven(driven?));
-    session.see(Seen::Stored(stored?));
+    session.see(Observation::Driven(driven?));
+    session.see(Observation::Stored(stored?));
     session.step(StorageStep::Rewind);
     remember(session, cycle).await?;
     session.redefine(Action::Flip, cycle.after).await?;

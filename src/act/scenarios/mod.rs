@@ -3,7 +3,6 @@
 mod admission;
 mod apply;
 mod command;
-mod convertible;
 mod drivers;
 pub mod deliver;
 mod deliveries;
@@ -14,17 +13,18 @@ mod serving;
 pub mod source;
 mod session;
 mod storage;
+mod usable;
 
 use session::Session;
 
 use std::sync::Arc;
 
 use crate::converter::endpoint::Endpoint;
-use crate::evidence::{Scenario, ScenarioStep, Seen, Trace};
+use crate::evidence::{Observation, Scenario, ScenarioStep, Trace};
 use crate::subject::{Crd, Subject};
 use crdproof_envtest::{ClusterError, Server};
 
-/// What scenarios need beside a server.
+/// The needs of scenarios beside a server.
 #[derive(Clone)]
 pub struct Setup<'a> {
     /// The subject.
@@ -63,7 +63,7 @@ pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> R
         let made = match made {
             Err(_) if session.refused => Ok(()),
             Err(error @ ClusterError::Refused { .. }) => {
-                session.see(Seen::Stopped(error.to_string()));
+                session.see(Observation::Stopped(error.to_string()));
                 Ok(())
             }
             made => made,
@@ -71,7 +71,7 @@ pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> R
         result = result.and(made).and(cleaned);
         let is_stuck = stuck.is_some();
         if let Some(why) = stuck {
-            session.see(Seen::Stopped(why));
+            session.see(Observation::Stopped(why));
         }
         // With what is left of one scenario, the next one would see objects that it did not make.
         if result.is_err() || is_stuck {

@@ -3,18 +3,18 @@
 
 use serde_json::{Value, json};
 
-use crate::act::scenarios::apply::{FIELDS, bare, scalars, set, shown, skeleton};
+use crate::act::scenarios::apply::{FIELDS, bare, display_path, scalars, set, skeleton};
 use crate::act::scenarios::session::{Request, Session};
 use crate::act::scenarios::storage::{see_store, settled, store};
-use crate::evidence::{Action, Cleaned, Listing, Names, RetirementStep, Seen};
+use crate::evidence::{Action, Cleaned, Listing, Names, Observation, RetirementStep};
 use crate::operate::migrate::Pace;
-use crate::operate::retire::{Told, Wish, flip, retire};
+use crate::operate::retire::{RetireEvent, Wish, flip, retire};
 use crate::subject::objects::Planned;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{PatchKind, Query};
 
-/// Who owns a label, beside alice, who applied the objects: one updates at the version that goes, one applies at the one
-/// that stays.
+/// The owners of a label, beside alice, who applied the objects: one updates at the version that goes, one applies at
+/// the one that stays.
 const LABELS: [(&str, &str); 2] = [("bob", "crdproof.dev/bob"), ("carol", "crdproof.dev/carol")];
 
 /// Objects of each version that take part.
@@ -56,17 +56,17 @@ pub(in crate::act::scenarios) async fn run(session: &mut Session<'_>) -> Result<
     session.step(RetirementStep::Work);
     let mut done = Vec::new();
     let mut cleanings = Vec::new();
-    let mut tell = |told: Told<'_>| match told {
-        Told::Done(step) => done.push(step.as_str().to_owned()),
-        Told::Cleaned(cleaned) => {
+    let mut notify = |told: RetireEvent<'_>| match told {
+        RetireEvent::Done(step) => done.push(step.as_str().to_owned()),
+        RetireEvent::Cleaned(cleaned) => {
             cleanings.push(Cleaned { rewritten: cleaned.rewritten, losses: cleaned.losses });
         }
         _ => {}
     };
     let apis = session.server.apis();
-    let retired = retire(&apis, &wish, &mut tell).await?;
-    session.see(Seen::Names(Names { what: Listing::RetirementSteps, versions: vec![old.clone()], names: done }));
-    session.see_all(cleanings.into_iter().map(Seen::Cleaned).collect());
+    let retired = retire(&apis, &wish, &mut notify).await?;
+    session.see(Observation::Names(Names { what: Listing::RetirementSteps, versions: vec![old.clone()], names: done }));
+    session.see_all(cleanings.into_iter().map(Observation::Cleaned).collect());
     if let Err(refusal) = retired {
         refused(session, refusal.why);
         return Ok(());
@@ -81,7 +81,7 @@ pub(in crate::act::scenarios) async fn run(session: &mut Session<'_>) -> Result<
 }
 
 fn refused(session: &mut Session<'_>, why: String) {
-    session.see(Seen::Names(Names { what: Listing::Refused, versions: Vec::new(), names: vec![why] }));
+    session.see(Observation::Names(Names { what: Listing::Refused, versions: Vec::new(), names: vec![why] }));
 }
 
 /// Alice applies each object at its version, others own labels and status. Objects that cannot be applied are left out.
@@ -132,7 +132,7 @@ async fn claim(session: &mut Session<'_>, objects: &[Planned], version: &str) ->
         for (path, other) in fields {
             let mut theirs = skeleton(&content);
             set(&mut theirs, &path, other);
-            let action = Action::Claim(shown(&path));
+            let action = Action::Claim(display_path(&path));
             let request = Request::new(action, version, &planned.name);
             session.patch(request, PatchKind::Apply, &stranger, &theirs).await?;
         }

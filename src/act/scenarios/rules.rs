@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::session::{Request, Session};
-use crate::evidence::{Action, Seen, ServingStep};
+use crate::evidence::{Action, Observation, ServingStep};
 use crate::subject::objects::Planned;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Query, definitions};
@@ -13,7 +13,7 @@ use crdproof_envtest::retry;
 use crdproof_schema::document::pointer::escape;
 use crdproof_schema::structural::Schema;
 
-/// How long a rule may take to be heeded.
+/// The timeout for a rule to take effect.
 const HEEDED: Duration = Duration::from_secs(10);
 
 /// A field of a version, with another value that is as good.
@@ -109,7 +109,7 @@ async fn guard(
     }
     let installed = session.api.get(&definitions().path_of(&session.crd.name)).await?.ok()?.json();
     let kept = installed.to_string().contains(MESSAGE);
-    session.see(Seen::RulesKept(kept));
+    session.see(Observation::RulesKept(kept));
     if !kept {
         return Ok(());
     }
@@ -137,7 +137,7 @@ async fn guard(
     Ok(())
 }
 
-/// What the rule says when it is broken.
+/// The message of the rule.
 const MESSAGE: &str = "crdproof: this field may not change";
 
 /// Waits until the change is refused, or long enough.
@@ -162,7 +162,7 @@ fn add(definition: &mut Value, version: &str, path: &[String], rule: &Value) -> 
     true
 }
 
-/// Whether a schema names this field, property by property.
+/// Returns whether a schema names this field, property by property.
 fn knows(schema: Option<&Schema>, path: &[String]) -> bool {
     let found = path.iter().try_fold(schema, |schema, name| schema.map(|schema| schema.properties.get(name)));
     found.flatten().is_some()

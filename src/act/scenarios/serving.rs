@@ -11,7 +11,7 @@ use crate::subject::objects::{Planned, has};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{FieldValidation, METADATA_LIST, PatchKind, Query, TABLE};
 
-/// How long a watch waits for what is bound to come.
+/// The timeout of a watch for an expected event.
 const WATCHED: Duration = Duration::from_secs(10);
 
 /// The scenario.
@@ -74,7 +74,7 @@ async fn read(session: &mut Session<'_>) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// What was read is written back as it is, through every version; nothing may move by that.
+/// Writes back what was read, through every version; nothing may move by that.
 async fn rewrite(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     let served = session.served();
     session.step(ServingStep::Rewrite);

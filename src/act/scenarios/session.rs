@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::convertible::convertible;
+use super::usable::usable;
 use super::{Progress, Setup};
 use crate::converter::proxy::ConversionProxy;
 use crate::evidence::{
-    Action, Bodies, Body, Call, Listing, Names, Record, ScenarioStep, Seen, ServingStep, Snapshot, Trace, WatchLog,
+    Action, Bodies, Body, Call, Listing, Names, Observation, Record, ScenarioStep, ServingStep, Snapshot, Trace,
+    WatchLog,
 };
 use crate::subject::objects::{Planned, planned};
 use crate::subject::{Crd, Subject};
@@ -59,10 +60,7 @@ impl<'a> Session<'a> {
         let api = server.api().counting();
         let namespace = server.create_namespace().await?;
         let objects = planned(subject, crd, server.version(), &namespace, seed);
-        let (objects, left_out) = match &converter {
-            Some(converter) => convertible(crd, converter, objects).await,
-            None => (objects, Vec::new()),
-        };
+        let (objects, left_out) = usable(crd, server.version(), converter.as_ref(), objects).await;
         let proxy = match (converter, server.host_access()) {
             (Some(converter), Some(access)) => Some(ConversionProxy::start(&access, converter).await?),
             _ => None,
@@ -93,11 +91,11 @@ impl<'a> Session<'a> {
             in_tree,
             progress,
         };
-        session.see_all(left_out.into_iter().map(Seen::LeftOut).collect());
+        session.see_all(left_out.into_iter().map(Observation::LeftOut).collect());
         Ok(session)
     }
 
-    /// What was seen.
+    /// Returns what was seen.
     pub(super) async fn close(mut self) -> Trace {
         self.trace.requests = self.api.requests();
         if let Some(proxy) = self.proxy {
@@ -114,11 +112,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    pub(super) fn see(&mut self, seen: Seen) {
+    pub(super) fn see(&mut self, seen: Observation) {
         self.trace.records.push(Record { step: self.step, seen });
     }
 
-    pub(super) fn see_all(&mut self, seen: Vec<Seen>) {
+    pub(super) fn see_all(&mut self, seen: Vec<Observation>) {
         for seen in seen {
             self.see(seen);
         }
@@ -207,13 +205,13 @@ impl<'a> Session<'a> {
         if let Some(Value::Object(metadata)) = seen.pointer_mut("/metadata") {
             metadata.retain(|name, _| matches!(name.as_str(), "name" | "generation"));
         }
-        self.see(Seen::Definition(seen));
+        self.see(Observation::Definition(seen));
         Ok(())
     }
 
     /// Records an answer.
     pub(super) fn note(&mut self, request: &Request<'_>, sent: Value, answer: &Answer, answered: Value) {
-        self.see(Seen::Call(Call {
+        self.see(Observation::Call(Call {
             action: request.action.clone(),
             version: request.version.to_owned(),
             name: request.name.to_owned(),
@@ -296,7 +294,7 @@ impl<'a> Session<'a> {
             let items = list["items"].as_array().into_iter().flatten();
             let objects: BTreeMap<String, Body> =
                 items.map(|item| (object_key(item), self.bodies.keep(item.clone()))).collect();
-            self.see(Seen::Snapshot(Snapshot { version: (*version).to_owned(), objects }));
+            self.see(Observation::Snapshot(Snapshot { version: (*version).to_owned(), objects }));
         }
         Ok(())
     }
@@ -306,11 +304,11 @@ impl<'a> Session<'a> {
         let items = items.as_array().into_iter().flatten();
         let names = items.map(|item| item["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect();
         let versions = versions.iter().map(|version| (*version).to_owned()).collect();
-        self.see(Seen::Names(Names { what, versions, names }));
+        self.see(Observation::Names(Names { what, versions, names }));
     }
 
     pub(super) fn see_watch(&mut self, log: WatchLog) {
-        self.see(Seen::Watch(log));
+        self.see(Observation::Watch(log));
     }
 
     /// Asks until the answer is as wanted; the last answer otherwise.

@@ -24,7 +24,7 @@ pub struct Document {
     rank: Rank,
 }
 
-/// What must be there before what.
+/// The order in which objects are delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     Kind,
@@ -40,7 +40,7 @@ pub struct Unfit {
     pub name: String,
     /// Why.
     pub why: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
@@ -105,8 +105,9 @@ impl Document {
         (self.group_version().0, self.name.clone())
     }
 
-    /// Where it is on the server, by the plural and the scope of its kind. A namespaced object without a namespace is
-    /// refused: the server would look for it among kinds without namespaces, and say that there is no such thing.
+    /// Returns where it is on the server, by the plural and the scope of its kind. A namespaced object without a
+    /// namespace is refused: the server would look for it among kinds without namespaces, and say that there is no such
+    /// thing.
     pub(super) fn resource(&self, plural: &str, namespaced: bool) -> Result<Resource, Unfit> {
         let (group, version) = self.group_version();
         let namespace = self.object["metadata"]["namespace"].as_str().filter(|name| !name.is_empty());
@@ -163,7 +164,7 @@ impl Source {
         })
     }
 
-    /// Where a document is on the server, as far as the source itself can tell.
+    /// Returns where a document is on the server, as far as the source itself can tell.
     pub(super) fn defined(&self, document: &Document) -> Result<Option<Resource>, Unfit> {
         match document.rank {
             Rank::Kind => return Ok(Some(definitions())),
@@ -176,7 +177,7 @@ impl Source {
     }
 }
 
-/// What the schema of an object promises about its status.
+/// The parts of the status that the schema of an object promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Promised {
     /// `status.conditions`.
@@ -186,7 +187,7 @@ pub struct Promised {
 }
 
 impl Promised {
-    /// What the definition of a kind promises at a version.
+    /// Returns what the definition of a kind promises at a version.
     pub(super) fn by(definition: Option<&Value>, version: &str) -> Self {
         let versions = definition.and_then(|crd| crd["spec"]["versions"].as_array());
         let version = versions.into_iter().flatten().find(|candidate| candidate["name"] == version);
@@ -200,7 +201,7 @@ impl Promised {
     }
 }
 
-/// How an object is, by its status: what is promised and not there yet is still to come.
+/// Returns how an object is, by its status: what is promised and not there yet is still to come.
 pub fn health(object: &Value, promised: Promised) -> (State, String) {
     let (metadata, status) = (&object["metadata"], &object["status"]);
     if metadata["deletionTimestamp"].is_string() {

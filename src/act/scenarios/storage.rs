@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::drivers::{self, Cycle};
 use super::session::{Request, Session};
-use crate::evidence::{Action, MigrationPass, PassName, Seen, Settled, StorageStep};
+use crate::evidence::{Action, MigrationPass, Observation, PassName, Settled, StorageStep};
 use crate::operate::migrate::{Migrated, Pace, migrate};
-use crate::operate::settle::{Store, Watched, ask, settle, version_of};
+use crate::operate::settle::{Store, Watched, settle, stored_version_by_proxy, version_of};
 use crate::subject::objects::Planned;
 use crdproof_envtest::api::{PatchKind, Query, Resource, definitions, object_key};
 use crdproof_envtest::{ClusterError, Server};
@@ -119,10 +119,10 @@ pub(super) async fn look(session: &mut Session<'_>) -> Result<(), ClusterError> 
     see_store(session).await
 }
 
-/// What is stored at which version, and the CRD.
+/// Records which object is stored at which version, and the CRD.
 pub(super) async fn see_store(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let stored = stored(session).await?;
-    session.see(Seen::Stored(stored));
+    session.see(Observation::Stored(stored));
     session.look_at_definition().await
 }
 
@@ -153,7 +153,10 @@ pub(super) async fn stored(session: &Session<'_>) -> Result<BTreeMap<String, Str
     };
     let list = session.list(asked, &Query::new()).await?;
     for item in list["items"].as_array().into_iter().flatten() {
-        stored.insert(object_key(item), ask(&session.api, proxy, &session.kind.at(asked), item).await?);
+        stored.insert(
+            object_key(item),
+            stored_version_by_proxy(&session.api, proxy, &session.kind.at(asked), item).await?,
+        );
     }
     Ok(stored)
 }
@@ -173,7 +176,7 @@ pub(super) async fn settled(session: &mut Session<'_>, objects: &[Planned], want
     let least = seen.servers.iter().map(|server| server.row).min().unwrap_or(0);
     let in_a_row = if seen.is_settled() { Settled::ENOUGH } else { least.min(Settled::ENOUGH - 1) };
     let late: usize = seen.servers.iter().map(|server| server.late).sum();
-    session.see(Seen::Settled(Settled { late: late as u64, in_a_row: in_a_row as u64 }));
+    session.see(Observation::Settled(Settled { late: late as u64, in_a_row: in_a_row as u64 }));
     Ok(())
 }
 
@@ -205,13 +208,13 @@ async fn busy(session: &mut Session<'_>, objects: &[Planned], old: &str, new: &s
     let (migrated, refused) = futures::future::join(migrating, writers).await;
     let (migrated, refused) = (migrated?, refused?);
     record_pass(session, PassName::Busy, &migrated);
-    session.see(Seen::RefusedWrites(refused as u64));
+    session.see(Observation::RefusedWrites(refused as u64));
     // A pass without disturbance, for what was written at the old version's last moment.
     let last = migrate_all(session, new).await?;
     record_pass(session, PassName::Last, &last);
     session.get(Request::new(Action::WrittenByOthers, new, &planned.name)).await?;
     let stored = stored(session).await?;
-    session.see(Seen::Stored(stored));
+    session.see(Observation::Stored(stored));
     for number in (0..WRITES).filter(|number| number % 2 == 1) {
         session.api.delete(&session.path(new, &format!("busy-{number}"))).await?;
     }
@@ -220,7 +223,7 @@ async fn busy(session: &mut Session<'_>, objects: &[Planned], old: &str, new: &s
     Ok(())
 }
 
-/// How often others write during a migration.
+/// The interval of writes by others during a migration.
 const WRITES: usize = 20;
 
 /// The built-in migration, through a served version.
@@ -231,7 +234,7 @@ pub(super) async fn migrate_all(session: &mut Session<'_>, version: &str) -> Res
 
 /// Records what a pass of the built-in migration did.
 pub(super) fn record_pass(session: &mut Session<'_>, pass: PassName, migrated: &Migrated) {
-    session.see(Seen::Pass(MigrationPass {
+    session.see(Observation::Pass(MigrationPass {
         pass,
         seen: migrated.seen,
         rewritten: migrated.rewritten,

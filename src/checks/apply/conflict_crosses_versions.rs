@@ -1,8 +1,8 @@
 //! Whoever applied a field at one version owns it at every version.
 
 use crate::checks::shared_trace::{Found, judged};
-use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{ApplyStep, Scenario};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
+use crate::evidence::{Action, ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/conflict-crosses-versions",
@@ -23,16 +23,26 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         for call in trace.calls(ApplyStep::Conflict) {
+            let Action::ConflictOver(field) = &call.action else { continue };
+            // A value that is refused for itself says nothing about owners.
+            if !call.is_success() && call.status != 409 {
+                continue;
+            }
             found.examined += 1;
             let named = call.answered["message"].as_str().is_some_and(|message| message.contains("alice"));
-            if call.status != 409 || !named {
+            if call.is_success() || !named {
                 let message = format!(
-                    "bob applies another value at {} to a field of {} that alice owns, and is answered with {} instead of a conflict",
+                    "bob applies another value at {} to {field} of {}, which alice owns, and is answered with {} instead of a \
+                     conflict",
                     call.version,
                     call.name,
                     call.message()
                 );
-                found.failure(&call.version, message, call.action.to_string());
+                let failure = Failure::new(message).version(&call.version).key("conflict");
+                found.add(Failure {
+                    path: Some(field.clone()),
+                    ..failure.together("are taken from their owner without a conflict")
+                });
             }
         }
     })

@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 /// A label that somebody else has set together with an edit.
-const STRANGER: &str = "/metadata/labels/crdproof.dev~1stranger";
+const FOREIGN_LABEL: &str = "/metadata/labels/crdproof.dev~1stranger";
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
@@ -32,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 continue;
             };
             let between = live(trace, ApplyStep::DeliverDrift, line);
-            if between.is_some_and(|between| wanted(sent, was, between).is_empty()) {
+            if between.is_some_and(|between| wanted(evidence, line, was, between, sent).is_empty()) {
                 // Nothing that the source has was changed.
                 continue;
             }
@@ -44,15 +44,15 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 found.failure(version, message, format!("refused {name}"));
                 continue;
             };
-            let places = wanted(sent, was, now).into_iter().map(|pointer| field(&pointer));
+            let places = wanted(evidence, line, was, now, sent).into_iter().map(|pointer| field(&pointer));
             for path in places.filter(|path| !is_declared(evidence, version, path)) {
                 let message = format!("{path} of {name} drifted, and is not as it was after applying again");
                 let shown = |value| evidence.redact(Some(version), value);
                 let evidence = format!("before: {}\nafter:  {}", shown(was), shown(now));
                 found.place(version, message, path, evidence);
             }
-            let theirs = between.and_then(|between| between.pointer(STRANGER));
-            if theirs.is_some() && now.pointer(STRANGER) != theirs {
+            let theirs = between.and_then(|between| between.pointer(FOREIGN_LABEL));
+            if theirs.is_some() && now.pointer(FOREIGN_LABEL) != theirs {
                 let message = format!("a label of somebody else is gone from {name} after applying again");
                 found.failure(version, message, format!("stranger {name}"));
             }

@@ -43,7 +43,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 }
                 continue;
             };
-            let moved = wanted(sent, was, now);
+            let moved = wanted(evidence, line, was, now, sent);
             for pointer in &moved {
                 let path = field(pointer);
                 let told = line.differences.iter().any(|differs| overlap(&differs.at, pointer));

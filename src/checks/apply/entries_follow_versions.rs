@@ -22,7 +22,8 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for call in trace.calls(ApplyStep::Follow) {
+        // A field that somebody else got without a conflict is the finding of another check.
+        for call in trace.calls(ApplyStep::Follow).filter(|call| call.status != 409) {
             found.examined += 1;
             if !call.is_success() {
                 let message = format!(
@@ -31,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     call.version,
                     call.message()
                 );
-                found.failure(&call.version, message, "failed".to_owned());
+                found.refused(call, message);
                 continue;
             }
             let entries = call.answered["metadata"]["managedFields"].as_array().into_iter().flatten();

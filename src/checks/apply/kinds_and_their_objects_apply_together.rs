@@ -3,8 +3,8 @@
 use super::shared_deliver::{FIRST, lines, live, sent};
 use crate::checks::shared_difference::{differences, field};
 use crate::checks::shared_trace::{Found, is_declared, judged};
-use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Action, ApplyStep, Became, Delivered, Scenario, State, Trace};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
+use crate::evidence::{Action, ApplyStep, Became, Call, Delivered, Health, Scenario, State, Trace};
 use crate::subject::features_of;
 use crdproof_schema::kubernetes::Older;
 
@@ -59,20 +59,32 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
             }
             let deliveries = ApplyStep::DELIVERY.into_iter().flat_map(|step| trace.health(step));
             let last = deliveries.filter(|health| health.name == line.name);
-            let ready = trace.calls(ApplyStep::DeliverReady).any(|call| {
+            let ready = trace.calls(ApplyStep::DeliverReady).find(|call| {
                 call.action == Action::Ready && call.is_success() && line.name.ends_with(&format!("/{}", call.name))
             });
             // Pruning comes later; what counts is how it was when it was waited for.
             let last = last.take_while(|health| health.state != State::NotFound).last();
-            if let Some(last) = last.filter(|last| ready && last.state != State::Current) {
-                let message = format!("a controller says that {} is ready, and at {} {last}", line.name, last.version);
-                found.failure(&line.version, message, format!("ready {}", line.name));
+            if let (Some(ready), Some(last)) = (ready, last.filter(|last| last.state != State::Current)) {
+                found.add(not_ready(line, ready, last));
             }
         }
     })
 }
 
-/// What was applied must be what is there.
+/// A controller wrote that an object is ready, and whoever waits for it does not see it. Versions may keep conditions at
+/// different places, and then a controller writes both.
+fn not_ready(line: &Delivered, ready: &Call, last: &Health) -> Failure {
+    let (written, read) = (&ready.version, &last.version);
+    let message = format!("a controller writes at {written} that {} is ready, and at {read} {last}", line.name);
+    let (severity, clause) = if written == read {
+        (Severity::Error, "are ready for a controller, and not for tools that wait at its version")
+    } else {
+        (Severity::Warning, "are ready for a controller, and not for tools that wait at another version")
+    };
+    Failure::new(message).version(read).key(format!("ready {}", line.name)).severity(severity).together(clause)
+}
+
+/// Compares what was applied with what is there.
 fn stored(evidence: &Evidence<'_>, trace: &Trace, line: &Delivered, found: &mut Found) {
     let Some(sent) = sent(trace, line) else { return };
     let Some(there) = live(trace, FIRST, line) else {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::shared_trace::{Found, judged};
-use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::evidence::{Action, Call, RetirementStep, Scenario, Trace};
 
 pub(crate) const CHECK: Check = Check {
@@ -28,6 +28,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let after = claims(trace, RetirementStep::OwnersAfter);
         for (claim, before) in claims(trace, RetirementStep::OwnersBefore) {
             let Some(now) = after.get(&claim) else { continue };
+            // A value that is refused for itself says nothing about owners.
+            if [before, now].iter().any(|call| !call.is_success() && call.status != 409) {
+                continue;
+            }
             found.examined += 1;
             let (name, action) = claim;
             let (had, has) = (owners(before), owners(now));
@@ -39,7 +43,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let Action::Claim(field) = action else { continue };
                 let message =
                     format!("{field} of {name} belonged to {}, and belongs to {} now", shown(had), shown(has));
-                found.failure(&now.version, message, action.to_string());
+                let failure = Failure::new(message).version(&now.version).key("owners");
+                found.add(Failure { path: Some(field.clone()), ..failure.together("change hands by the retirement") });
             }
         }
     })

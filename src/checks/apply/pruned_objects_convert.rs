@@ -2,7 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{ApplyStep, Scenario, Seen};
+use crate::evidence::{ApplyStep, Observation, ObservedReview, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/pruned-objects-convert",
@@ -25,8 +25,9 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         for seen in trace.of(ApplyStep::Reviews) {
-            let Seen::Reviews(reviews) = seen else { continue };
-            for review in reviews.iter().filter(|review| !review.metadata || !review.spec) {
+            let Observation::Reviews(reviews) = seen else { continue };
+            let is_part = |review: &&ObservedReview| !review.metadata || (!review.spec && has_spec(evidence, review));
+            for review in reviews.iter().filter(is_part) {
                 found.examined += 1;
                 if !review.answered {
                     let lacking = if review.metadata { "a spec" } else { "metadata" };
@@ -36,4 +37,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
+}
+
+/// Returns whether whole objects of a review have a spec. Kinds may keep their content elsewhere.
+fn has_spec(evidence: &Evidence<'_>, review: &ObservedReview) -> bool {
+    let schemas = review.from.iter().map(|from| evidence.crd.version(from).and_then(|version| version.schema.as_ref()));
+    schemas.into_iter().all(|schema| schema.is_some_and(|schema| schema.properties.contains_key("spec")))
 }

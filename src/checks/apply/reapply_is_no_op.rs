@@ -1,8 +1,10 @@
 //! Applying the same twice changes nothing.
 
-use crate::checks::shared_trace::{Found, judged};
-use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{ApplyStep, Scenario};
+use crate::checks::cause::FORM;
+use crate::checks::shared_difference::{Kind, differences, field};
+use crate::checks::shared_trace::{Found, content, judged};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
+use crate::evidence::{ApplyStep, Call, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/reapply-is-no-op",
@@ -29,7 +31,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 continue;
             };
             found.examined += 1;
-            let version = |call: &crate::evidence::Call| call.answered["metadata"]["resourceVersion"].clone();
+            let version = |call: &Call| call.answered["metadata"]["resourceVersion"].clone();
             if !again.is_success() {
                 found.failure(
                     &again.version,
@@ -38,8 +40,30 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 );
             } else if version(first) != version(again) {
                 let message = format!("applying {} again at {} wrote it again", again.name, again.version);
-                found.failure(&again.version, message, "written".to_owned());
+                found.add(written(evidence, first, message));
             }
         }
     })
+}
+
+/// Names what makes the server write: what was sent and is not there, or else an empty value that came to a list which is
+/// compared as a whole.
+fn written(evidence: &Evidence<'_>, first: &Call, message: String) -> Failure {
+    let schema = evidence.crd.version(&first.version).and_then(|version| version.schema.as_ref());
+    let (sent, there) = (content(&first.sent), content(&first.answered));
+    let all = differences(&sent, &there);
+    let content = || all.iter().filter(|difference| difference.is_content());
+    let gone = content().filter(|difference| difference.was.is_some());
+    let gone = gone.max_by_key(|difference| difference.kind(schema).is_loss());
+    let cause = gone.or_else(|| content().find(|difference| difference.kind(schema) == Kind::Representation));
+    let failure = Failure::new(message).version(&first.version).key("written");
+    match cause {
+        Some(difference) if difference.kind(schema) == Kind::Representation => {
+            let failure =
+                failure.severity(Severity::Warning).together(format!("{FORM}, and are applied again and again"));
+            Failure { path: Some(field(&difference.pointer)), ..failure }
+        }
+        Some(difference) => Failure { path: Some(field(&difference.pointer)), ..failure },
+        None => failure,
+    }
 }

@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use crate::checks::Evidence;
-use crate::checks::shared_difference::{Difference, differences};
+use crate::checks::shared_difference::{Difference, Kind, differences};
 use crate::checks::shared_trace::content;
 use crate::evidence::{ApplyStep, Delivered, Trace};
 
 /// The step in which everything is applied for the first time.
 pub(super) const FIRST: ApplyStep = ApplyStep::DeliverFirst;
 
-/// What became of the objects of the kind under test in a step.
+/// Returns what became of the objects of the kind under test in a step.
 pub(super) fn lines<'t>(
     evidence: &Evidence<'_>,
     trace: &'t Trace,
@@ -25,7 +25,7 @@ pub(super) fn key(line: &Delivered) -> &str {
     line.name.split_once('/').map_or(&line.name, |(_, key)| key)
 }
 
-/// What the source has of an object.
+/// Returns what the source has of an object.
 pub(super) fn sent<'t>(trace: &'t Trace, line: &Delivered) -> Option<&'t Value> {
     trace.calls(FIRST).find(|call| call.name == line.name && call.version == line.version).map(|call| &call.sent)
 }
@@ -36,14 +36,17 @@ pub(super) fn live<'t>(trace: &'t Trace, step: ApplyStep, line: &Delivered) -> O
     snapshots.find_map(|snapshot| snapshot.objects.get(key(line))).map(|body| &**body)
 }
 
-/// Where two states of an object differ in what the source has of it.
-pub(super) fn wanted(sent: &Value, was: &Value, now: &Value) -> Vec<String> {
+/// Returns where two states of an object differ in what the source has of it, and not in its form alone.
+pub(super) fn wanted(evidence: &Evidence<'_>, line: &Delivered, was: &Value, now: &Value, sent: &Value) -> Vec<String> {
+    let schema = evidence.crd.version(&line.version).and_then(|version| version.schema.as_ref());
     let (was, now) = (content(was), content(now));
-    let own = |difference: &Difference<'_>| sent.pointer(&difference.pointer).is_some();
+    let own = |difference: &Difference<'_>| {
+        sent.pointer(&difference.pointer).is_some() && difference.kind(schema) != Kind::Representation
+    };
     differences(&was, &now).into_iter().filter(own).map(|difference| difference.pointer).collect()
 }
 
-/// Whether one place is the other, or a part of it.
+/// Returns whether one place is the other, or a part of it.
 pub(super) fn overlap(one: &str, other: &str) -> bool {
     let within =
         |whole: &str, part: &str| part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));

@@ -1,8 +1,9 @@
 //! Whoever applied a field at one version can withdraw it at another.
 
 use crate::checks::shared_trace::{Found, judged};
-use crate::checks::{Check, Evidence, Need, Severity, Verdict};
+use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::evidence::{Action, ApplyStep, Scenario};
+use crdproof_schema::structural::means_absent;
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/withdrawal-crosses-versions",
@@ -30,11 +31,15 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if !call.is_success() {
                 let message =
                     format!("withdrawing .{path} of {} at {} failed: {}", call.name, call.version, call.message());
-                found.failure(&call.version, message, format!("failed {path}"));
-            } else if left.is_some() {
+                found.refused(call, message);
+            } else if left.is_some_and(|left| !means_absent(None, left)) {
                 let message =
                     format!("alice withdraws .{path} of {} at {}, and it is still there", call.name, call.version);
-                found.failure(&call.version, message, path.to_owned());
+                let failure = Failure::new(message).version(&call.version).key("left");
+                found.add(Failure {
+                    path: Some(field.clone()),
+                    ..failure.together("stay after their owner withdrew them")
+                });
             }
         }
     })

@@ -24,14 +24,14 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         if !conversion_run.fit.is_valid() {
             return;
         }
         for (_, back) in conversion_run.round_trips() {
             let Some(served) = back.hop.served() else { continue };
             if content(&conversion_run.input).any(has_nothing) {
-                tell.examined();
+                collector.examined();
             }
             let schema = schema_of(evidence, &conversion_run.version);
             for difference in differences_in(schema, &conversion_run.input, served)
@@ -44,19 +44,19 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     && !declared(evidence, conversion_run, back.number, &difference.pointer)
                 {
                     let on = format!("on the way {}", conversion_run.route(back.number));
-                    tell.failure(differs(evidence, conversion_run, back.number, difference, &on));
+                    collector.failure(differs(evidence, conversion_run, back.number, difference, &on));
                 }
             }
         }
     })
 }
 
-/// Whether the author states that explicit zero values may become absent, and this is one.
+/// Returns whether the author states that explicit zero values may become absent, and this is one.
 fn may_be_omitted(evidence: &Evidence<'_>, difference: &Difference<'_>) -> bool {
     evidence.subject.file.omitted_zeros.is_some() && difference.was.is_some() && difference.now.is_none()
 }
 
-/// Whether a value is empty, or has anything that is there and empty.
+/// Returns whether a value is empty, or has anything that is there and empty.
 fn has_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,

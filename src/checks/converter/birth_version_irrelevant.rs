@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         for (there, back) in conversion_run.round_trips().filter(|_| conversion_run.fit.is_valid()) {
             if back.hop.served() != Some(&conversion_run.input) {
                 continue;
@@ -35,11 +35,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             else {
                 continue;
             };
-            tell.examined();
+            collector.examined();
             if let Some(why) = read.hop.complaint() {
                 let message =
                     format!("an object of {} without the converter's annotations is refused: {why}", there.hop.to);
-                tell.failure(complains(evidence, conversion_run, read.number, message, why));
+                collector.failure(complains(evidence, conversion_run, read.number, message, why));
                 continue;
             }
             let reread = conversion_run.after(read.number).find(|step| step.hop.to == there.hop.to);
@@ -53,7 +53,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                         "of an object born at {} that is read and written at {}",
                         there.hop.to, conversion_run.version
                     );
-                    tell.failure(differs(evidence, conversion_run, reread.number, difference, &on));
+                    collector.failure(differs(evidence, conversion_run, reread.number, difference, &on));
                 }
             }
         }

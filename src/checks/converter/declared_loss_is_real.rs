@@ -87,7 +87,7 @@ fn losses_by_path(conversion_run: &ConversionRun, loss: &DeclaredLoss) -> Vec<bo
     conversion_run.round_trips().filter_map(|(_, back)| Some(is_lost(back.hop.served()?))).collect()
 }
 
-/// Whether an object has a field that the path names.
+/// Returns whether an object has a field that the path names.
 fn has_field(value: &Value, at: &mut String, loss: &DeclaredLoss) -> bool {
     if loss.path.matches(&field(at)) {
         return true;

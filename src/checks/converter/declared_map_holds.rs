@@ -5,7 +5,7 @@ use crate::checks::Failure;
 use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::subject::field_map::{Relation, expected};
-use crdproof_schema::structural::as_held;
+use crdproof_schema::structural::canonicalize;
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
@@ -32,13 +32,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 fn judge_by(evidence: &Evidence<'_>, relation: &Relation<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         for step in conversion_run.first_conversions().filter(|_| conversion_run.fit.is_valid()) {
             let to = &*step.hop.to;
             let Some(served) = step.hop.served() else { continue };
             let Ok(mut meant) = expected(relation, &conversion_run.input, step.from, to) else { continue };
-            tell.examined();
-            as_held(schema_of(evidence, to), &mut meant);
+            collector.examined();
+            canonicalize(schema_of(evidence, to), &mut meant);
             for difference in differences(&meant, served).iter().filter(|difference| difference.is_content()) {
                 let name = generic(schema_of(evidence, to), &difference.pointer);
                 let shown = |value: Option<&Value>| {
@@ -54,7 +54,7 @@ fn judge_by(evidence: &Evidence<'_>, relation: &Relation<'_>) -> Verdict {
                 let failure =
                     failure.evidence(format!("{story}\nat {}\nexpected {was}\nfound    {now}", difference.pointer));
                 let failure = failure.together(format!("of {to} are not what the field map says after {route}"));
-                tell.failure(Failure { path: Some(name), ..failure });
+                collector.failure(Failure { path: Some(name), ..failure });
             }
         }
     })

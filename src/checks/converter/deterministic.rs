@@ -22,12 +22,12 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         for again in conversion_run.steps().filter(|step| step.hop.act == Act::Again) {
             let mut asked = conversion_run.conversions();
             let first = asked.find(|step| step.hop.of == again.hop.of && step.hop.to == again.hop.to);
             let Some(first) = first else { continue };
-            tell.examined();
+            collector.examined();
             let message = match (&first.hop.reply, &again.hop.reply) {
                 (Reply::Object(first), Reply::Object(again)) => {
                     let found = differences(&first.raw, &again.raw);
@@ -58,7 +58,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 shown(&first).unwrap_or_default(),
                 shown(&again).unwrap_or_default()
             );
-            tell.failure(failure.evidence(story));
+            collector.failure(failure.evidence(story));
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use super::shared::{complains, declared, differs, each, edited, schema_of};
 use super::shared_keyed::moved_between_items;
-use crate::checks::shared_difference::{Kind, differences};
+use crate::checks::shared_difference::{Difference, Kind, differences};
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::evidence::{Act, Edit};
 
@@ -25,7 +25,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         for (there, back) in conversion_run.round_trips().filter(|_| conversion_run.fit.is_valid()) {
             // Where the object does not even survive untouched, other checks speak.
             if back.hop.served() != Some(&conversion_run.input) {
@@ -38,7 +38,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 if *edit == Edit::Strip {
                     continue;
                 }
-                tell.examined();
+                collector.examined();
                 let on = || format!("after an object read at {} was written {}", there.hop.to, edited(edit));
                 let together =
                     |failure: Failure| failure.together(format!("are not what a client of {} wrote", there.hop.to));
@@ -46,29 +46,26 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     // A value that the converter does not take is the matter of another check; a crash is not.
                     if let Some(why) = written.hop.reply.crash() {
                         let message = format!("an object of {} {} is refused: {why}", there.hop.to, edited(edit));
-                        tell.failure(complains(evidence, conversion_run, written.number, message, why));
+                        collector.failure(complains(evidence, conversion_run, written.number, message, why));
                     }
                     continue;
                 };
                 let own = schema_of(evidence, &conversion_run.version);
+                let found = |difference: &Difference<'_>| {
+                    together(differs(evidence, conversion_run, written.number, difference, &on()))
+                };
                 if *edit == Edit::Label
                     && let Some(meant) = Edit::add_label(&conversion_run.input)
                 {
                     for difference in differences(&meant, stored) {
                         if difference.kind(own) != Kind::Representation {
-                            tell.failure(together(differs(
-                                evidence,
-                                conversion_run,
-                                written.number,
-                                &difference,
-                                &on(),
-                            )));
+                            collector.failure(found(&difference));
                         }
                     }
                 }
                 if let Edit::Reverse(pointer) | Edit::Remove(pointer) = edit {
                     for difference in moved_between_items(own, &conversion_run.input, stored, is_nested(pointer)) {
-                        tell.failure(together(differs(evidence, conversion_run, written.number, &difference, &on())));
+                        collector.failure(found(&difference));
                     }
                 }
                 let reread = conversion_run.after(written.number).find(|step| step.hop.to == there.hop.to);
@@ -79,7 +76,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                         && !declared(evidence, conversion_run, reread.number, &difference.pointer)
                     {
                         let on = format!("on the way {} {}", conversion_run.route(reread.number), on());
-                        tell.failure(together(differs(evidence, conversion_run, reread.number, difference, &on)));
+                        collector.failure(together(differs(evidence, conversion_run, reread.number, difference, &on)));
                     }
                 }
             }

@@ -22,14 +22,14 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         for step in conversion_run.conversions() {
             let raw: &Value = match &step.hop.reply {
                 Reply::Object(answer) => &answer.raw,
                 Reply::Unusable(raw, _) => raw,
                 Reply::Refused(_) | Reply::Failed(_) => continue,
             };
-            tell.examined();
+            collector.examined();
             let desired = format!("{}/{}", evidence.crd.group, step.hop.to);
             let [_, others @ ..] = identity(step.sent);
             let was = std::iter::once(desired.as_str()).chain(others);
@@ -38,17 +38,17 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     let route = conversion_run.route(step.number);
                     let message = format!("{name} is {now:?} instead of {was:?} after {route}");
                     let failure = about(evidence, conversion_run, step.number, message).key(format!("{route} {name}"));
-                    tell.failure(crate::checks::Failure { path: Some(name.to_owned()), ..failure });
+                    collector.failure(crate::checks::Failure { path: Some(name.to_owned()), ..failure });
                 }
             }
         }
     })
 }
 
-/// What tells an object from others.
+/// The identity of an object.
 const PLACES: [&str; 5] = [".apiVersion", ".kind", ".metadata.name", ".metadata.namespace", ".metadata.uid"];
 
-/// What an object has there. Absent, null and empty are the same to an API server.
+/// Returns what an object has there. Absent, null and empty are the same to an API server.
 fn identity(object: &Value) -> [&str; 5] {
     let metadata = &object["metadata"];
     let places =

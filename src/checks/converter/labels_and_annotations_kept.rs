@@ -22,12 +22,12 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         for step in conversion_run.conversions() {
             let Some(answer) = step.hop.answer() else { continue };
             for name in ["labels", "annotations"] {
                 let Some(sent) = entries(step.sent, name).filter(|sent| !sent.is_empty()) else { continue };
-                tell.examined();
+                collector.examined();
                 let now = entries(&answer.raw, name);
                 let now = |key: &str| now.and_then(|now| now.get(key));
                 // What an earlier conversion added is the converter's own; what clients had or added is not.
@@ -43,7 +43,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let shown = evidence.redact(None, &serde_json::json!({ key: value }));
                 let message = format!("the {what} {shown} {became} by {route}");
                 let failure = about(evidence, conversion_run, step.number, message).key(format!("{route} {name}"));
-                tell.failure(crate::checks::Failure { path: Some(format!(".metadata.{name}")), ..failure });
+                collector.failure(crate::checks::Failure { path: Some(format!(".metadata.{name}")), ..failure });
             }
         }
     })

@@ -24,14 +24,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         for step in conversion_run.first_conversions().filter(|_| conversion_run.fit == Fit::Valid) {
             let to = &*step.hop.to;
             let (Some(served), Some(validator)) = (step.hop.served(), tools.validator(to)) else { continue };
             let mut wrong = Vec::new();
             validator.keyed_lists(served, &mut |list| {
                 if !list.items.is_empty() {
-                    tell.examined();
+                    collector.examined();
                     judge_keys(list, &mut wrong);
                 }
             });
@@ -39,7 +39,7 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
                 let route = conversion_run.route(step.number);
                 let failure = about(evidence, conversion_run, step.number, format!("{path} {what} after {route}"));
                 let failure = failure.version(&step.hop.to).key(format!("{route} {path}"));
-                tell.failure(crate::checks::Failure { path: Some(path), ..failure });
+                collector.failure(crate::checks::Failure { path: Some(path), ..failure });
             }
         }
     })

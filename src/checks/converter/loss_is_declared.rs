@@ -23,10 +23,10 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let maps: Vec<_> = evidence.subject.field_maps_of(evidence.crd).collect();
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         for (_, back) in conversion_run.round_trips().filter(|_| conversion_run.fit.is_valid()) {
             let Some(served) = back.hop.served() else { continue };
-            tell.examined();
+            collector.examined();
             for difference in differences(&conversion_run.input, served) {
                 if !difference.kind(schema_of(evidence, &conversion_run.version)).is_loss() {
                     continue;
@@ -38,7 +38,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                         let message = format!("{path} is still lost, which was accepted until {}", loss.expires);
                         let failure = about(evidence, conversion_run, back.number, message).key(format!("{index}"));
                         let span = evidence.subject.file_span(&format!("/losses/{index}/expires"));
-                        tell.failure(Failure { path: Some(path.to_owned()), span, ..failure });
+                        collector.failure(Failure { path: Some(path.to_owned()), span, ..failure });
                     }
                 }
                 let (lost, way) = (field(&difference.pointer), conversion_run.way(back.number));
@@ -54,7 +54,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                                 .key(format!("{map_index} {index}"));
                             let span =
                                 evidence.subject.file_span(&format!("/fieldMaps/{map_index}/lost/{index}/until"));
-                            tell.failure(Failure { path: Some(loss.path.clone()), span, ..failure });
+                            collector.failure(Failure { path: Some(loss.path.clone()), span, ..failure });
                         }
                     }
                 }

@@ -23,24 +23,24 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         for step in conversion_run.steps().filter(|step| step.hop.act == Act::Convert && conversion_run.fit.is_valid())
         {
             let Some(answer) = step.hop.answer() else { continue };
             let (Some(was), Some(now)) = (metadata(step.sent), metadata(&answer.raw)) else { continue };
-            tell.examined();
+            collector.examined();
             let mut names = was.keys().chain(now.keys()).filter(|name| !ELSEWHERE.contains(&name.as_str()));
             if let Some(name) = names.find(|name| stated(was, name) != stated(now, name)) {
                 let route = conversion_run.route(step.number);
                 let message = format!("metadata.{name} is answered differently by {route}; API servers put it back");
                 let failure = about(evidence, conversion_run, step.number, message).key(format!("{route} {name}"));
-                tell.failure(crate::checks::Failure { path: Some(format!(".metadata.{name}")), ..failure });
+                collector.failure(crate::checks::Failure { path: Some(format!(".metadata.{name}")), ..failure });
             }
         }
     })
 }
 
-/// What other checks look at.
+/// The objects of other checks.
 const ELSEWHERE: [&str; 5] = ["labels", "annotations", "name", "namespace", "uid"];
 
 fn metadata(object: &Value) -> Option<&Map<String, Value>> {

@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// Constraints whose failure is no obstacle to conversion. Types, enumerations and formats may be one.
+/// Constraints whose failure is not an obstacle to conversion. Types, enumerations and formats may be one.
 const HARMLESS: [&str; 11] = [
     "maximum",
     "minimum",
@@ -39,15 +39,15 @@ const HARMLESS: [&str; 11] = [
 ];
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         for (_, back) in conversion_run.round_trips().filter(|_| conversion_run.fit.is_valid()) {
             let Some(served) = back.hop.served() else { continue };
-            tell.examined();
+            collector.examined();
             let schema = schema_of(evidence, &conversion_run.version);
             for difference in differences(&conversion_run.input, served) {
                 if difference.was.is_none() && difference.is_default(schema) {
                     let on = format!("on the way {} and is the default", conversion_run.route(back.number));
-                    tell.failure(differs(evidence, conversion_run, back.number, &difference, &on));
+                    collector.failure(differs(evidence, conversion_run, back.number, &difference, &on));
                 }
             }
         }
@@ -55,25 +55,25 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if let Fit::Invalid(keyword) = &conversion_run.fit
                 && HARMLESS.contains(&keyword.as_str())
             {
-                tell.examined();
-                // A type that cannot hold the value is no validation.
+                collector.examined();
+                // A type that cannot hold the value is not a validation.
                 let is_rule = |why: &&str| !why.contains("cannot unmarshal");
                 if let Some(why) = step.hop.reply.explained_refusal().filter(is_rule) {
                     let route = conversion_run.route(step.number);
                     let message = format!("an object that breaks `{keyword}` is refused by {route}: {why}");
                     let failure = complains(evidence, conversion_run, step.number, message, why);
-                    tell.failure(failure.key(format!("{route} {keyword}")));
+                    collector.failure(failure.key(format!("{route} {keyword}")));
                 }
             }
             let Some(found) = invented(conversion_run, &step) else { continue };
-            tell.examined();
+            collector.examined();
             let schema = schema_of(evidence, &step.hop.to);
             for place in found.iter().filter(|place| place.is_default(schema)) {
                 let on = format!(
                     "by {} and is the default, which API servers fill in themselves",
                     conversion_run.route(step.number)
                 );
-                tell.failure(differs(evidence, conversion_run, step.number, place, &on));
+                collector.failure(differs(evidence, conversion_run, step.number, place, &on));
             }
         }
     })

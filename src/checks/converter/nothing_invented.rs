@@ -5,12 +5,11 @@ use std::cell::LazyCell;
 use super::shared::{differs, each, schema_of};
 use super::shared_invented::invented;
 use crate::checks::Failure;
-use crate::checks::shared_difference::{Difference, Kind, content, differences_in};
+use crate::checks::shared_difference::{Difference, Kind, content, differences_in, severity_of_invention};
 use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
 use crate::evidence::{ConversionRun, Step};
 use crate::subject::field_map::expected;
 use crdproof_schema::structural::means_absent;
-use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/nothing-invented",
@@ -34,23 +33,23 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 
 fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
     let relation = tools.relation().ok();
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         for (_, back) in conversion_run.round_trips().filter(|_| conversion_run.fit.is_valid()) {
             let Some(served) = back.hop.served() else { continue };
-            tell.examined();
+            collector.examined();
             let schema = schema_of(evidence, &conversion_run.version);
             for difference in differences_in(schema, &conversion_run.input, served) {
                 let label = difference.pointer.starts_with("/metadata/labels");
                 let concerned = (difference.is_content() || label) && !difference.is_default(schema);
                 if difference.kind(schema) == Kind::Invented && concerned {
                     let on = format!("on the way {}", conversion_run.route(back.number));
-                    tell.failure(weighed(evidence, conversion_run, &back, &difference, &on));
+                    collector.failure(weighed(evidence, conversion_run, &back, &difference, &on));
                 }
             }
         }
         for step in conversion_run.first_conversions() {
             let Some(found) = invented(conversion_run, &step) else { continue };
-            tell.examined();
+            collector.examined();
             // What stays on the way back is told above.
             let mut round_trips = conversion_run.round_trips();
             let back =
@@ -64,16 +63,14 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
                 if meant.as_ref().and_then(|meant| meant.pointer(&place.pointer)).is_none() {
                     let on = format!("by {} out of an object without any content", conversion_run.route(step.number));
                     let failure = weighed(evidence, conversion_run, &step, place, &on);
-                    tell.failure(failure.together("are invented by converting objects without any content"));
+                    collector.failure(failure.together("are invented by converting objects without any content"));
                 }
             }
         }
     })
 }
 
-/// Judges what appears by its harm. Zero and empty values change nothing but the representation. A duration or quantity of
-/// zero is a setting like any other, and seldom what absence means. Other values may be what absence means, written out: that
-/// is drift, and whether it is more depends on the controller.
+/// Judges what appears by its harm.
 fn weighed(
     evidence: &Evidence<'_>,
     conversion_run: &ConversionRun,
@@ -85,20 +82,7 @@ fn weighed(
     let schema = schema_of(evidence, &step.hop.to).and_then(|schema| schema.at_pointer(&place.pointer));
     match place.now {
         Some(now) if means_absent(schema, now) => failure.severity(Severity::Note),
-        Some(now) if has_zero_measure(now) => failure,
-        _ => failure.severity(Severity::Warning),
-    }
-}
-
-/// Returns whether a value is or holds a text that is zero with a unit, such as `0s`.
-fn has_zero_measure(value: &Value) -> bool {
-    match value {
-        Value::String(text) => {
-            let number = text.trim_end_matches(char::is_alphabetic);
-            number.len() < text.len() && number.parse() == Ok(0.0)
-        }
-        Value::Array(items) => items.iter().any(has_zero_measure),
-        Value::Object(map) => map.values().any(has_zero_measure),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Some(now) => failure.severity(severity_of_invention(now)),
+        None => failure,
     }
 }

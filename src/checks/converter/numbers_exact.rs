@@ -23,8 +23,8 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
-        if !conversion_run.fit.is_valid() || !content(&conversion_run.input).any(is_telling) {
+    each(evidence, |collector, conversion_run| {
+        if !conversion_run.fit.is_valid() || !content(&conversion_run.input).any(needs_exact_digits) {
             return;
         }
         for step in conversion_run.conversions() {
@@ -33,31 +33,31 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(served) = step.hop.served().filter(|_| !has_other_hands(conversion_run, step.hop.of)) else {
                 continue;
             };
-            tell.examined();
+            collector.examined();
             for difference in differences(origin, served).iter().filter(|difference| difference.is_content()) {
                 if difference.kind(schema_of(evidence, &step.hop.to)) == Kind::Rounded {
                     let on = format!("on the way {}", conversion_run.route(step.number));
-                    tell.failure(differs(evidence, conversion_run, step.number, difference, &on));
+                    collector.failure(differs(evidence, conversion_run, step.number, difference, &on));
                 }
             }
         }
     })
 }
 
-/// Whether a value has a number that floating point, or few digits, cannot hold.
-fn is_telling(value: &Value) -> bool {
+/// Returns whether a value has a number that floating point, or few digits, cannot hold.
+fn needs_exact_digits(value: &Value) -> bool {
     match value {
         Value::Number(number) => match number.as_i64() {
             Some(whole) => whole.unsigned_abs() > 1 << 53,
             None => number.as_f64().is_some_and(|value| value.fract() != 0.0),
         },
-        Value::Array(items) => items.iter().any(is_telling),
-        Value::Object(map) => map.values().any(is_telling),
+        Value::Array(items) => items.iter().any(needs_exact_digits),
+        Value::Object(map) => map.values().any(needs_exact_digits),
         Value::Null | Value::Bool(_) | Value::String(_) => false,
     }
 }
 
-/// Whether somebody else than the converter had a hand in what a hop starts from.
+/// Returns whether somebody else than the converter had a hand in what a hop starts from.
 fn has_other_hands(conversion_run: &ConversionRun, number: usize) -> bool {
     let hop = number.checked_sub(1).and_then(|index| conversion_run.hops.get(index));
     hop.is_some_and(|hop| hop.act != Act::Convert || (hop.of < number && has_other_hands(conversion_run, hop.of)))

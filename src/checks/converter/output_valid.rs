@@ -5,8 +5,9 @@ use crdproof_schema::document::pointer;
 
 use super::shared::{about, each, generic, schema_of};
 use crate::checks::Failure;
-use crate::evidence::Origin;
-use crdproof_schema::structural::{Reason, means_absent, prune};
+use crate::checks::shared_difference::differences;
+use crate::evidence::{Answer, ConversionRun, Origin, Step};
+use crdproof_schema::structural::{Reason, Schema, Validator, means_absent, prune};
 use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
@@ -17,6 +18,7 @@ pub(crate) const CHECK: Check = Check {
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#converted-objects-must-fit-the-target-schema",
         "docs/api-server-behaviour.md#list-keys-must-survive",
+        "docs/api-server-behaviour.md#null-is-dropped-where-it-is-not-allowed",
         "https://github.com/kubernetes-sigs/cluster-api/commit/b8cf724fca",
         "https://github.com/crossplane/upjet/pull/465",
     ],
@@ -32,59 +34,94 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, run| {
         // What the author wrote need not be valid, and then the answer need not be.
-        let is_own = matches!(conversion_run.origin, Origin::Sample(_));
-        let own = tools.validator(&conversion_run.version).filter(|_| is_own);
-        let is_valid = own.is_none_or(|own| own.validate(&own.filled(&conversion_run.input)).violations.is_empty());
-        if !conversion_run.fit.is_valid() || !is_valid {
+        let is_own = matches!(run.origin, Origin::Sample(_));
+        let own = tools.validator(&run.version).filter(|_| is_own);
+        let is_valid = own.is_none_or(|own| own.validate(&own.filled(&run.input)).violations.is_empty());
+        if !run.fit.is_valid() || !is_valid {
             return;
         }
-        for step in conversion_run.first_conversions() {
+        for step in run.first_conversions() {
             let to = &*step.hop.to;
             let (Some(answer), Some(validator), Some(schema)) =
                 (step.hop.answer(), tools.validator(to), schema_of(evidence, to))
             else {
                 continue;
             };
-            tell.examined();
-            let mut tell_at = |pointer: &str, what: &str, clause: &str, severity: Severity| {
-                let name = generic(Some(schema), pointer);
-                let failure =
-                    about(evidence, conversion_run, step.number, format!("{name} of the converted {to} object {what}"));
-                let route = conversion_run.route(step.number);
-                let failure = failure.version(to).key(format!("{route} {name}")).together(clause);
-                tell.failure(Failure { path: Some(name), ..failure.severity(severity) });
-            };
-            // With strategy None it is the server that leaves fields behind, and other checks say so.
-            if evidence.crd.conversion.strategy != "None" && answer.served.is_some() {
-                for dropped in prune(schema, &mut Value::clone(&answer.raw)) {
-                    let what = "is not in the schema, so API servers drop it";
-                    let clause = "of converted objects are not in the schema, so that API servers drop them";
-                    tell_at(&pointer::of_path(&dropped), what, clause, Severity::Error);
-                }
-            }
-            for violation in validator.validate(&validator.filled(answer.served())).violations {
-                // Keys of lists have a check of their own; what is no part of the schema was judged above.
-                let is_elsewhere = violation.reason == Reason::Duplicate || violation.pointer.starts_with("/metadata");
-                if is_elsewhere || violation.is_remark() {
-                    continue;
-                }
-                let what = format!("is not valid: {}", violation.message);
-                // What the object never had, the converter cannot know.
-                let given = conversion_run.input.pointer(&violation.pointer);
-                let was_absent = given.is_none_or(|value| means_absent(None, value));
-                let is_narrower = is_narrower(violation.reason) || (violation.reason == Reason::Required && was_absent);
-                if is_narrower && !is_own {
-                    let clause =
-                        format!("of {to} admit less than other versions do, so that converted objects are not valid");
-                    tell_at(&violation.pointer, &what, &clause, Severity::Warning);
-                } else {
-                    tell_at(&violation.pointer, &what, "of converted objects are not valid", Severity::Error);
-                }
-            }
+            collector.examined();
+            let at = Place { evidence, run, step: &step, schema };
+            let found = at.nulls(answer).into_iter().chain(at.unknown(answer)).chain(at.violations(answer, validator));
+            found.for_each(|failure| collector.failure(failure));
         }
     })
+}
+
+/// A converted object that is judged.
+struct Place<'a> {
+    evidence: &'a Evidence<'a>,
+    run: &'a ConversionRun,
+    step: &'a Step<'a>,
+    schema: &'a Schema,
+}
+
+impl Place<'_> {
+    fn failure(&self, pointer: &str, what: &str, clause: &str) -> Failure {
+        let (name, to) = (generic(Some(self.schema), pointer), &*self.step.hop.to);
+        let message = format!("{name} of the converted {to} object {what}");
+        let failure = about(self.evidence, self.run, self.step.number, message);
+        let key = format!("{} {name}", self.run.route(self.step.number));
+        Failure { path: Some(name), ..failure.version(to).key(key).together(clause) }
+    }
+
+    /// Finds nulls that the schema does not allow, and that no default replaces. Reads come without them. Field management
+    /// gets the answer as it is.
+    fn nulls(&self, answer: &Answer) -> Vec<Failure> {
+        let changed = answer.served.iter().flat_map(|served| differences(&answer.raw, served));
+        let dropped = changed.filter(|difference| {
+            let is_dropped = difference.was == Some(&Value::Null) && difference.now.is_none();
+            is_dropped && difference.is_content() && self.schema.at_pointer(&difference.pointer).is_some()
+        });
+        let what = "null: API servers drop that, and refuse it when an object is applied";
+        let (one, several) = (format!("is {what}"), format!("of converted objects are {what}"));
+        let told = |pointer: &str| self.failure(pointer, &one, &several).severity(Severity::Warning).complaint("null");
+        dropped.map(|difference| told(&difference.pointer)).collect()
+    }
+
+    /// Finds fields that the schema does not know.
+    fn unknown(&self, answer: &Answer) -> Vec<Failure> {
+        // With strategy None it is the server that leaves fields behind, and other checks say so.
+        if self.evidence.crd.conversion.strategy == "None" || answer.served.is_none() {
+            return Vec::new();
+        }
+        let what = "is not in the schema, so API servers drop it";
+        let clause = "of converted objects are not in the schema, so that API servers drop them";
+        let dropped = prune(self.schema, &mut Value::clone(&answer.raw)).into_iter();
+        dropped.map(|path| self.failure(&pointer::of_path(&path), what, clause)).collect()
+    }
+
+    /// Finds values that the schema does not admit.
+    fn violations(&self, answer: &Answer, validator: &Validator<'_>) -> Vec<Failure> {
+        let mut violations = validator.validate(&validator.filled(answer.served())).violations;
+        // Keys of lists have a check of their own; what is not part of the schema was judged above.
+        let is_elsewhere =
+            |reason: Reason, pointer: &str| reason == Reason::Duplicate || pointer.starts_with("/metadata");
+        violations.retain(|one| !is_elsewhere(one.reason, &one.pointer) && !one.is_remark());
+        let failures = violations.into_iter().map(|violation| {
+            let what = format!("is not valid: {}", violation.message);
+            // What the object never had, the converter cannot know.
+            let given = self.run.input.pointer(&violation.pointer);
+            let was_absent = given.is_none_or(|value| means_absent(None, value));
+            let is_narrower = is_narrower(violation.reason) || (violation.reason == Reason::Required && was_absent);
+            if is_narrower && !matches!(self.run.origin, Origin::Sample(_)) {
+                let clause = "admit less than in other versions, so that converted objects are not valid";
+                self.failure(&violation.pointer, &what, clause).severity(Severity::Warning)
+            } else {
+                self.failure(&violation.pointer, &what, "of converted objects are not valid")
+            }
+        });
+        failures.collect()
+    }
 }
 
 /// Returns whether a value is of the right type and beyond a bound. The next write of such a value is refused, unless it is

@@ -26,15 +26,15 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         let Fit::Partial(missing) = &conversion_run.fit else { return };
         for step in conversion_run.first_conversions() {
-            tell.examined();
+            collector.examined();
             if let Some(why) = step.hop.complaint() {
                 let route = conversion_run.route(step.number);
                 let message = format!("an object with {missing} cannot be converted by {route}: {why}");
                 let failure = complains(evidence, conversion_run, step.number, message, why);
-                tell.failure(failure.together(normalised(why)));
+                collector.failure(failure.together(normalised(why)));
             }
         }
         for (_, back) in conversion_run.round_trips() {
@@ -42,7 +42,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let why = back.hop.complaint().unwrap_or_default();
                 let route = conversion_run.route(back.number);
                 let message = format!("an object with {missing} does not come back by {route}: {why}");
-                tell.failure(complains(evidence, conversion_run, back.number, message, why));
+                collector.failure(complains(evidence, conversion_run, back.number, message, why));
                 continue;
             };
             let schema = schema_of(evidence, &conversion_run.version);
@@ -61,7 +61,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     let failure = differs(evidence, conversion_run, back.number, difference, &on);
                     let clause =
                         format!("of partial objects are lost on the way {}", conversion_run.route(back.number));
-                    tell.failure(failure.together(clause));
+                    collector.failure(failure.together(clause));
                 }
             }
         }

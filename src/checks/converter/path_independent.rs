@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     if evidence.crd.versions.len() < 3 {
         return Verdict::Passed { examined: evidence.conversion_runs.len().max(1) };
     }
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         if !conversion_run.fit.is_valid() {
             return;
         }
@@ -40,7 +40,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 else {
                     continue;
                 };
-                tell.examined();
+                collector.examined();
                 let schema = schema_of(evidence, to);
                 for difference in differences(direct, detour).iter().filter(|difference| difference.is_content()) {
                     let kind = difference.kind(schema);
@@ -49,7 +49,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     }
                     if !(kind.is_loss() && declared(evidence, conversion_run, second.number, &difference.pointer)) {
                         let on = format!("by way of {}, compared with {}→{to}", first.hop.to, conversion_run.version);
-                        tell.failure(differs(evidence, conversion_run, second.number, difference, &on));
+                        collector.failure(differs(evidence, conversion_run, second.number, difference, &on));
                     }
                 }
             }

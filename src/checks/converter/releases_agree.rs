@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         if !conversion_run.fit.is_valid() {
             return;
         }
@@ -35,7 +35,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 Act::Again | Act::Edit(_) => continue,
             };
             let Some(read) = back(conversion_run, &first, &reader) else { continue };
-            tell.examined();
+            collector.examined();
             let (wrote, reads) = match writer {
                 Act::Convert => ("this release", "the previous one"),
                 _ => ("the previous release", "this one"),
@@ -45,10 +45,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let why = read.hop.complaint().unwrap_or_default();
                 let message = format!("what {wrote} made of an object is refused by {reads}: {why}");
                 let key = format!("{} by {wrote}", conversion_run.route(read.number));
-                tell.failure(complains(evidence, conversion_run, read.number, message, why).key(key));
+                collector.failure(complains(evidence, conversion_run, read.number, message, why).key(key));
                 continue;
             };
-            // What either loses by itself is no disagreement.
+            // What either loses by itself is not a disagreement.
             let alone: Vec<String> = conversion_run
                 .steps()
                 .filter(|step| step.hop.of == 0 && step.hop.to == first.hop.to)
@@ -65,7 +65,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 if difference.kind(schema) != Kind::Representation && !known {
                     let failure = differs(evidence, conversion_run, read.number, difference, &on);
                     let key = format!("{} by {wrote}", failure.key);
-                    tell.failure(failure.key(key));
+                    collector.failure(failure.key(key));
                 }
             }
         }

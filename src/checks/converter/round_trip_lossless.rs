@@ -23,17 +23,17 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         if !conversion_run.fit.is_valid() {
             return;
         }
         for (there, back) in conversion_run.round_trips() {
-            tell.examined();
+            collector.examined();
             let Some(served) = back.hop.served() else {
                 let why = back.hop.complaint().unwrap_or_default();
                 let message =
                     format!("what became {} cannot come back to {}: {why}", there.hop.to, conversion_run.version);
-                tell.failure(complains(evidence, conversion_run, back.number, message, why));
+                collector.failure(complains(evidence, conversion_run, back.number, message, why));
                 continue;
             };
             let schema = schema_of(evidence, &conversion_run.version);
@@ -43,7 +43,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     && !declared(evidence, conversion_run, back.number, &difference.pointer)
                 {
                     let on = format!("on the way {}", conversion_run.route(back.number));
-                    tell.failure(differs(evidence, conversion_run, back.number, &difference, &on));
+                    collector.failure(differs(evidence, conversion_run, back.number, &difference, &on));
                 }
             }
         }

@@ -6,7 +6,7 @@ use super::shared::{about, each, generic, schema_of};
 use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::evidence::Origin;
-use crdproof_schema::structural::as_held;
+use crdproof_schema::structural::canonicalize;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/samples-convert-as-recorded",
@@ -25,7 +25,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         let Origin::Sample(name) = &conversion_run.origin else { return };
         let namespace = &conversion_run.input["metadata"]["namespace"];
         for step in conversion_run.first_conversions() {
@@ -37,14 +37,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     && recorded.object["metadata"]["namespace"] == *namespace
             });
             let Some(recorded) = recorded else { continue };
-            tell.examined();
+            collector.examined();
             if let Some(why) = step.hop.complaint() {
                 let message = format!("{name} was converted to {to} when it was recorded, and is refused now: {why}");
-                tell.failure(about(evidence, conversion_run, step.number, message));
+                collector.failure(about(evidence, conversion_run, step.number, message));
             }
             let Some(served) = step.hop.served() else { continue };
             let mut meant = recorded.object.clone();
-            as_held(schema_of(evidence, to), &mut meant);
+            canonicalize(schema_of(evidence, to), &mut meant);
             let sample = evidence.subject.samples_of(evidence.crd).find(|sample| {
                 sample.name() == name
                     && sample.group_version().1 == &*conversion_run.version
@@ -66,7 +66,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     .evidence(story)
                     .key(format!("{name} {path}"))
                     .at(recorded.node.nearest(&difference.pointer).span);
-                tell.failure(Failure { path: Some(path), ..failure });
+                collector.failure(Failure { path: Some(path), ..failure });
             }
         }
     })

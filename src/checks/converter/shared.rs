@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use crate::checks::cause::FORM;
 use crate::checks::{Evidence, Failure, Verdict};
 use crate::evidence::{Act, ConversionRun, Edit, Origin, normalised};
 use crate::subject::field_map::declares_lost;
@@ -13,17 +14,17 @@ use crdproof_schema::text::truncate;
 
 use crate::checks::shared_difference::{Difference, Kind, field, parts};
 
-/// How much of an object is worth showing.
-const SHOWN: usize = 1600;
+/// The size of the excerpt of an object.
+const MAX_SHOWN: usize = 1600;
 
 /// Collects what a judge finds.
-pub(super) struct Tell {
+pub(super) struct Collector {
     conversion_run: usize,
     examined: usize,
     failures: Vec<Failure>,
 }
 
-impl Tell {
+impl Collector {
     /// Counts something that was looked at.
     pub(super) fn examined(&mut self) {
         self.examined += 1;
@@ -36,19 +37,19 @@ impl Tell {
 }
 
 /// Judges every conversion run by itself; of several failures with one key the first is told.
-pub(super) fn each(evidence: &Evidence<'_>, judge: impl Fn(&mut Tell, &ConversionRun)) -> Verdict {
+pub(super) fn each(evidence: &Evidence<'_>, judge: impl Fn(&mut Collector, &ConversionRun)) -> Verdict {
     if evidence.conversion_runs.is_empty() {
         return Verdict::Inconclusive("no objects to convert (add samples, or use --objects)".into());
     }
-    let mut tell = Tell { conversion_run: 0, examined: 0, failures: Vec::new() };
+    let mut collector = Collector { conversion_run: 0, examined: 0, failures: Vec::new() };
     for (index, conversion_run) in evidence.conversion_runs.iter().enumerate() {
-        tell.conversion_run = index;
-        judge(&mut tell, conversion_run);
+        collector.conversion_run = index;
+        judge(&mut collector, conversion_run);
     }
-    let mut failures = tell.failures;
+    let mut failures = collector.failures;
     failures.sort_by(|left, right| left.key.cmp(&right.key));
     failures.dedup_by(|left, right| left.key == right.key);
-    Verdict::from_failures(failures, tell.examined)
+    Verdict::from_failures(failures, collector.examined)
 }
 
 /// A failure that a hop of a conversion run shows at a place of the input's version. `what` follows the field's name.
@@ -115,9 +116,9 @@ pub(super) fn differs(
     };
     let version = &conversion_run.version;
     let clause = match kind {
-        Kind::Representation => "change in form, not in meaning, when they are converted and come back".to_owned(),
+        Kind::Representation => format!("{FORM}, when they are converted and come back"),
         Kind::Lost | Kind::Changed => format!("are lost or changed when {version} objects are converted and come back"),
-        Kind::Invented => format!("are invented when {version} objects are converted and come back"),
+        Kind::Invented => "are invented when objects are converted and come back".to_owned(),
         Kind::Rounded => format!("lose digits when {version} objects are converted"),
     };
     let failure = at(evidence, conversion_run, number, &difference.pointer, &what).together(clause);
@@ -126,8 +127,8 @@ pub(super) fn differs(
     Failure { evidence: Some(story), ..failure }
 }
 
-/// Whether the loss of a field of the conversion run's version is declared: by its path, or by a field map on the way to
-/// a hop.
+/// Returns whether the loss of a field of the conversion run's version is declared: by its path, or by a field map on
+/// the way to a hop.
 pub(super) fn declared(evidence: &Evidence<'_>, conversion_run: &ConversionRun, number: usize, pointer: &str) -> bool {
     let (subject, field) = (evidence.subject, field(pointer));
     let maps: Vec<_> = subject.field_maps_of(evidence.crd).map(|(_, map)| map).collect();
@@ -140,7 +141,7 @@ pub(super) fn schema_of<'e>(evidence: &Evidence<'e>, version: &str) -> Option<&'
     evidence.crd.version(version).and_then(|version| version.schema.as_ref())
 }
 
-/// A JSON pointer as the path of a kind of place: `.spec.ports[*].name`. Keys of maps are no part of it.
+/// A JSON pointer as the path of a kind of place: `.spec.ports[*].name`. Keys of maps are not part of it.
 pub(super) fn generic(schema: Option<&Schema>, pointer: &str) -> String {
     let mut path = String::new();
     let mut schema = schema;
@@ -169,7 +170,8 @@ fn brief(evidence: &Evidence<'_>, value: &Value, secret: bool) -> String {
 
 /// The objects on the way to what a hop gave, one to a line.
 fn story(evidence: &Evidence<'_>, conversion_run: &ConversionRun, number: usize) -> String {
-    let shown = |version: &str, object: &Value| truncate(&evidence.redact(Some(version), object).to_string(), SHOWN);
+    let shown =
+        |version: &str, object: &Value| truncate(&evidence.redact(Some(version), object).to_string(), MAX_SHOWN);
     let mut lines =
         vec![format!("{} in: {}", conversion_run.version, shown(&conversion_run.version, &conversion_run.input))];
     let mut numbers = Vec::new();
@@ -191,7 +193,7 @@ fn story(evidence: &Evidence<'_>, conversion_run: &ConversionRun, number: usize)
     lines.join("\n")
 }
 
-/// What a client did, in words.
+/// Returns what a client did, in words.
 pub(super) fn edited(edit: &Edit) -> String {
     match edit {
         Edit::Label => "with a label added".into(),

@@ -35,7 +35,7 @@ fn leaves<'v>(pointer: &str, value: &'v Value, found: &mut Vec<Difference<'v>>) 
 }
 
 impl Difference<'_> {
-    /// Whether the value is the one that the API server itself would fill in.
+    /// Returns whether the value is the one that the API server itself would fill in.
     pub(super) fn is_default(&self, schema: Option<&Schema>) -> bool {
         let schema = schema.and_then(|schema| schema.at_pointer(&self.pointer));
         schema.is_some_and(|schema| schema.default.as_ref() == self.now && self.now.is_some())

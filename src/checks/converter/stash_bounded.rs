@@ -24,19 +24,19 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// What all annotations of an object may have together.
+/// The size limit of all annotations of an object together.
 const LIMIT: usize = 256 * 1024;
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let none = Map::new();
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         if !conversion_run.fit.is_valid() {
             return;
         }
         let born = annotations(&conversion_run.input).unwrap_or(&none);
         for step in conversion_run.first_conversions() {
             let Some(answer) = step.hop.answer() else { continue };
-            tell.examined();
+            collector.examined();
             let size: usize =
                 annotations(&answer.raw).into_iter().flatten().map(|(key, value)| key.len() + length(value)).sum();
             if size > LIMIT {
@@ -46,7 +46,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let failure = about(evidence, conversion_run, step.number, message).key(format!("{route} size"));
                 // An object near the limit of etcd leaves no room for any stash.
                 let is_huge = matches!(conversion_run.origin, Origin::Generated { phase: Phase::Large, .. });
-                tell.failure(if is_huge { failure.severity(Severity::Note) } else { failure });
+                collector.failure(if is_huge { failure.severity(Severity::Note) } else { failure });
             }
         }
         for (_, back) in conversion_run.round_trips() {
@@ -58,7 +58,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let failure = about(evidence, conversion_run, back.number, message).key(format!("{route} {key}"));
                 // A version that is not stored may carry what it has no field for; only what is stored accumulates.
                 let is_stored = evidence.crd.storage().is_some_and(|stored| *stored.name == *conversion_run.version);
-                tell.failure(if is_stored { failure } else { failure.severity(Severity::Note) });
+                collector.failure(if is_stored { failure } else { failure.severity(Severity::Note) });
             }
         }
     })

@@ -31,12 +31,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let steps = valid.flat_map(ConversionRun::first_conversions).filter(|step| *step.hop.to == *to);
         steps.fold((0, 0), |(all, converted), step| (all + 1, converted + usize::from(step.hop.answer().is_some())))
     };
-    each(evidence, |tell, conversion_run| {
+    each(evidence, |collector, conversion_run| {
         if !conversion_run.fit.is_valid() {
             return;
         }
         for step in conversion_run.first_conversions() {
-            tell.examined();
+            collector.examined();
             let is_refused = step.hop.answer().is_none();
             if !is_refused || matches!(of_pair(step.from, &step.hop.to), (2.., 0)) {
                 continue;
@@ -47,9 +47,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     format!("the converter crashes on a valid object of {from} that is converted to {to}: {why}");
                 let failure = complains(evidence, conversion_run, step.number, message, why);
                 let help = "treat every optional field as absent or present; the converter's log has the stack trace";
-                tell.failure(failure.help(help));
+                collector.failure(failure.help(help));
             } else if let Some(why) = step.hop.reply.explained_refusal() {
-                tell.failure(refused(evidence, conversion_run, &step, why));
+                collector.failure(refused(evidence, conversion_run, &step, why));
             }
         }
     })

@@ -69,7 +69,7 @@ fn url(text: &str, span: Span, failures: &mut Vec<Failure>) {
         failures.push(Failure::new(message).at(span).help(help).severity(severity));
     };
     let Some((scheme, rest)) = text.split_once("://") else {
-        return say(format!("{text:?} is no url"), "write https://host:port/path", Severity::Error);
+        return say(format!("{text:?} is not a url"), "write https://host:port/path", Severity::Error);
     };
     if scheme != "https" {
         let message = format!(
@@ -78,7 +78,7 @@ fn url(text: &str, span: Span, failures: &mut Vec<Failure>) {
         say(message, "serve the webhook with TLS, write https:// and put its CA into caBundle", Severity::Error);
     }
     if !is_request_uri(text) {
-        say(format!("{text:?} is no url that can be read"), "write https://host:port/path", Severity::Error);
+        say(format!("{text:?} is not a url that can be read"), "write https://host:port/path", Severity::Error);
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));

@@ -32,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
             Misfit::Unknown(name) => {
                 let message =
-                    format!("{path} is no field of a CRD: API servers drop it with a warning, kubectl refuses it");
+                    format!("{path} is not a field of a CRD: API servers drop it with a warning, kubectl refuses it");
                 let failure = Failure::new(message).severity(Severity::Warning);
                 if path.starts_with("spec.") && path.matches('.').count() == 1 && MOVED.contains(&name.as_str()) {
                     failure.help("this is a field of v1beta1; in v1 each of spec.versions has its own")

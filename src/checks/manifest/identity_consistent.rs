@@ -5,7 +5,7 @@ use crate::subject::{Crd, is_dns_label_1035, is_dns_subdomain_1123};
 use crdproof_schema::document::Node;
 use crdproof_schema::structural::is_request_uri;
 
-use super::shared_names::{label_value, qualified_name};
+use crdproof_schema::kubernetes::{label_value, qualified_name};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/identity-consistent",
@@ -35,7 +35,7 @@ fn group(crd: &Crd, failures: &mut Vec<Failure>) {
     let group = &crd.group;
     let at_group = crd.span_at("/spec/group");
     if !is_dns_subdomain_1123(group) || !group.contains('.') {
-        let message = format!("the group {group:?} is no domain with at least one dot");
+        let message = format!("the group {group:?} is not a domain with at least one dot");
         failures
             .push(Failure::new(message).at(at_group).help("use a domain that you own, such as databases.example.com"));
     }
@@ -59,7 +59,7 @@ fn group(crd: &Crd, failures: &mut Vec<Failure>) {
         let message = match approval {
             Some(text) if !text.is_empty() => {
                 format!(
-                    "{group} is a protected group of the Kubernetes community, and {text:?} is no link to an approval"
+                    "{group} is a protected group of the Kubernetes community, and {text:?} is not a link to an approval"
                 )
             }
             _ => format!("{group} is a protected group of the Kubernetes community, and the CRD bears no approval"),

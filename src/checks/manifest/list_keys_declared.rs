@@ -76,7 +76,7 @@ fn map(path: &Path, list: &Schema, items: &Schema, failures: &mut Vec<Failure>) 
         );
     }
     if items.ty != Some(Type::Object) {
-        failures.push(Failure::new(format!("the items of the list-map {path} are no objects")).at(items.span));
+        failures.push(Failure::new(format!("the items of the list-map {path} are not objects")).at(items.span));
         return;
     }
     for (index, key) in list.list_map_keys.iter().enumerate() {
@@ -86,13 +86,14 @@ fn map(path: &Path, list: &Schema, items: &Schema, failures: &mut Vec<Failure>) 
         }
         let Some(property) = items.properties.get(key) else {
             failures.push(
-                Failure::new(format!("the key {key:?} of the list-map {path} is no property of its items")).at(span),
+                Failure::new(format!("the key {key:?} of the list-map {path} is not a property of its items")).at(span),
             );
             continue;
         };
         if property.ty.is_some_and(|ty| !ty.is_scalar()) {
-            failures
-                .push(Failure::new(format!("the key {key:?} of the list-map {path} is no scalar")).at(property.span));
+            failures.push(
+                Failure::new(format!("the key {key:?} of the list-map {path} is not a scalar")).at(property.span),
+            );
         }
         if property.nullable {
             failures.push(
@@ -107,7 +108,7 @@ fn map(path: &Path, list: &Schema, items: &Schema, failures: &mut Vec<Failure>) 
     }
 }
 
-/// What the server refuses is an error; what it takes but compares byte by byte is a warning.
+/// Reports what the server refuses as an error, and what it takes but compares byte by byte as a warning.
 fn set(path: &Path, list: &Schema, items: &Schema, failures: &mut Vec<Failure>) {
     let at = list.keyword_span("x-kubernetes-list-type");
     let (what, atomic) = match items.ty {

@@ -28,7 +28,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     };
     let newer = used.iter().filter(|used| used.since.minor > minimum.minor);
     let failures = newer.map(|Used { feature, since, span }| {
-        let (what, fate) = (&feature.what, feature.on(minimum).fate());
+        let (what, fate) = (&feature.what, feature.on(minimum).consequence());
         let message =
             format!("{what} needs Kubernetes {since} or later; on {minimum}, which the subject declares, {fate}");
         Failure::new(message)

@@ -23,7 +23,6 @@ mod shared_jsonpath;
 mod shared_keywords;
 mod shared_loss;
 mod shared_lost;
-mod shared_names;
 mod shared_rules;
 mod shared_shape;
 mod shared_structural;

@@ -2,7 +2,7 @@
 //! knows is lost as soon as an object passes through another.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
-use crate::subject::{Crd, Kustomized, Version};
+use crate::subject::{Crd, DeclaredLoss, Kustomized, Version};
 use crdproof_schema::structural::Path;
 
 use super::shared_loss::{Loss, losses};
@@ -52,11 +52,27 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     }
-    let mut failures: Vec<Failure> = found.iter().map(Lost::failure).collect();
+    let mut failures: Vec<Failure> = found.iter().filter_map(|lost| undeclared(evidence, lost)).collect();
     if crd.is_generated_without_stanza() && crd.kustomized != Kustomized::Yes {
         failures = failures.into_iter().map(|failure| uncertain(failure, crd.kustomized)).collect();
     }
     Verdict::from_failures(failures, examined)
+}
+
+/// The finding, unless `losses` of the subject file accept that the field gets lost. Of a declaration whose last day has
+/// passed it says so.
+fn undeclared(evidence: &Evidence<'_>, lost: &Lost<'_>) -> Option<Failure> {
+    let (failure, subject) = (lost.failure(), evidence.subject);
+    let field = lost.path.to_string();
+    let covers = |loss: &&DeclaredLoss| lost.is_gone() && loss.covers(evidence.crd, &field);
+    let declared = || subject.file.losses.iter().filter(covers);
+    if declared().any(|loss| loss.expires >= evidence.today) {
+        return None;
+    }
+    Some(match declared().map(|loss| loss.expires).max() {
+        Some(day) => failure.help(format!("{}; or agree on a new date: the loss was accepted until {day}", CHECK.help)),
+        None => failure,
+    })
 }
 
 /// controller-gen writes no conversion stanza; something that was not read may add one before the CRD is installed.

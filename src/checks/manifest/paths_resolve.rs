@@ -64,7 +64,7 @@ fn selectable_fields(version: &Version, schema: &Schema, failures: &mut Vec<Fail
                     continue;
                 }
                 Found::Schema(_) | Found::Anything => {
-                    format!("the selectable field {path} is no string, boolean or integer")
+                    format!("the selectable field {path} is not a string, boolean or integer")
                 }
                 Found::Nothing(at) => {
                     format!("the selectable field {path} does not exist: the schema has no {at}")

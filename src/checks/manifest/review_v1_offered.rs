@@ -1,5 +1,6 @@
 //! Webhooks should speak `ConversionReview` v1, and v1beta1 only for servers that need it.
 
+use super::review_versions_known::WRONG_LIST;
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
@@ -26,7 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     if crd.conversion.strategy == "Webhook" {
         if offered("v1beta1") && !offered("v1") {
             let message = "conversionReviewVersions offers v1beta1 but not v1; under v1beta1 the server checks neither uid nor envelope";
-            failures.push(Failure::new(message).at(at).key("v1"));
+            failures.push(Failure::new(message).at(at).key("v1").complaint(WRONG_LIST));
         }
         let old = evidence.minimum().filter(|minimum| !minimum.at_least(17));
         if let Some(minimum) = old.filter(|_| !offered("v1beta1")) {

@@ -20,6 +20,9 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
+/// The complaint about a list that holds versions of something else: its author did not mean versions of reviews.
+pub(super) const WRONG_LIST: &str = "conversionReviewVersions holds other versions";
+
 /// The versions of `ConversionReview` that API servers speak.
 const KNOWN: [&str; 2] = ["v1", "v1beta1"];
 
@@ -51,8 +54,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 failures.push(failure(format!("{name:?} in conversionReviewVersions is not valid")));
             } else if !KNOWN.contains(&name.as_str()) {
                 let own = if crd.version(name).is_some() { "; it is a version of the CRD" } else { "" };
-                let message = format!("{name:?} is no version of ConversionReview{own}");
-                failures.push(failure(message).severity(Severity::Warning).help("remove it; API servers skip it"));
+                let message = format!("{name:?} is not a version of ConversionReview{own}");
+                failures.push(failure(message).severity(Severity::Warning).complaint(WRONG_LIST));
             }
         }
     }

@@ -83,9 +83,9 @@ fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVers
         }
         Outcome::Refused(violations) => failures.extend(violations.into_iter().map(|violation| {
             let message = format!("the sample {} is refused: {}", sample.name(), violation.message);
-            let mut found = failure(message, &violation.pointer);
-            found.path = Some(format!(".{}", violation.field));
-            found
+            let clause = format!("of samples are refused: {}", violation.message);
+            let found = failure(message, &violation.pointer).complaint(&violation.message).together(clause);
+            Failure { path: violation.path(), ..found.key(sample.name()) }
         })),
     }
     match admission.inconclusive.first() {

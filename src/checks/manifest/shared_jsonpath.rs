@@ -2,7 +2,7 @@
 
 use crdproof_schema::structural::Schema;
 
-/// Where a path leads.
+/// The target of a path.
 pub(super) enum Found<'a> {
     /// To a field that the schema describes.
     Schema(&'a Schema),

@@ -52,7 +52,7 @@ pub(super) const KNOWN: &[&str] = &[
     "x-kubernetes-validations",
 ];
 
-/// Whether the API server knows a keyword and refuses it. Some are refused only with a value.
+/// Returns whether the API server knows a keyword and refuses it. Some are refused only with a value.
 pub(super) fn is_forbidden(keyword: &Keyword) -> bool {
     let is_empty = |empty: Value| keyword.value.as_ref() == Some(&empty);
     match keyword.name.as_str() {
@@ -124,7 +124,7 @@ pub(super) const ROOT_WITH_STATUS: &[&str] = &[
     "x-kubernetes-validations",
 ];
 
-/// Whether a keyword has the value that it has when it is absent.
+/// Returns whether a keyword has the value that it has when it is absent.
 pub(super) fn says_nothing(keyword: &Keyword) -> bool {
     keyword.value.as_ref().is_some_and(|value| value == &json!(false) || value == "" || value.is_null())
 }

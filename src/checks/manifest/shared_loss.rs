@@ -13,7 +13,7 @@ pub(super) enum Loss<'a> {
 }
 
 impl Loss<'_> {
-    /// Whether two losses of the same field have the same reason.
+    /// Returns whether two losses of the same field have the same reason.
     pub(super) fn same_kind(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Unknown { .. }, Self::Unknown { .. }) | (Self::Closed { .. }, Self::Closed { .. }) => true,
@@ -66,7 +66,7 @@ fn compare<'a>(rich: &'a Schema, poor: &'a Schema, path: &Path, found: &mut Vec<
     }
 }
 
-/// Whether fields survive that the schema does not name.
+/// Returns whether fields survive that the schema does not name.
 fn keeps_unknown(schema: &Schema) -> bool {
     schema.preserves_unknown()
 }

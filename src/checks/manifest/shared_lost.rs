@@ -40,8 +40,7 @@ impl Lost<'_> {
                 failure.related(poor.span, format!("{} prunes here", self.others[0].name))
             }
             Loss::Retyped { rich, poor, from, to } => {
-                let is_emptied = is_emptied_by(rich, poor) || is_emptied_by(poor, rich);
-                let (what, severity) = if is_emptied {
+                let (what, severity) = if self.is_gone() {
                     ("API servers prune the fields of the object, and `{}` is left of it", Severity::Error)
                 } else {
                     ("strategy None copies the value, so clients read one of another type", Severity::Warning)
@@ -57,11 +56,19 @@ impl Lost<'_> {
         if self.live_owners().is_empty() { failure.severity(Severity::Warning) } else { failure }
     }
 
+    /// Returns whether the value is gone; else it is there, with a type that clients do not expect.
+    pub(super) fn is_gone(&self) -> bool {
+        match self.loss {
+            Loss::Unknown { .. } | Loss::Closed { .. } => true,
+            Loss::Retyped { rich, poor, .. } => is_emptied_by(rich, poor) || is_emptied_by(poor, rich),
+        }
+    }
+
     fn live_owners(&self) -> Vec<&Version> {
         self.owners.iter().copied().filter(|version| version.served || version.storage).collect()
     }
 
-    /// When the value is lost, and what is there instead.
+    /// Returns when the value is lost, and what is there instead.
     fn consequence(&self) -> String {
         let live = self.live_owners();
         let default = match &self.loss {

@@ -95,7 +95,7 @@ const COLUMN: Shape = Fields(&[
 
 const SCALE: Shape = Fields(&[("labelSelectorPath", Text), ("specReplicasPath", Text), ("statusReplicasPath", Text)]);
 
-/// What is wrong with a field.
+/// A defect of a field.
 pub(super) enum Misfit {
     /// No such field is known. The text is its name.
     Unknown(String),

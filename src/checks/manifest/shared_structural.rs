@@ -81,7 +81,7 @@ impl Finder {
         self.junctors(schema, path, is_union);
     }
 
-    /// What is wrong with keywords wherever they stand.
+    /// Finds defects of keywords wherever they are used.
     fn keywords(&mut self, schema: &Schema, path: &Path) {
         for malformed in &schema.malformed {
             self.fault(path, malformed.span, format!("{}: {}", malformed.keyword, malformed.message), None);
@@ -121,13 +121,14 @@ impl Finder {
         if is_forbidden(keyword) {
             self.fault(path, keyword.span, format!("{name} is not supported in CRD schemas"), None);
         } else if !KNOWN.contains(&name) {
-            let message =
-                format!("{name} is no keyword of CRD schemas; the API server drops it, and strict appliers refuse it");
+            let message = format!(
+                "{name} is not a keyword of CRD schemas; the API server drops it, and strict appliers refuse it"
+            );
             self.warn(path, keyword.span, message, "remove it");
         }
         for field in unknown_fields(keyword) {
             let message =
-                format!("{field} is no field of {name}; the API server drops it, and strict appliers refuse it");
+                format!("{field} is not a field of {name}; the API server drops it, and strict appliers refuse it");
             self.warn(path, keyword.span, message, "remove it");
         }
     }

@@ -31,7 +31,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         schema.walk(&mut |path, node| {
             examined += 1;
             for (message, span) in bounds(node).into_iter().chain(values(node)).chain(required(path, node)) {
-                let failure = Failure::new(format!("{path} {message}")).at(span).key(&message);
+                let clause =
+                    message.replacen("admits", "admit", 1).replacen("has", "have", 1).replacen(" its ", " their ", 1);
+                let failure = Failure::new(format!("{path} {message}")).at(span).key(&message).together(clause);
                 failures.push(failure.version(&version.name).path(path));
             }
         });
@@ -63,7 +65,24 @@ fn bounds(node: &Schema) -> Vec<(String, Span)> {
     .into_iter()
     .filter(|(.., broken)| *broken)
     .map(|(low, high, _)| (format!("admits no value: {low} and {high} leave no room"), node.keyword_span(low)))
+    .chain(wide_bounds(node))
     .collect()
+}
+
+/// A bound that the format cannot have. API servers compare nothing with it, and refuse every number.
+fn wide_bounds(node: &Schema) -> Option<(String, Span)> {
+    let limit = match (node.ty?, node.format.as_deref()) {
+        (Type::Integer | Type::Number, Some("int32")) => 2_f64.powi(31),
+        (Type::Integer, None) | (Type::Integer | Type::Number, Some("int64")) => 2_f64.powi(63),
+        _ => return None,
+    };
+    let is_wide = |bound: &Number| bound.as_f64().is_some_and(|bound| bound < -limit || bound >= limit);
+    let bounds = [("minimum", &node.minimum), ("maximum", &node.maximum)];
+    let (keyword, bound) = bounds
+        .into_iter()
+        .find_map(|(keyword, bound)| Some((keyword, bound.as_ref().filter(|bound| is_wide(bound))?)))?;
+    let format = node.format.as_deref().unwrap_or("int64");
+    Some((format!("admits no value: its {keyword} {bound} does not fit {format}"), node.keyword_span(keyword)))
 }
 
 fn compare(left: &Number, right: &Number) -> Option<Ordering> {

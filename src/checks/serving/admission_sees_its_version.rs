@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Action, AdmissionSeen, Call, Scenario, ServingStep, Trace};
+use crate::evidence::{Action, Call, ObservedAdmission, Scenario, ServingStep, Trace};
 use crdproof_schema::structural::{default, prune};
 
 pub(crate) const CHECK: Check = Check {
@@ -38,7 +38,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         for write in trace.calls(ServingStep::Admission).filter(writes) {
             for registered in &served {
                 found.examined += 1;
-                shown(evidence, trace, write, registered, found);
+                judge_write(evidence, trace, write, registered, found);
             }
         }
         for call in trace.calls(ServingStep::AdmissionBlind).filter(|call| call.action == Action::CreateUnshown) {
@@ -54,8 +54,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Whether a write was shown to the webhook of a version, as readers at that version see it.
-fn shown(evidence: &Evidence<'_>, trace: &Trace, write: &Call, registered: &str, found: &mut Found) {
+/// Checks that a write was shown to the webhook of a version, as readers at that version see it.
+fn judge_write(evidence: &Evidence<'_>, trace: &Trace, write: &Call, registered: &str, found: &mut Found) {
     let operation = if write.action == Action::Create { "CREATE" } else { "UPDATE" };
     let mut seen = trace.admissions(ServingStep::Admission).filter(|seen| {
         seen.registered == registered && seen.operation == operation && seen.name == write.name && !seen.dry_run
@@ -94,7 +94,7 @@ fn shown(evidence: &Evidence<'_>, trace: &Trace, write: &Call, registered: &str,
 fn compare(
     evidence: &Evidence<'_>,
     trace: &Trace,
-    seen: &AdmissionSeen,
+    seen: &ObservedAdmission,
     (which, shown, read): (&str, &Value, &Action),
     found: &mut Found,
 ) {

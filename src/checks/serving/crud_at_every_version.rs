@@ -2,7 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
-use crate::evidence::{LeftOut, Scenario, ServingStep, normalised};
+use crate::evidence::{LeftOut, LeftOutReason, Scenario, ServingStep, normalised};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/crud-at-every-version",
@@ -22,13 +22,9 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        for LeftOut { version, name, is_sample, why } in trace.left_out() {
+        for left_out in trace.left_out() {
             found.examined += 1;
-            let what = if *is_sample { "a sample" } else { "an object that the schema admits" };
-            let message = format!("{what} of {version} cannot be read at every version, so {name} was left out: {why}");
-            let failure = Failure::new(message).version(version).key(normalised(why)).complaint(why);
-            let severity = if *is_sample { Severity::Error } else { Severity::Warning };
-            found.add(failure.severity(severity));
+            found.add(unusable(left_out));
         }
         for step in
             [ServingStep::Create, ServingStep::Single, ServingStep::Rewrite, ServingStep::Watch, ServingStep::Delete]
@@ -40,7 +36,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 if !call.is_success() {
                     let message =
                         format!("{} of {} at {} failed: {}", call.action, call.name, call.version, call.message());
-                    found.failure(&call.version, message, format!("{} failed", call.action));
+                    found.refused(call, message);
                 } else if answered.is_string() && *answered != desired.as_str() {
                     let message = format!("{} at {} is answered with {answered}", call.action, call.version);
                     found.failure(&call.version, message, format!("{} version", call.action));
@@ -48,4 +44,25 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
     })
+}
+
+/// An object that was not written, because it cannot be used at every version.
+fn unusable(LeftOut { version, name, is_sample, reason, path, why }: &LeftOut) -> Failure {
+    let what = if *is_sample { "a sample" } else { "an object that the schema admits" };
+    let (problem, key) = match reason {
+        LeftOutReason::NotConverted => {
+            (format!("{what} of {version} cannot be read at every version"), normalised(why))
+        }
+        LeftOutReason::NotValid => (format!("an object of {version} is not valid"), why.clone()),
+        LeftOutReason::NotValidAt(to) => {
+            (format!("{what} of {version} is not valid when it is converted to {to}"), format!("{to} {why}"))
+        }
+    };
+    let message = format!("{problem}, so {name} was left out: {why}");
+    let failure = Failure::new(message).version(version).key(key);
+    let severity = if *is_sample { Severity::Error } else { Severity::Warning };
+    let failure = Failure { path: path.clone(), ..failure.severity(severity) };
+    // A field tells more than a complaint, where there is one.
+    let is_about_field = matches!(reason, LeftOutReason::NotValidAt(_)) && path.is_some();
+    if is_about_field { failure } else { failure.complaint(why) }
 }

@@ -78,7 +78,7 @@ fn aggregated(evidence: &Evidence<'_>, trace: &Trace, call: &Call, found: &mut F
     }
 }
 
-/// Whether the resources that are listed for a version are those that it has.
+/// Checks that the resources that are listed for a version are those that it has.
 fn truthful(evidence: &Evidence<'_>, version: &Version, names: &[&str], which: &str, found: &mut Found) {
     let plural = evidence.crd.names.plural.as_str();
     let parts = [("status", version.status.is_some()), ("scale", version.scale.is_some())];

@@ -2,12 +2,12 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Action, Scenario, Seen, ServingStep};
+use crate::evidence::{Action, Observation, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/rules-see-converted-old-self",
     title: "transition rules are judged at the version written, against the old object converted to it",
-    why: "A rule that forbids a change is no guard where the old object is not converted, and forbids every write \
+    why: "A rule that forbids a change is not a guard where the old object is not converted, and forbids every write \
           where it converts differently each time.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        if trace.of(ServingStep::Rules).any(|seen| *seen == Seen::RulesKept(false)) {
+        if trace.of(ServingStep::Rules).any(|seen| *seen == Observation::RulesKept(false)) {
             found.examined += 1;
             found.failure("", "the server drops transition rules of a CRD".to_owned(), "kept".to_owned());
         }
@@ -46,7 +46,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     format!("a write with the field {what} through {version} is answered with {}", call.message())
                 }
             };
-            found.failure(version, message, call.action.to_string());
+            if call.is_success() {
+                found.failure(version, message, call.action.to_string());
+            } else {
+                found.refused(call, message);
+            }
         }
     })
 }

@@ -23,7 +23,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         let calls: Vec<_> = trace.calls(ServingStep::Scale).collect();
         for call in &calls {
-            // An object without replicas has no scale; that is no fault of the version.
+            // An object without replicas has no scale; that is not a fault of the version.
             let absent = call.action == Action::GetScale && !call.is_success();
             found.examined += usize::from(!absent);
             if !absent && !call.is_success() {

@@ -27,7 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             .calls(ServingStep::Create)
             .filter(|call| call.action == Action::Create && call.is_success())
             .collect();
-        // Before 1.31 servers drop `selectableFields`, which is no fault of the subject.
+        // Before 1.31 servers drop `selectableFields`, which is not a fault of the subject.
         let refused = |call: &&Call| matches!(call.action, Action::Selectable(_)) && !call.is_success();
         for call in trace.calls(ServingStep::Selectors).filter(refused).filter(|_| trace.kubernetes.at_least(31)) {
             found.examined += 1;

@@ -4,7 +4,7 @@ use crdproof_schema::structural::{Schema, means_absent, means_same};
 use serde_json::Value;
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
-use crate::evidence::{Action, Scenario, ServingStep, Trace};
+use crate::evidence::{Action, Scenario, ServingStep, Snapshot};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/writes-lose-nothing",
@@ -26,12 +26,15 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let Some(trace) = evidence.trace else {
         return Verdict::Inconclusive("no scenario was recorded".into());
     };
-    let mut failures = Vec::new();
-    let writes: Vec<_> =
-        trace.calls(ServingStep::Create).filter(|call| call.action == Action::Create && call.is_success()).collect();
-    for write in &writes {
+    let (mut failures, mut examined) = (Vec::new(), 0);
+    for write in trace.calls(ServingStep::Create).filter(|call| call.action == Action::Create && call.is_success()) {
         // What counts is what a later read shows, not what the answer to the write claims.
-        let Some(read) = read_back(trace, &write.version, &write.answered) else {
+        let Some(snapshot) = trace.snapshots(ServingStep::Read).find(|snapshot| snapshot.version == write.version)
+        else {
+            continue;
+        };
+        examined += 1;
+        let Some(read) = read_back(snapshot, &write.answered) else {
             failures.push(
                 Failure::new(format!("{} is missing when read at {}", write.name, write.version))
                     .version(&write.version),
@@ -51,11 +54,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     }
     let mut told = std::collections::BTreeSet::new();
     failures.retain(|failure| told.insert((failure.version.clone(), failure.key.clone())));
-    Verdict::from_failures(failures, writes.len())
+    Verdict::from_failures(failures, examined)
 }
 
-fn read_back<'a>(trace: &'a Trace, version: &str, answered: &Value) -> Option<&'a Value> {
-    let snapshot = trace.snapshots(ServingStep::Read).find(|snapshot| snapshot.version == version)?;
+fn read_back<'a>(snapshot: &'a Snapshot, answered: &Value) -> Option<&'a Value> {
     let metadata = &answered["metadata"];
     let name = metadata["name"].as_str()?;
     let key = metadata["namespace"].as_str().map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"));
@@ -74,7 +76,7 @@ impl Missing {
     }
 }
 
-/// The fields of one object that the other does not have. Nulls were never there, and what the server adds is no loss.
+/// The fields of one object that the other does not have. Nulls were never there, and what the server adds is not a loss.
 fn missing(schema: Option<&Schema>, sent: &Value, read: &Value, at: &str, lost: &mut Vec<Missing>) {
     match (sent, read) {
         (Value::Object(sent), Value::Object(read)) => {

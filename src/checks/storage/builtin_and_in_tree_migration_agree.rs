@@ -51,7 +51,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Whether some version has a default there: both write through different versions, and each adds its own defaults.
+/// Returns whether some version has a default there: both write through different versions, and each adds its own
+/// defaults.
 fn is_defaulted(evidence: &Evidence<'_>, pointer: &str) -> bool {
     evidence.crd.versions.iter().filter_map(|version| version.schema.as_ref()).any(|schema| {
         let mut at = Some(schema);

@@ -1,6 +1,6 @@
 //! A stored value outside the new limits makes every update of its object fail. From Kubernetes
-//! 1.30 on, values without parts are excused as long as the update leaves them alone; sizes of
-//! lists and maps, combined schemas and embedded resources are not.
+//! 1.30 on, a value is excused as long as an update leaves it and all its parts alone. Most updates
+//! do that with values that have no parts. Lists, maps and objects change with any of their parts.
 
 use super::shared::{self, Ratcheting};
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
@@ -53,7 +53,7 @@ fn not_decided(failure: Failure) -> Failure {
     failure.severity(Severity::Warning).help(help)
 }
 
-/// What ratcheting makes of a constraint.
+/// Returns what ratcheting makes of a constraint.
 fn softened(evidence: &Evidence<'_>, delta: &Delta, failure: Failure) -> Failure {
     match shared::ratcheting(evidence, delta) {
         Ratcheting::Useless => failure,

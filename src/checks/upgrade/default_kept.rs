@@ -21,7 +21,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// What a default does that comes to a field which objects leave out.
+/// The effect of a new default on objects that leave the field out.
 const ADDED: &str = "let the controller fill in the value, or add the default in a new version: stored objects without the field gain it at the next read, and clients that compare or apply them see a change";
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {

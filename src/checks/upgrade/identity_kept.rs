@@ -19,7 +19,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// What must stay: its name, its place and how to read it.
+/// An attribute that must stay: its name, its place and how to read it.
 type Part = (&'static str, &'static str, fn(&Crd) -> &str);
 
 const PARTS: [Part; 4] = [

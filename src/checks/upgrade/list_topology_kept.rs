@@ -35,18 +35,18 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 
 /// A map that becomes atomic: no object changes, and few maps have two appliers.
 fn atomic(failure: Failure) -> Failure {
-    failure.severity(Severity::Warning).help("let one manager apply the whole map: whoever applies last owns it, and keys of others are dropped at their next apply")
+    failure.severity(Severity::Warning).help("let one manager apply the whole map: where several do, each apply conflicts with the others, and a forced one drops their keys")
 }
 
 fn becomes_atomic(delta: &Delta) -> bool {
     matches!(&delta.what, What::MapTypeChanged { new, .. } if new == "atomic")
 }
 
-/// What the change does, or nothing where it does no harm.
+/// Returns what the change does, or nothing where it does no harm.
 fn effect(delta: &Delta) -> Option<String> {
     let effect = match &delta.what {
         What::ListTypeChanged { old, new } => match (old.as_str(), new.as_str()) {
-            (_, "atomic") => "whoever applies last owns the whole list: items of other managers are dropped at their next apply".into(),
+            (_, "atomic") => "every manager of an item owns the whole list: each apply conflicts with the others, and a forced one drops their items".into(),
             ("atomic", "map") => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and new objects may hold each key only once".into(),
             ("atomic", _) => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and new objects may hold each item only once".into(),
             _ => "items are told apart by something else, so recorded ownership no longer fits them".to_owned(),

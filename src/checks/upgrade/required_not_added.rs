@@ -1,5 +1,5 @@
 //! An object without a field that is now required is refused as soon as anything around the missing
-//! field changes. Ratcheting does not help: it looks at the object that lacks the field.
+//! field changes. Ratcheting excuses only an object in which nothing at all changes.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

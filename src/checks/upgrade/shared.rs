@@ -61,7 +61,7 @@ fn failure(version: &str, delta: &Delta) -> Failure {
         .key(delta.what.key())
 }
 
-/// What validation ratcheting does for a difference on the releases that the subject claims.
+/// The effect of validation ratcheting on a difference, on the releases that the subject claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ratcheting {
     /// It does not reach this place.

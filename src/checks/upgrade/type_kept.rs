@@ -1,4 +1,5 @@
-//! A value of the wrong type is refused at every write, and clients cannot decode the new one.
+//! A value of the wrong type is refused at every write, from Kubernetes 1.30 on at those that touch it, and clients cannot
+//! decode the new one.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
@@ -7,7 +8,7 @@ use crdproof_schema::structural::compare::What;
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/type-kept",
     title: "no field changes its type inside an existing version",
-    why: "Stored objects no longer fit the schema, so every update of them is refused, and clients built against the old type cannot decode the new one.",
+    why: "Stored objects no longer fit the schema, so updates of them are refused (from Kubernetes 1.30 on those that touch the value), and clients built against the old type cannot decode the new one.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/deprecation-policy/#fields-of-rest-resources",
         "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#on-compatibility",

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 use super::shared::failure;
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
-use crate::evidence::{Ask, Certificate, Outcome, Transport};
+use crate::evidence::{Certificate, Outcome, Purpose, Transport};
 use crate::subject::Crd;
 
 pub(crate) const CHECK: Check = Check {
@@ -30,7 +30,7 @@ const NOTICE_DAYS: i64 = 30;
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let mut failures = Vec::new();
     let mut examined = 0;
-    for exchange in evidence.exchanges.iter().filter(|exchange| exchange.ask == Ask::Certificate) {
+    for exchange in evidence.exchanges.iter().filter(|exchange| exchange.ask == Purpose::Certificate) {
         let Outcome::Met(transport) = &exchange.outcome else { continue };
         examined += 1;
         match &**transport {
@@ -93,7 +93,7 @@ fn expected(crd: &Crd) -> Option<String> {
     Some(host.to_owned())
 }
 
-/// Whether a name of a certificate covers a host; a star stands for one label.
+/// Returns whether a name of a certificate covers a host; a star stands for one label.
 fn covers(name: &str, host: &str) -> bool {
     let rest = |text: &str| text.split_once('.').map(|(_, rest)| rest.to_ascii_lowercase());
     match name.strip_prefix("*.") {

@@ -1,8 +1,8 @@
 //! Answers do not depend on what else is in flight.
 
-use super::shared::{failure, shown};
+use super::shared::{failure, with_exchange};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Ask, Exchange};
+use crate::evidence::{Exchange, Purpose};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/concurrent-calls-agree",
@@ -23,20 +23,20 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let mut failures = Vec::new();
     let mut examined = 0;
     for exchange in evidence.exchanges {
-        let Ask::Concurrent(alone) = exchange.ask else { continue };
+        let Purpose::Concurrent(alone) = exchange.ask else { continue };
         let Some(Ok(alone)) = evidence.exchanges.get(alone).map(Exchange::converted) else { continue };
         examined += 1;
         match exchange.converted() {
             Ok(objects) if objects == alone => {}
             Ok(_) => {
-                failures.push(shown(
+                failures.push(with_exchange(
                     evidence,
                     exchange,
                     failure("the answer differs from the one to the same request alone", "differs"),
                 ));
             }
             Err(why) => {
-                failures.push(shown(
+                failures.push(with_exchange(
                     evidence,
                     exchange,
                     failure(format!("among others the request was answered by {why}"), "fails"),

@@ -2,7 +2,7 @@
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Ask;
+use crate::evidence::Purpose;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/empty-batch-answered",
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::each(
         evidence,
-        |exchange| exchange.ask == Ask::EmptyBatch,
+        |exchange| exchange.ask == Purpose::EmptyBatch,
         |exchange| {
             let why = exchange.answer().err()?;
             Some(failure(format!("a request without objects was answered by {why}"), "empty"))

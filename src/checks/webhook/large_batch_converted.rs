@@ -2,7 +2,7 @@
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Ask;
+use crate::evidence::Purpose;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/large-batch-converted",
@@ -20,5 +20,5 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    shared::all_convert(evidence, |ask| *ask == Ask::LargeBatch)
+    shared::all_convert(evidence, |ask| *ask == Purpose::LargeBatch)
 }

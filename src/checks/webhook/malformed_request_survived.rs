@@ -2,7 +2,7 @@
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Ask, Exchange, Outcome};
+use crate::evidence::{Exchange, Outcome, Purpose};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/malformed-request-survived",
@@ -23,12 +23,12 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let relevant = |exchange: &Exchange| matches!(exchange.ask, Ask::Malformed(_) | Ask::Afterwards);
+    let relevant = |exchange: &Exchange| matches!(exchange.ask, Purpose::Malformed(_) | Purpose::Afterwards);
     shared::each(evidence, relevant, |exchange| match (&exchange.ask, &exchange.outcome) {
-        (Ask::Malformed(what), Outcome::Failed(why)) => {
+        (Purpose::Malformed(what), Outcome::Failed(why)) => {
             Some(failure(format!("{what}: no answer ({why})"), what).severity(Severity::Warning))
         }
-        (Ask::Malformed(what), Outcome::Answered { .. }) => {
+        (Purpose::Malformed(what), Outcome::Answered { .. }) => {
             let objects = exchange.converted().unwrap_or_default();
             let failure = || failure(format!("{what}: answered with Success and objects"), what);
             (!objects.is_empty()).then(|| failure().severity(Severity::Warning))

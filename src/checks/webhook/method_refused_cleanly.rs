@@ -2,7 +2,7 @@
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Ask, Outcome};
+use crate::evidence::{Outcome, Purpose};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/method-refused-cleanly",
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::each(
         evidence,
-        |exchange| exchange.ask == Ask::Method,
+        |exchange| exchange.ask == Purpose::Method,
         |exchange| {
             let said = match &exchange.outcome {
                 Outcome::Answered { status: 400..=499, .. } | Outcome::Met(_) => return None,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Ask, Exchange};
+use crate::evidence::{Exchange, Purpose};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/mixed-batch-converted",
@@ -23,8 +23,8 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    let mixed = |exchange: &Exchange| exchange.ask == Ask::MixedBatch;
-    match shared::all_convert(evidence, |ask| *ask == Ask::MixedBatch) {
+    let mixed = |exchange: &Exchange| exchange.ask == Purpose::MixedBatch;
+    match shared::all_convert(evidence, |ask| *ask == Purpose::MixedBatch) {
         Verdict::Passed { .. } => shared::each(evidence, mixed, |exchange| {
             let request = exchange.review()["request"].take();
             let sent = request["objects"].as_array()?.iter();
@@ -41,12 +41,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     }
 }
 
-/// What became of the same object in a request of its own.
+/// Returns what became of the same object in a request of its own.
 fn alone(evidence: &Evidence<'_>, object: &Value, desired: &Value) -> Option<Value> {
     let object = nameless(object);
     let same = |exchange: &&Exchange| {
         let request = exchange.review()["request"].take();
-        exchange.ask == Ask::Conversion
+        exchange.ask == Purpose::Conversion
             && request["desiredAPIVersion"] == *desired
             && request["objects"].get(0).is_some_and(|sent| nameless(sent) == object)
     };

@@ -2,7 +2,7 @@
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Ask;
+use crate::evidence::Purpose;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/refusal-explained",
@@ -24,7 +24,7 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::each(
         evidence,
-        |exchange| exchange.ask == Ask::UnknownVersion,
+        |exchange| exchange.ask == Purpose::UnknownVersion,
         |exchange| {
             let problem = match exchange.answer() {
                 Err(why) => format!("a version that does not exist was answered by {why}"),

@@ -2,7 +2,7 @@
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Ask, NotConverted};
+use crate::evidence::{NotConverted, Purpose};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/same-version-explained",
@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::each(
         evidence,
-        |exchange| exchange.ask == Ask::SameVersion,
+        |exchange| exchange.ask == Purpose::SameVersion,
         |exchange| match exchange.converted() {
             Ok(converted) => {
                 let sent = exchange.review()["request"]["objects"].clone();

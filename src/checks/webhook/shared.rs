@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use crate::checks::{Evidence, Failure, Verdict};
-use crate::evidence::{Ask, Exchange, Outcome, redacted_review};
+use crate::evidence::{Exchange, Outcome, Purpose, redacted_review};
 use crdproof_schema::text::truncate;
 
-/// How much of a body is worth showing.
-const SHOWN: usize = 600;
+/// The size of the excerpt of a body.
+const MAX_SHOWN: usize = 600;
 
 /// A failure. The key tells failures of one check apart; which exchange showed it does not.
 pub(super) fn failure(message: impl Into<String>, key: &str) -> Failure {
@@ -15,7 +15,7 @@ pub(super) fn failure(message: impl Into<String>, key: &str) -> Failure {
 }
 
 /// A failure with the exchange as its evidence, without secrets.
-pub(super) fn shown(evidence: &Evidence<'_>, exchange: &Exchange, failure: Failure) -> Failure {
+pub(super) fn with_exchange(evidence: &Evidence<'_>, exchange: &Exchange, failure: Failure) -> Failure {
     let said = match &exchange.outcome {
         Outcome::Answered { status, body, .. } => format!("HTTP {status}: {}", redacted(evidence, body)),
         Outcome::Failed(why) => why.clone(),
@@ -27,9 +27,9 @@ pub(super) fn shown(evidence: &Evidence<'_>, exchange: &Exchange, failure: Failu
 /// A body as it may be shown.
 fn redacted(evidence: &Evidence<'_>, body: &str) -> String {
     match redacted_review(body, &|version, object| evidence.redact(version, object)) {
-        Some(review) => truncate(&review.to_string(), SHOWN),
-        None if evidence.show_secrets => truncate(body, SHOWN),
-        None => format!("{} bytes that are no JSON", body.len()),
+        Some(review) => truncate(&review.to_string(), MAX_SHOWN),
+        None if evidence.show_secrets => truncate(body, MAX_SHOWN),
+        None => format!("{} bytes that are not JSON", body.len()),
     }
 }
 
@@ -55,7 +55,7 @@ fn each_read<T>(
         if let Some(failure) = judge(exchange, content)
             && failures.iter().all(|known| known.key != failure.key)
         {
-            failures.push(shown(evidence, exchange, failure));
+            failures.push(with_exchange(evidence, exchange, failure));
         }
     }
     Verdict::from_failures(failures, examined)
@@ -83,7 +83,7 @@ pub(super) fn each_success(
 }
 
 /// Requires that requests of a sort are converted whole, each object to the desired version.
-pub(super) fn all_convert(evidence: &Evidence<'_>, sort: impl Fn(&Ask) -> bool) -> Verdict {
+pub(super) fn all_convert(evidence: &Evidence<'_>, sort: impl Fn(&Purpose) -> bool) -> Verdict {
     each(
         evidence,
         |exchange| sort(&exchange.ask),
@@ -106,7 +106,7 @@ pub(super) fn all_convert(evidence: &Evidence<'_>, sort: impl Fn(&Ask) -> bool) 
     )
 }
 
-/// Whether the request is one that an API server could send.
+/// Returns whether the request is one that an API server could send.
 fn is_proper(exchange: &Exchange) -> bool {
-    !matches!(exchange.ask, Ask::Malformed(_) | Ask::Method | Ask::Certificate)
+    !matches!(exchange.ask, Purpose::Malformed(_) | Purpose::Method | Purpose::Certificate)
 }

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::shared::{failure, shown};
+use super::shared::{failure, with_exchange};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Ask, Exchange};
+use crate::evidence::{Exchange, Purpose};
 use crate::subject::Period;
 
 pub(crate) const CHECK: Check = Check {
@@ -25,7 +25,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// What a request may cost, and each object of it, in microseconds, where the subject does not say.
+/// The default time limits of a request and of each object in it, in microseconds.
 const REQUEST: u64 = 50_000;
 const OBJECT: u64 = 8_000;
 
@@ -40,7 +40,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         budget.map_or((REQUEST, OBJECT), |budget| (micros(budget.per_call), micros(budget.per_object)));
     let allowed = |objects: usize| request.saturating_add(object.saturating_mul(objects as u64));
     let plain = |exchange: &&Exchange| {
-        matches!(exchange.ask, Ask::Conversion | Ask::LargeBatch | Ask::MixedBatch | Ask::Repeated)
+        matches!(exchange.ask, Purpose::Conversion | Purpose::LargeBatch | Purpose::MixedBatch | Purpose::Repeated)
     };
     let mut late = Vec::new();
     let mut taken: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
@@ -69,14 +69,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             exchange.micros / 1000,
             allowed(*objects) / 1000
         );
-        let failure = shown(evidence, exchange, failure(message, "late"));
+        let failure = with_exchange(evidence, exchange, failure(message, "late"));
         let rest = failure.evidence.clone().unwrap_or_default();
         failure.evidence(format!("{}{rest}", table(taken, allowed)))
     });
     Verdict::from_failures(worst.into_iter().collect(), examined)
 }
 
-/// How long requests took, by how many objects they had.
+/// Returns how long requests took, by how many objects they had.
 fn table(taken: BTreeMap<usize, Vec<u64>>, allowed: impl Fn(usize) -> u64) -> String {
     let mut text =
         format!("{:>7} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "objects", "requests", "p50", "p90", "p99", "allowed");

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::SubjectArgs;
 use super::replay::SecretArgs;
+use super::{CommandArgs, SubjectArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
@@ -52,11 +52,13 @@ pub(crate) struct NamedSubjectArgs {
     /// CRDs instead of a subject file: files or folders; repeatable.
     #[arg(long = "crd", value_name = "SOURCE")]
     crds: Vec<String>,
+    #[command(flatten)]
+    commands: CommandArgs,
 }
 
 impl NamedSubjectArgs {
     pub(crate) fn subject(&self) -> SubjectArgs {
-        SubjectArgs { sources: self.crds.clone(), file: self.file.clone() }
+        SubjectArgs { sources: self.crds.clone(), file: self.file.clone(), commands: self.commands }
     }
 }
 

@@ -64,7 +64,7 @@ pub(crate) struct EnvUseArgs {
     pub(crate) format: TextFormat,
 }
 
-/// Where binaries may come from.
+/// The sources of binaries.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "API server binaries")]
 pub(crate) struct EnvSourceArgs {
@@ -146,7 +146,7 @@ pub(crate) enum Provider {
     Kubeconfig,
 }
 
-/// How API servers are started.
+/// The settings of API servers.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "API servers")]
 pub(crate) struct ServerArgs {
@@ -236,7 +236,7 @@ fn switch(text: &str) -> Result<(String, bool), String> {
 }
 
 impl ServerArgs {
-    /// How the server is had.
+    /// Returns how the server is had.
     pub(crate) fn provider(&self) -> Provider {
         self.provider.unwrap_or(Provider::Local)
     }

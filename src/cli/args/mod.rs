@@ -1,5 +1,6 @@
 //! Flags and arguments.
 
+pub(crate) mod about;
 pub(crate) mod audit;
 pub(crate) mod convert;
 pub(crate) mod demo;
@@ -9,6 +10,7 @@ pub(crate) mod migrate;
 pub(crate) mod minimum;
 pub(crate) mod preflight;
 pub(crate) mod replay;
+mod subject;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -17,6 +19,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use crdproof_schema::kubernetes::KubeVersion;
 
 use crate::subject::Period;
+pub(crate) use subject::{CommandArgs, SubjectArgs};
 
 /// Tests the versions of Kubernetes CRDs, their converter and samples, and gives a verdict with evidence.
 #[derive(Debug, Parser)]
@@ -139,24 +142,19 @@ pub(crate) enum Command {
     Env(env::EnvArgs),
     /// Print completions for a shell.
     #[command(after_help = "Example:\n  crdproof completions bash")]
-    Completions(CompletionsArgs),
+    Completions(about::CompletionsArgs),
+    /// Write a man page for each command.
+    #[command(after_help = "Example:\n  crdproof man man1")]
+    Man(about::ManArgs),
     /// Print the JSON Schema of a file that crdproof reads or writes.
     #[command(after_help = "Example:\n  crdproof schema subject")]
-    Schema(SchemaArgs),
+    Schema(about::SchemaArgs),
+    /// Print the version of crdproof, and what it was built from.
+    #[command(after_help = "Example:\n  crdproof version --verbose")]
+    Version(about::VersionArgs),
 }
 
-/// The subject.
-#[derive(Debug, Args)]
-pub(crate) struct SubjectArgs {
-    /// CRDs: files, directories, git:REF:PATH, or - for standard input.
-    #[arg(value_name = "SOURCE", conflicts_with = "file")]
-    pub(crate) sources: Vec<String>,
-    /// The subject file [default: crdproof.yaml, where no SOURCE is given].
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-}
-
-/// Which checks.
+/// The selection of checks.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to check")]
 pub(crate) struct SelectionArgs {
@@ -175,12 +173,12 @@ pub(crate) struct SelectionArgs {
     /// Objects to generate for every version and try on the converter [default: what the suites say].
     #[arg(long, value_name = "NUMBER")]
     pub(crate) objects: Option<usize>,
-    /// How long objects of one CRD are tried, such as 90s or 5m; what was tried until then is judged.
+    /// How long objects of one CRD are tried, such as 90s or 5m; what was tried until then is judged [default: 2m].
     #[arg(long, value_name = "DURATION")]
     pub(crate) time: Option<Period>,
 }
 
-/// How to report and when to fail.
+/// The reports to write, and when to fail.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportArgs {
@@ -221,7 +219,7 @@ pub(crate) struct RunArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// Which API servers.
+/// The selection of API servers.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "API servers")]
 pub(crate) struct MatrixArgs {
@@ -277,6 +275,8 @@ pub(crate) struct DiffArgs {
     /// What to write to stdout: text writes nothing, markdown the upgrade guide, json the report.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: DiffFormat,
+    #[command(flatten)]
+    pub(crate) commands: CommandArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 }
@@ -341,30 +341,6 @@ pub(crate) struct MergeArgs {
     pub(crate) sources: Vec<String>,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArgs {
-    /// The shell.
-    #[arg(value_enum)]
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SchemaArgs {
-    /// Which file.
-    #[arg(value_enum)]
-    pub(crate) of: SchemaOf,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SchemaOf {
-    /// The subject file, crdproof.yaml.
-    Subject,
-    /// A suite file.
-    Suite,
-    /// The JSON report.
-    Report,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::TextFormat;
 use super::env::ServerArgs;
+use super::{CommandArgs, TextFormat};
 
 #[derive(Debug, Args)]
 pub(crate) struct PreflightArgs {
@@ -15,6 +15,8 @@ pub(crate) struct PreflightArgs {
     /// The subject file [default: crdproof.yaml, where there is one].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) commands: CommandArgs,
     /// Judge by version alone, without probes.
     #[arg(long)]
     pub(crate) no_probes: bool,

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::FalseyValueParser;
 
 use super::convert::NamedSubjectArgs;
-use super::{ReportArgs, SubjectArgs};
+use super::{CommandArgs, ReportArgs, SubjectArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
@@ -26,16 +26,18 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     pub(crate) prune: bool,
     #[command(flatten)]
+    pub(crate) commands: CommandArgs,
+    #[command(flatten)]
     pub(crate) secrets: SecretArgs,
 }
 
 impl ReplayArgs {
     pub(crate) fn subject(&self) -> SubjectArgs {
-        SubjectArgs { sources: Vec::new(), file: self.file.clone() }
+        SubjectArgs { sources: Vec::new(), file: self.file.clone(), commands: self.commands }
     }
 }
 
-/// What may be shown.
+/// The handling of secrets.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct SecretArgs {
     /// Show values of fields that look secret, instead of •••.
@@ -43,7 +45,7 @@ pub(crate) struct SecretArgs {
     pub(crate) show_secrets: bool,
 }
 
-/// What a run keeps.
+/// The counterexamples that a run keeps.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct KeepArgs {
@@ -81,7 +83,7 @@ pub(crate) struct JudgeArgs {
 }
 
 impl JudgeArgs {
-    /// Whether anything else is to be judged than what was.
+    /// Returns whether anything else is to be judged than what was.
     pub(crate) fn chooses(&self) -> bool {
         !(self.suites.is_empty() && self.only.is_empty() && self.except.is_empty())
     }

@@ -51,7 +51,7 @@ pub(super) fn assets() -> Result<Option<Assets>> {
     Ok(Sources::from_environment().assets.map(|folder| given(&folder).map_err(install_error)).transpose()?)
 }
 
-/// What the flags and the environment say about sources.
+/// Returns what the flags and the environment say about sources.
 pub(crate) fn sources(args: &EnvSourceArgs) -> Sources {
     Sources {
         assets: args.assets.clone().or_else(|| Sources::from_environment().assets),
@@ -87,7 +87,8 @@ pub(crate) fn with_progress<T>(
     Ok(result.map_err(install_error)?)
 }
 
-/// What of this machine a subject's converter may need. The programs of an API server are only had where it does.
+/// Returns what of this machine a subject's converter may need. The programs of an API server are only had where it
+/// does.
 pub(super) fn means(subject: &Subject, is_needed: bool, console: Console) -> Result<Means> {
     let process = subject.file.converter.as_ref().and_then(|converter| converter.process.as_ref());
     let mut means = Means { server: None, kubeconfig: run::kubeconfigs() };

@@ -17,10 +17,10 @@ const SAMPLES: [&str; 4] = ["samples", "sample", "examples", "example"];
 /// Folders in which objects may be wrong on purpose.
 const TESTS: [&str; 5] = ["test", "tests", "e2e", "hack", "docs"];
 
-/// Where managers have their main function.
+/// The usual paths of a manager's main function.
 const MAINS: [&str; 2] = ["cmd/main.go", "main.go"];
 
-/// What was found below a folder. Paths are relative to it.
+/// The files that were found below a folder. Paths are relative to it.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The CRDs, by name.
@@ -31,7 +31,7 @@ pub(super) struct Found {
     pub(super) chart: Option<String>,
     /// Where samples are.
     pub(super) sample_paths: Vec<String>,
-    /// Files that are no plain YAML.
+    /// Files that are not plain YAML.
     pub(super) unreadable: usize,
     /// The kustomization that installs the CRDs of the first path, with the names that things have in a cluster.
     pub(super) installed_by: Option<String>,
@@ -53,7 +53,7 @@ impl File {
         self.documents.iter().filter(whole).filter_map(|node| Crd::read(node.clone()).ok())
     }
 
-    /// Whether it holds nothing but CRDs.
+    /// Returns whether it holds nothing but CRDs.
     fn is_dedicated(&self) -> bool {
         self.documents.iter().all(Crd::is_crd)
     }

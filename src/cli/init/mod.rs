@@ -38,7 +38,7 @@ pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
     let proposals = text::proposals(&args.folder, &found, &read.crds, &installed(&args.folder, &found));
     let mut chosen = None;
     if ask::is_possible(args) {
-        tell(console, &found, &read, &names, true);
+        print_found(console, &found, &read, &names, true);
         if !ask::confirm(console, &format!("write {} for them?", file.display())) {
             console.say("○ nothing was written");
             return Ok(Exit::Success);
@@ -62,7 +62,7 @@ pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
             console.print(&format!("{answer:#}\n"))?;
         }
         _ if ask::is_possible(args) => {}
-        _ => tell(console, &found, &read, &names, false),
+        _ => print_found(console, &found, &read, &names, false),
     }
     if let (Some(planned), TextFormat::Text) = (planned, args.format) {
         console.say(&format!("✔ plan: {planned} checks of suite quick"));
@@ -86,7 +86,7 @@ fn choose(console: Console, proposals: &[Proposal]) -> Option<usize> {
     (chosen < proposals.len()).then_some(chosen)
 }
 
-fn tell(console: Console, found: &Found, read: &Manifests, names: &[&str], asks: bool) {
+fn print_found(console: Console, found: &Found, read: &Manifests, names: &[&str], asks: bool) {
     let s = if names.len() == 1 { "" } else { "s" };
     console.say(&format!("✔ found {} CRD{s}: {}", names.len(), names.join(", ")));
     if asks && !found.crd_paths.is_empty() {
@@ -96,7 +96,7 @@ fn tell(console: Console, found: &Found, read: &Manifests, names: &[&str], asks:
         console.say(&format!("✔ found samples in {}", found.sample_paths.join(", ")));
     }
     if found.unreadable > 0 {
-        console.say(&format!("○ {} files are no plain YAML (templates?) and were passed over", found.unreadable));
+        console.say(&format!("○ {} files are not plain YAML (templates?) and were passed over", found.unreadable));
     }
     for what in &read.not_applied {
         console.say(&format!("○ {what}"));

@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::find::{Found, as_text};
 use crate::subject::Crd;
 
-/// Where editors find the schema of the file.
+/// The address of the schema of the file, for editors.
 pub(super) const SCHEMA: &str =
     "https://raw.githubusercontent.com/crdproof/crdproof/main/docs/subject-file.schema.json";
 
 /// A way to reach the conversion webhook.
 pub(super) struct Proposal {
-    /// What it is, for people.
+    /// The name for people.
     pub(super) title: &'static str,
     /// The keys of the subject file.
     pub(super) yaml: String,
@@ -93,7 +93,7 @@ pub(super) fn proposals(base: &Path, found: &Found, crds: &[Crd], installed: &[C
     own.into_iter().chain([Proposal { title, yaml: webhook(deployed, path) }]).collect()
 }
 
-/// How to reach the conversion webhook.
+/// Returns how to reach the conversion webhook.
 fn converter(crds: &[Crd], proposals: &[Proposal], chosen: Option<usize>) -> String {
     let Some(crd) = crds.iter().find(|crd| crd.conversion.strategy == "Webhook") else { return String::new() };
     let others = crds.iter().filter(|other| other.conversion.strategy == "Webhook").count() - 1;

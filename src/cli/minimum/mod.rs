@@ -1,15 +1,15 @@
 //! `minimum`: which Kubernetes release a subject needs, derived and then proven.
 
-mod answer;
-mod windows;
+mod text;
 mod with;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::operate::minimum::{self, Lack, Sight};
+use crate::checks::minimum::bisect::{Search, most_questions};
+use crate::checks::minimum::{Answer, Gap, ReleaseResult, Requirements, Searched, Tested, judge, suspects};
+use crate::operate::minimum;
 use crate::run::Redactor;
-use crate::run::bisect::{Search, most_questions};
 use crate::subject::Subject;
 use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
@@ -27,9 +27,8 @@ use super::exit::Exit;
 use super::progress::Live;
 use super::servers::cluster_error;
 use super::subject::load;
-use answer::{Answer, Derived, Found, Tested};
 
-/// A installed release.
+/// An installed release.
 struct Release {
     version: KubeVersion,
     folder: PathBuf,
@@ -38,23 +37,23 @@ struct Release {
 /// Finds the lowest release.
 pub(crate) fn minimum(args: &MinimumArgs, console: Console) -> Result<Exit> {
     let subject = load(&args.subject)?;
-    let derived = Derived::of(&subject);
+    let requirements = Requirements::of(&subject);
     // What is wrong with the question is known before a server is looked for.
     if let Some(name) = &args.with {
         with::question(name, KubeVersion::NEWEST, args.seed, &subject)?;
     }
     let answer = if args.derive_only {
-        Answer::derived_only(&subject, derived)
+        Answer::derived_only(&subject, requirements)
     } else {
         let releases = installed(&env::store()?, &args.kubernetes)?;
-        let Some(answer) = prove(&subject, derived, &releases, args, console)? else {
+        let Some(answer) = prove(&subject, requirements, &releases, args, console)? else {
             return Ok(interrupted(console));
         };
         answer
     };
     match args.format {
         TextFormat::Json => console.print(&format!("{}\n", serde_json::to_string_pretty(&answer)?))?,
-        TextFormat::Text => console.print(&answer.text())?,
+        TextFormat::Text => console.print(&text::text(&answer))?,
     }
     Ok(if answer.minimum.is_some() { Exit::Success } else { Exit::Findings })
 }
@@ -96,90 +95,96 @@ fn installed(store: &Store, selectors: &[String]) -> Result<Vec<Release>> {
     Ok(all)
 }
 
-/// Asks one release after the other. `None` where it was interrupted.
+/// Tests one release after the other. Returns `None` if interrupted.
 fn prove(
     subject: &Subject,
-    derived: Derived,
+    requirements: Requirements,
     releases: &[Release],
     args: &MinimumArgs,
     console: Console,
 ) -> Result<Option<Answer>> {
     let versions: Vec<KubeVersion> = releases.iter().map(|release| release.version).collect();
-    // What a command or a suite asks, the table does not know.
-    let whatever = !args.command.is_empty() || args.with.is_some();
-    let touched = windows::touched(subject, &derived, &versions, whatever);
-    // What a known defect may spoil says nothing about the order of releases, and is tried apart. The newest always counts.
-    let aside = |index: &usize| index + 1 < versions.len() && touched.iter().any(|one| one.has(versions[*index]));
-    let (apart, ordered): (Vec<usize>, Vec<usize>) = (0..versions.len()).partition(aside);
-    let guess = ordered.iter().position(|index| derived.allows(versions[*index]));
-    let mut search = Search::new(ordered.len(), guess.filter(|_| !whatever));
+    // The table does not know what a command or a suite needs.
+    let custom = !args.command.is_empty() || args.with.is_some();
+    let suspects = suspects(subject, &requirements, &versions, custom);
+    // A release with a known defect says nothing about the order of releases, so it is tested separately. The newest always
+    // counts.
+    let is_suspect = |index: &usize| index + 1 < versions.len() && suspects.iter().any(|one| one.has(versions[*index]));
+    let (apart, ordered): (Vec<usize>, Vec<usize>) = (0..versions.len()).partition(is_suspect);
+    let guess = ordered.iter().position(|index| requirements.allow(versions[*index]));
+    let mut search = Search::new(ordered.len(), guess.filter(|_| !custom));
     let mut tested: Vec<Option<Tested>> = releases.iter().map(|_| None).collect();
-    let mut wrong: Vec<Lack> = Vec::new();
+    let mut wrong: Vec<Gap> = Vec::new();
     let most = most_questions(ordered.len());
     console.say(&format!("○ {} installed releases, at most {most} servers", releases.len()));
     let redact = Redactor::over(subject, false);
-    let ask = |index: usize, wrong: Option<&[Lack]>| -> Result<Option<(Tested, Vec<Lack>)>> {
+    let test = |index: usize, wrong: Option<&[Gap]>| -> Result<Option<(Tested, Vec<Gap>)>> {
         let started = Instant::now();
         // A command prints by itself, and a suite shows its own steps.
-        let live = Live::new(console, whatever);
+        let live = Live::new(console, custom);
         live.show(format!("Kubernetes {}: installing CRDs, sending objects", versions[index]));
-        let Some(mut sight) = visit(&releases[index], subject, args, console)? else { return Ok(None) };
-        sight.reword(&|text| redact.redact(text));
-        // Where the first, the newest, has everything by table, what it does is right, and we were wrong.
-        let ours = if derived.allows(versions[index]) { sight.expectations() } else { Vec::new() };
-        sight.without(wrong.unwrap_or(&ours));
+        let Some(mut result) = test_release(&releases[index], subject, args, console)? else { return Ok(None) };
+        result.redact(&|text| redact.redact(text));
+        // If the newest release has every feature by table, it is right, and our expectation was wrong.
+        let ours = if requirements.allow(versions[index]) { result.wrong_expectations() } else { Vec::new() };
+        result.excuse(wrong.unwrap_or(&ours));
         drop(live);
-        let sign = if sight.is_good() { '✔' } else { '✗' };
+        let sign = if result.is_good() { '✔' } else { '✗' };
         console.say(&format!("{sign} {} after {:.1} s", versions[index], started.elapsed().as_secs_f64()));
-        Ok(Some((Tested { release: versions[index], good: sight.is_good(), sight }, ours)))
+        Ok(Some((Tested { release: versions[index], good: result.is_good(), result }, ours)))
     };
     while let Some(at) = search.next() {
         let index = ordered[at];
-        let first = search.asked() == 0;
-        let Some((one, ours)) = ask(index, (!first).then_some(&wrong))? else { return Ok(None) };
+        let first = search.answered() == 0;
+        let Some((one, ours)) = test(index, (!first).then_some(&wrong))? else { return Ok(None) };
         if first {
             wrong = ours;
         }
-        search.tell(at, one.good);
+        search.record(at, one.good);
         tested[index] = Some(one);
     }
     let bound = search.bound();
-    let servers = search.asked();
-    // Below what does not work anyway, nobody needs to know.
+    let servers = search.answered();
+    // Releases below one that fails do not matter.
     let above = bound.below.map_or(0, |below| ordered[below]);
     for index in apart.into_iter().filter(|index| bound.lowest.is_some() && *index >= above) {
-        let Some((one, _)) = ask(index, Some(&wrong))? else { return Ok(None) };
+        let Some((one, _)) = test(index, Some(&wrong))? else { return Ok(None) };
         tested[index] = Some(one);
     }
-    let found = Found {
+    let searched = Searched {
         lowest: bound.lowest.map(|at| ordered[at]),
         strays: bound.strays.iter().map(|at| ordered[*at]).collect(),
         servers,
     };
-    Ok(Some(Answer::proven(subject, derived, &versions, tested, &found, &touched)))
+    Ok(Some(Answer::proven(subject, requirements, &versions, tested, &searched, &suspects)))
 }
 
-/// What one release says.
-fn visit(release: &Release, subject: &Subject, args: &MinimumArgs, console: Console) -> Result<Option<Sight>> {
+/// Tests one release. Returns `None` if interrupted.
+fn test_release(
+    release: &Release,
+    subject: &Subject,
+    args: &MinimumArgs,
+    console: Console,
+) -> Result<Option<ReleaseResult>> {
     if let Some(name) = &args.with {
         let question = with::question(name, release.version, args.seed, subject)?;
-        return with::ask(&question, subject, console);
+        return with::test(&question, subject, console);
     }
-    let seen = runtime::block_on(async {
+    let result = runtime::block_on(async {
         let builder = Local::builder(Binaries::in_folder(&release.folder));
         let Some(server) = runtime::unless_interrupted(builder.start()).await else { return Ok(None) };
         let server = Server::Local(Box::new(server?));
-        let looking = async {
+        let testing = async {
             match args.command.as_slice() {
-                [] => minimum::look(&server, subject, args.seed).await,
-                words => minimum::ask(&server, subject, words, args.timeout.0).await,
+                [] => minimum::attempt(&server, subject, args.seed).await.map(|attempts| judge(&attempts)),
+                words => minimum::run_command(&server, subject, words, args.timeout.0).await,
             }
         };
-        let seen = runtime::unless_interrupted(looking).await;
+        let result = runtime::unless_interrupted(testing).await;
         let stopped = server.stop().await;
-        let seen = seen.transpose()?;
+        let result = result.transpose()?;
         stopped?;
-        Ok::<_, ClusterError>(seen)
+        Ok::<_, ClusterError>(result)
     });
-    Ok(seen.map_err(cluster_error)?.map_err(cluster_error)?)
+    Ok(result.map_err(cluster_error)?.map_err(cluster_error)?)
 }

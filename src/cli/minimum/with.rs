@@ -1,9 +1,9 @@
-//! A suite or a check as the question: its scenarios are made on each release that is asked.
+//! Tests a release with the scenarios of a suite or check.
 
+use crate::checks::minimum::{Gap, ReleaseResult};
 use crate::checks::{self, Severity};
 use crate::converter::Opened;
-use crate::operate::minimum::{Lack, Sight};
-use crate::report::Outcome;
+use crate::report::{Outcome, Report};
 use crate::run::{self as engine, Options};
 use crate::subject::Subject;
 use crate::subject::load::{InputError, Trouble};
@@ -19,7 +19,7 @@ use crate::cli::progress::Narrator;
 use crate::cli::servers::{matrix, run_error, servers};
 use crate::cli::subject::{options, settings};
 
-/// What a run on one release would be asked; `Err` where it says nothing about servers.
+/// Returns the flags of a run on one release; `Err` where the suite or check has no scenarios.
 pub(super) fn question(name: &str, release: KubeVersion, seed: u64, subject: &Subject) -> Result<Box<RunArgs>> {
     let wrong = |why: String| InputError::new(Trouble::Wrong, why);
     let (release, seed) = (release.to_string(), seed.to_string());
@@ -31,16 +31,16 @@ pub(super) fn question(name: &str, release: KubeVersion, seed: u64, subject: &Su
     }
     // The flags of `run` have their defaults in one place.
     let cli = Cli::try_parse_from(words).map_err(|error| wrong(error.to_string()))?;
-    let Command::Run(args) = cli.command else { return Err(wrong(format!("{name:?} is no question")).into()) };
+    let Command::Run(args) = cli.command else { return Err(wrong(format!("{name:?} is not a suite or check")).into()) };
     if settings(&args.selection, subject)?.scenarios().is_empty() {
-        let error = wrong(format!("{name} asks nothing of a server, so that no release decides"));
-        return Err(error.help("take serving, storage, apply or all, or one of their checks").into());
+        let error = wrong(format!("{name} has no scenarios, so it cannot decide between releases"));
+        return Err(error.help("use serving, storage, apply or all, or one of their checks").into());
     }
     Ok(args)
 }
 
-/// What comes of it on the release; `None` where it was interrupted.
-pub(super) fn ask(args: &RunArgs, subject: &Subject, console: Console) -> Result<Option<Sight>> {
+/// Runs it on the release. Returns `None` if interrupted.
+pub(super) fn test(args: &RunArgs, subject: &Subject, console: Console) -> Result<Option<ReleaseResult>> {
     let settings = settings(&args.selection, subject)?;
     let Some(servers) = servers(subject, &args.matrix)? else { return Ok(None) };
     let narrator = Narrator::new(console, false, false);
@@ -48,7 +48,7 @@ pub(super) fn ask(args: &RunArgs, subject: &Subject, console: Console) -> Result
     let stop = Stop::default();
     let run = || {
         let mut plan = engine::plan(subject, &settings, &matrix(Some(&servers), &narrator)?);
-        // Only what was seen on the server is of interest, and what does not need it says the same on all.
+        // Checks without a scenario give the same result on every release.
         plan.planned.retain(|planned| planned.check.scenario().is_some());
         let options = Options { endpoint, stop: stop.clone(), ..options(None) };
         let observations = engine::run_scenarios(&plan, &servers, &options, &|event| narrator.observe(event))?;
@@ -58,33 +58,38 @@ pub(super) fn ask(args: &RunArgs, subject: &Subject, console: Console) -> Result
     if stop.is_requested() {
         return Ok(None);
     }
-    let mut sight = Sight { tried: report.results.len(), ..Sight::default() };
-    let mut held = false;
+    Ok(Some(judge_report(&report)))
+}
+
+/// Judges a release by the report of a run on it.
+fn judge_report(report: &Report) -> ReleaseResult {
+    let mut release = ReleaseResult { tried: report.results.len(), ..ReleaseResult::default() };
+    let mut has_passed = false;
     let mut inconclusive = Vec::new();
     for result in &report.results {
-        let lack = |said: String| Lack::Verdict {
+        let gap = |message: String| Gap::Check {
             check: result.check.clone(),
             crd: result.crd.clone(),
             known_server_issue: result.outcome == Outcome::KnownServerIssue,
-            said,
+            message,
         };
         let reason = result.reason.clone().unwrap_or_default();
         match result.outcome {
-            Outcome::Passed => held = true,
-            Outcome::KnownServerIssue => sight.lacks.push(lack(reason)),
-            Outcome::Inconclusive => inconclusive.push(lack(reason)),
+            Outcome::Passed => has_passed = true,
+            Outcome::KnownServerIssue => release.gaps.push(gap(reason)),
+            Outcome::Inconclusive => inconclusive.push(gap(reason)),
             Outcome::Failed => {
                 let ours = report.findings.iter().filter(|one| one.check == result.check && one.crd == result.crd);
                 let bad = ours.filter(|one| one.severity == Severity::Error && one.waiver.is_none());
-                sight.lacks.extend(bad.map(|one| lack(one.message.clone())));
+                release.gaps.extend(bad.map(|one| gap(one.message.clone())));
             }
         }
     }
-    // Where something held, what could not be decided is worth a word; where nothing did, nothing is proven.
-    if held {
-        sight.notes.extend(inconclusive.iter().map(ToString::to_string));
-    } else if sight.lacks.is_empty() {
-        sight.lacks = inconclusive;
+    // If a check passed, inconclusive ones are worth a note; if none did, nothing is proven.
+    if has_passed {
+        release.notes.extend(inconclusive.iter().map(ToString::to_string));
+    } else if release.gaps.is_empty() {
+        release.gaps = inconclusive;
     }
-    Ok(Some(sight))
+    release
 }

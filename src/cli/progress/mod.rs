@@ -16,10 +16,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::console::{self, Console};
 
-/// How often a line is printed where stderr is no terminal.
+/// The interval of lines where stderr is not a terminal.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// How often the line of a terminal is drawn again, so that its clock goes on.
+/// The interval at which the line of a terminal is drawn again, so that its clock goes on.
 const TICK: Duration = Duration::from_millis(120);
 
 /// The one activity that is shown at a time. It disappears when this is dropped.

@@ -7,7 +7,7 @@ use super::{Live, install};
 use crate::checks::Verdict;
 use crate::cli::console::Console;
 use crate::cli::servers::describe;
-use crate::evidence::{Record, Seen, Trace};
+use crate::evidence::{Observation, Record, Trace};
 use crate::run::Event;
 
 /// Shows what happens during a run.
@@ -17,12 +17,12 @@ pub(crate) struct Narrator {
     state: Mutex<State>,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Default)]
 struct State {
     /// The step that each server is at.
     servers: BTreeMap<String, String>,
-    /// How many checks are judged, and how many there are.
+    /// The number of checks that are judged, and how many there are.
     judged: usize,
     checks: usize,
     /// The latest batch of objects.
@@ -111,12 +111,12 @@ impl Narrator {
 /// Returns what was delivered, line by line. Values may be secret, so only the places of drift are named.
 fn log(trace: &Trace) -> Vec<String> {
     let line = |record: &Record| match &record.seen {
-        Seen::Delivered(delivered) => {
+        Observation::Delivered(delivered) => {
             let places: Vec<&str> = delivered.differences.iter().map(|differs| differs.at.as_str()).collect();
             Some(format!("{delivered} {}", places.join(" ")).trim_end().to_owned())
         }
-        Seen::Health(health) => Some(health.to_string()),
-        Seen::Stopped(why) => Some(format!("stopped: {why}")),
+        Observation::Health(health) => Some(health.to_string()),
+        Observation::Stopped(why) => Some(format!("stopped: {why}")),
         _ => None,
     };
     trace.records.iter().filter_map(line).collect()

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::{Call, Listener, Reply};
-use crate::evidence::AdmissionSeen;
+use crate::evidence::ObservedAdmission;
 use crdproof_envtest::{ClusterError, HostAccess};
 
 /// Only objects with this label are shown to the recorder, so that nobody else's writes depend on it.
@@ -20,7 +20,7 @@ pub struct AdmissionRecorder {
 
 #[derive(Debug, Default)]
 struct State {
-    log: Mutex<Vec<AdmissionSeen>>,
+    log: Mutex<Vec<ObservedAdmission>>,
     refused: Mutex<Option<String>>,
 }
 
@@ -59,13 +59,13 @@ impl AdmissionRecorder {
         *self.state.refused.lock().unwrap_or_else(PoisonError::into_inner) = name.map(str::to_owned);
     }
 
-    /// How many requests came so far.
+    /// Returns how many requests came so far.
     pub fn count(&self) -> usize {
         self.state.log.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// The requests that came since there were so many.
-    pub fn since(&self, count: usize) -> Vec<AdmissionSeen> {
+    pub fn since(&self, count: usize) -> Vec<ObservedAdmission> {
         let log = self.state.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.get(count..).unwrap_or_default().to_vec()
     }
@@ -78,7 +78,7 @@ impl AdmissionRecorder {
 
 fn answer(state: &State, call: &Call) -> Reply {
     let Ok(review) = serde_json::from_slice::<Value>(&call.body) else {
-        return Reply::text(400, "this is no AdmissionReview");
+        return Reply::text(400, "this is not an AdmissionReview");
     };
     let request = &review["request"];
     let name = request["name"].as_str().unwrap_or_default();
@@ -94,9 +94,9 @@ fn answer(state: &State, call: &Call) -> Reply {
     Reply::json(&json!({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response}))
 }
 
-fn seen(registered: &str, request: &Value, allowed: bool) -> AdmissionSeen {
+fn seen(registered: &str, request: &Value, allowed: bool) -> ObservedAdmission {
     let text = |pointer: &str| request.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-    AdmissionSeen {
+    ObservedAdmission {
         registered: registered.to_owned(),
         operation: text("/operation"),
         name: text("/name"),

@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::{Answering, Call, Handler, Listener, Reply};
 use crate::converter::endpoint::{Endpoint, Request};
-use crate::evidence::{Outcome, ReviewSeen};
+use crate::evidence::{ObservedReview, Outcome};
 use crdproof_envtest::{ClusterError, HostAccess};
 
-/// What a proxy does instead of passing a review on.
+/// A fault of a proxy, instead of passing a review on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// Every review is refused with this message.
@@ -39,7 +39,7 @@ pub struct ConversionProxy {
 
 struct State {
     converter: Arc<dyn Endpoint>,
-    log: Mutex<Vec<ReviewSeen>>,
+    log: Mutex<Vec<ObservedReview>>,
     fault: Mutex<Option<Fault>>,
     /// How many reviews began, and which of them are not answered yet.
     begun: AtomicU64,
@@ -70,13 +70,13 @@ impl ConversionProxy {
         *self.state.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
     }
 
-    /// How many reviews came so far.
+    /// Returns how many reviews came so far.
     pub fn count(&self) -> usize {
         self.state.log.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// The reviews that came since there were so many.
-    pub fn since(&self, count: usize) -> Vec<ReviewSeen> {
+    pub fn since(&self, count: usize) -> Vec<ObservedReview> {
         let log = self.state.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.get(count..).unwrap_or_default().to_vec()
     }
@@ -183,12 +183,12 @@ fn failure(review: &Value, message: &str) -> Reply {
     }))
 }
 
-fn seen(review: &Value, answered: bool) -> ReviewSeen {
+fn seen(review: &Value, answered: bool) -> ObservedReview {
     let request = &review["request"];
     let empty = Vec::new();
     let objects = request["objects"].as_array().unwrap_or(&empty);
     let version = |text: &Value| text.as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
-    ReviewSeen {
+    ObservedReview {
         from: objects.iter().map(|object| version(&object["apiVersion"])).collect(),
         to: version(&request["desiredAPIVersion"]),
         uids: objects.iter().map(|object| object["metadata"]["uid"].as_str().unwrap_or_default().to_owned()).collect(),

@@ -29,7 +29,7 @@ pub struct Call {
     pub body: Vec<u8>,
 }
 
-/// What goes out.
+/// A response to be sent.
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// The status code.
@@ -55,16 +55,19 @@ impl Reply {
 /// An answer that is on its way.
 pub type Answering = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
-/// What answers requests.
+/// A handler of requests.
 pub trait Handler: Send + Sync + 'static {
     /// Answers one request.
     fn answer(self: Arc<Self>, call: Call) -> Answering;
 }
 
-/// A function answers at once.
+/// A function may take its time, and holds up no other call.
 impl<F: Fn(Call) -> Reply + Send + Sync + 'static> Handler for F {
     fn answer(self: Arc<Self>, call: Call) -> Answering {
-        Box::pin(async move { self(call) })
+        Box::pin(async move {
+            let answered = tokio::task::spawn_blocking(move || self(call)).await;
+            answered.unwrap_or_else(|error| Reply::text(500, format!("no answer: {error}")))
+        })
     }
 }
 
@@ -98,7 +101,7 @@ impl Listener {
     pub async fn start(access: &HostAccess, handler: impl Handler) -> Result<Self, ClusterError> {
         let ip: IpAddr = access.listen.parse().map_err(|_| ClusterError::Listen {
             address: access.listen.clone(),
-            why: "this is no IP address".into(),
+            why: "this is not an IP address".into(),
         })?;
         let names = Credentials::Own(vec![access.name.clone()]);
         Self::bind(SocketAddr::new(ip, 0), names, handler).await
@@ -136,7 +139,7 @@ impl Listener {
         self.task.stop().await;
     }
 
-    /// Where it listens.
+    /// Returns where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -2,31 +2,31 @@
 
 use serde_json::{Value, json};
 
-use super::Sight;
+use super::ProbeResult;
 use super::bench::{Bench, said};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::Answer;
 
 /// V08: a whole number was none of the numbers that a number field takes.
-pub(super) async fn whole_numbers(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn whole_numbers(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.plain(json!({"type": "object", "properties": {"ratio": {"type": "number"}}})).await?;
     let mut answers = Vec::new();
     for ratio in [json!(1), json!(1.5), json!(2)] {
         answers.push(bench.apply("v1", "m1", &json!({"ratio": ratio})).await?);
     }
-    Ok(numbers_taken(&answers))
+    Ok(numbers_accepted(&answers))
 }
 
-fn numbers_taken(answers: &[Answer]) -> Sight {
+fn numbers_accepted(answers: &[Answer]) -> ProbeResult {
     match answers.iter().find(|answer| !answer.is_success()) {
-        None => Sight::Good("1, 1.5 and 2 were applied".into()),
-        Some(answer) if answer.message().contains("cannot convert") => Sight::Bad(said(answer)),
-        Some(answer) => Sight::Unclear(said(answer)),
+        None => ProbeResult::Good("1, 1.5 and 2 were applied".into()),
+        Some(answer) if answer.message().contains("cannot convert") => ProbeResult::Bad(said(answer)),
+        Some(answer) => ProbeResult::Unclear(said(answer)),
     }
 }
 
 /// V11: items stayed in the order of the first apply.
-pub(super) async fn submitted_order(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn submitted_order(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let item = json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}});
     let list = json!({"type": "array", "items": item, "x-kubernetes-list-type": "map",
         "x-kubernetes-list-map-keys": ["name"]});
@@ -37,20 +37,20 @@ pub(super) async fn submitted_order(bench: &Bench<'_>) -> Result<Sight, ClusterE
     Ok(ordered(&bench.apply("v1", "m1", &spec(2, ["c", "a", "b"])).await?))
 }
 
-fn ordered(answer: &Answer) -> Sight {
+fn ordered(answer: &Answer) -> ProbeResult {
     let object = answer.json();
     let items = object["spec"]["list"].as_array().into_iter().flatten();
     let names: String = items.filter_map(|item| item["name"].as_str()).collect();
     let seen = format!("abc was stored, cab applied, and the order is {names}");
     match names.as_str() {
-        "cab" => Sight::Good(seen),
-        "abc" => Sight::Bad(seen),
-        _ => Sight::Unclear(format!("{seen}: {}", said(answer))),
+        "cab" => ProbeResult::Good(seen),
+        "abc" => ProbeResult::Bad(seen),
+        _ => ProbeResult::Unclear(format!("{seen}: {}", said(answer))),
     }
 }
 
 /// V34: an object that was withdrawn stayed behind without its fields, the required ones among them.
-pub(super) async fn emptied_parent(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn emptied_parent(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let part = json!({"type": "object", "nullable": true, "required": ["name"],
         "properties": {"name": {"type": "string"}}});
     bench.plain(json!({"type": "object", "properties": {"part": part}})).await?;
@@ -58,11 +58,11 @@ pub(super) async fn emptied_parent(bench: &Bench<'_>) -> Result<Sight, ClusterEr
     Ok(withdrawn(&bench.apply("v1", "m1", &json!({"part": Value::Null})).await?))
 }
 
-fn withdrawn(answer: &Answer) -> Sight {
+fn withdrawn(answer: &Answer) -> ProbeResult {
     match answer.status {
-        200 => Sight::Good(format!("null was applied, and the field is {}", answer.json()["spec"]["part"])),
-        422 if answer.message().contains("Required value") => Sight::Bad(said(answer)),
-        _ => Sight::Unclear(said(answer)),
+        200 => ProbeResult::Good(format!("null was applied, and the field is {}", answer.json()["spec"]["part"])),
+        422 if answer.message().contains("Required value") => ProbeResult::Bad(said(answer)),
+        _ => ProbeResult::Unclear(said(answer)),
     }
 }
 
@@ -80,7 +80,7 @@ mod tests {
     fn numbers_are_taken(#[case] refusals: &[(u16, &str)], #[case] expected: &str) {
         let mut answers = vec![answer(201, &json!({}))];
         answers.extend(refusals.iter().map(|(status, message)| refusal(*status, message)));
-        assert_eq!(word(&numbers_taken(&answers)), expected);
+        assert_eq!(word(&numbers_accepted(&answers)), expected);
     }
 
     #[rstest]

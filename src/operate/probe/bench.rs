@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::Sight;
+use super::ProbeResult;
 use crdproof_envtest::api::{Answer, Api, PatchKind, Query, Resource, definitions};
 use crdproof_envtest::retry;
 use crdproof_envtest::{ClusterError, Server};
 
 pub(super) const GROUP: &str = "probe.crdproof.dev";
 
-/// On everything that is no object of a probe's own kind.
+/// On everything that is not an object of a probe's own kind.
 pub(super) const LABEL: &str = "crdproof.dev/probe";
 
 /// A server and the names that a probe uses on it.
@@ -157,13 +157,14 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// What it means that a request is answered at all: a panic of its handler shows as 500, or ends the connection.
-pub(super) fn survived(asked: Result<Answer, ClusterError>) -> Result<Sight, ClusterError> {
+/// Returns what it means that a request is answered at all: a panic of its handler shows as 500, or ends the
+/// connection.
+pub(super) fn survived(asked: Result<Answer, ClusterError>) -> Result<ProbeResult, ClusterError> {
     Ok(match asked {
-        Ok(answer) if answer.is_success() => Sight::Good(said(&answer)),
-        Ok(answer) if answer.status >= 500 => Sight::Bad(said(&answer)),
-        Ok(answer) => Sight::Unclear(said(&answer)),
-        Err(ClusterError::Transport { why, .. }) => Sight::Bad(format!("the connection broke: {why}")),
+        Ok(answer) if answer.is_success() => ProbeResult::Good(said(&answer)),
+        Ok(answer) if answer.status >= 500 => ProbeResult::Bad(said(&answer)),
+        Ok(answer) => ProbeResult::Unclear(said(&answer)),
+        Err(ClusterError::Transport { why, .. }) => ProbeResult::Bad(format!("the connection broke: {why}")),
         Err(error) => return Err(error),
     })
 }
@@ -202,12 +203,12 @@ pub(super) mod tests {
         answer(status, &json!({"message": message}))
     }
 
-    /// Which of the three it is.
-    pub(in super::super) fn word(sight: &Sight) -> &'static str {
+    /// Returns which of the three it is.
+    pub(in super::super) fn word(sight: &ProbeResult) -> &'static str {
         match sight {
-            Sight::Good(_) => "good",
-            Sight::Bad(_) => "bad",
-            Sight::Unclear(_) => "unclear",
+            ProbeResult::Good(_) => "good",
+            ProbeResult::Bad(_) => "bad",
+            ProbeResult::Unclear(_) => "unclear",
         }
     }
 

@@ -1,5 +1,5 @@
-//! Probes: small probes that show whether a server has a known defect. Each works on a CRD of its own, in a group
-//! that nobody else uses, and takes it away again.
+//! Probes: small series of requests that show whether a server has a known defect. Each uses a CRD of its own, in a group that
+//! nobody else uses, and removes it afterwards.
 
 mod applies;
 mod bench;
@@ -10,23 +10,22 @@ mod subresources;
 mod versions;
 mod webhooks;
 
-use serde::Serialize;
-
 use self::bench::Bench;
+pub use crate::evidence::ProbeResult;
 use crdproof_envtest::{ClusterError, Server};
 
-/// An probe.
+/// A probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
     /// The name by which rules refer to it.
     pub name: &'static str,
-    /// What it does, for people who must know what happens on their cluster.
+    /// The description, for people who must know what happens on their cluster.
     pub does: &'static str,
     needs: Needs,
     kind: Kind,
 }
 
-/// What a probe needs of a server.
+/// The requirements of a probe on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Needs {
     /// Nothing is stored.
@@ -213,24 +212,6 @@ pub const PROBES: [Probe; 28] = [
     ),
 ];
 
-/// What a probe showed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase", tag = "sight", content = "seen")]
-pub enum Sight {
-    /// The server does right: what was seen.
-    Good(String),
-    /// The server has the defect: what was seen.
-    Bad(String),
-    /// The probe does not tell here, and why.
-    Unclear(String),
-}
-
-impl Sight {
-    fn of(good: bool, seen: impl Into<String>) -> Self {
-        if good { Self::Good(seen.into()) } else { Self::Bad(seen.into()) }
-    }
-}
-
 /// The probe of this name.
 pub fn find(name: &str) -> Option<&'static Probe> {
     PROBES.iter().find(|probe| probe.name == name)
@@ -253,10 +234,10 @@ impl Probe {
     }
 
     /// Makes the probe. Its CRD is gone afterwards, whatever happened.
-    pub async fn run(&self, server: &Server) -> Result<Sight, ClusterError> {
+    pub async fn run(&self, server: &Server) -> Result<ProbeResult, ClusterError> {
         let bench = Bench::new(server, self.name);
         let seen = match self.kind {
-            Kind::PutOfNothing => owners::put_of_nothing(&bench).await,
+            Kind::PutOfNothing => owners::empty_put(&bench).await,
             Kind::StrippedEntries => owners::stripped_entries(&bench).await,
             Kind::EmptiedEntries => owners::emptied_entries(&bench).await,
             Kind::ApplyApiService => owners::apply_api_service(&bench).await,
@@ -265,7 +246,7 @@ impl Probe {
             Kind::IntOrString => schemas::int_or_string(&bench).await,
             Kind::ScaleDefault => subresources::scale_default(&bench).await,
             Kind::WholeNumbers => applies::whole_numbers(&bench).await,
-            Kind::BrokenByAdmission => webhooks::broken_by_admission(&bench).await,
+            Kind::BrokenByAdmission => webhooks::rejected_by_admission(&bench).await,
             Kind::SubmittedOrder => applies::submitted_order(&bench).await,
             Kind::NullInEnum => schemas::null_in_enum(&bench).await,
             Kind::PreservedArray => schemas::preserved_array(&bench).await,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Sight;
+use super::ProbeResult;
 use super::bench::{Bench, managers, said, survived};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, PatchKind, Query};
@@ -14,7 +14,7 @@ fn numbers() -> Value {
 }
 
 /// V01: the field manager's troubles were the client's.
-pub(super) async fn put_of_nothing(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn empty_put(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.plain(numbers()).await?;
     let mut object = Bench::object("v1", &json!({"a": 1}));
     // Before 1.18 only objects with an entry are looked at.
@@ -22,14 +22,14 @@ pub(super) async fn put_of_nothing(bench: &Bench<'_>) -> Result<Sight, ClusterEr
         "apiVersion": object["apiVersion"], "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:a": {}}}}]);
     let answer = bench.api.put(&bench.path("v1"), &object).await?;
     Ok(match answer.status {
-        404 => Sight::Good(said(&answer)),
-        500 => Sight::Bad(said(&answer)),
-        _ => Sight::Unclear(said(&answer)),
+        404 => ProbeResult::Good(said(&answer)),
+        500 => ProbeResult::Bad(said(&answer)),
+        _ => ProbeResult::Unclear(said(&answer)),
     })
 }
 
 /// V01: an entry without its fields was an empty set, and deleted.
-pub(super) async fn stripped_entries(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn stripped_entries(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.plain(numbers()).await?;
     bench.apply("v1", "m1", &json!({"a": 1})).await?.ok()?;
     let mut object = bench.get("v1").await?;
@@ -41,25 +41,25 @@ pub(super) async fn stripped_entries(bench: &Bench<'_>) -> Result<Sight, Cluster
     }
     let written = bench.api.put(&bench.path("v1"), &object).await?;
     if !written.is_success() {
-        return Ok(Sight::Bad(format!("the write was refused: {}", said(&written))));
+        return Ok(ProbeResult::Bad(format!("the write was refused: {}", said(&written))));
     }
     let kept = managers(&written.json()).iter().any(|manager| manager == "m1");
     let other = bench.apply("v1", "m2", &json!({"a": 2})).await?;
     Ok(still_owned(kept, &other))
 }
 
-/// Whether m1 still owns what it applied, after a write and before m2.
-fn still_owned(kept: bool, other: &Answer) -> Sight {
+/// Returns whether m1 still owns what it applied, after a write and before m2.
+fn still_owned(kept: bool, other: &Answer) -> ProbeResult {
     let seen = format!("m1 is {} after the write, m2 got {}", if kept { "there" } else { "gone" }, said(other));
     match other.status {
-        409 if kept => Sight::Good(seen),
-        200 | 409 => Sight::Bad(seen),
-        _ => Sight::Unclear(seen),
+        409 if kept => ProbeResult::Good(seen),
+        200 | 409 => ProbeResult::Bad(seen),
+        _ => ProbeResult::Unclear(seen),
     }
 }
 
 /// V03: a write of the status cost the owners of everything else.
-pub(super) async fn status_owners(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn status_owners(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let mut crd = bench.crd(&[("v1", numbers())]);
     crd["spec"]["versions"][0]["subresources"] = json!({"status": {}});
     bench.install(&crd).await?;
@@ -68,7 +68,7 @@ pub(super) async fn status_owners(bench: &Bench<'_>) -> Result<Sight, ClusterErr
     object["status"] = json!({"note": "written"});
     let written = bench.api.put(&bench.part("v1", "status"), &object).await?;
     if !written.is_success() {
-        return Ok(Sight::Unclear(format!("the status was refused: {}", said(&written))));
+        return Ok(ProbeResult::Unclear(format!("the status was refused: {}", said(&written))));
     }
     let kept = managers(&written.json()).iter().any(|manager| manager == "m1");
     let other = bench.apply("v1", "m2", &json!({"a": 2})).await?;
@@ -76,7 +76,7 @@ pub(super) async fn status_owners(bench: &Bench<'_>) -> Result<Sight, ClusterErr
 }
 
 /// V01: ownership could not be taken away.
-pub(super) async fn emptied_entries(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn emptied_entries(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.plain(numbers()).await?;
     bench.apply("v1", "m1", &json!({"a": 1})).await?.ok()?;
     let mut object = bench.get("v1").await?;
@@ -84,15 +84,15 @@ pub(super) async fn emptied_entries(bench: &Bench<'_>) -> Result<Sight, ClusterE
     object["metadata"]["managedFields"] = json!([{}]);
     let written = bench.api.put(&bench.path("v1"), &object).await?;
     if !written.is_success() {
-        return Ok(Sight::Bad(format!("the write was refused: {}", said(&written))));
+        return Ok(ProbeResult::Bad(format!("the write was refused: {}", said(&written))));
     }
     let left = managers(&written.json());
     let gone = !left.iter().any(|manager| manager == "m1");
-    Ok(Sight::of(gone, format!("entries afterwards: [{}]", left.join(", "))))
+    Ok(ProbeResult::of(gone, format!("entries afterwards: [{}]", left.join(", "))))
 }
 
 /// V02: the aggregator had no field manager.
-pub(super) async fn apply_api_service(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn apply_api_service(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     // A group without a CRD, whose APIService the server itself would have made.
     let name = "v1.nobody.crdproof.dev";
     let object = json!({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": name},
@@ -104,7 +104,7 @@ pub(super) async fn apply_api_service(bench: &Bench<'_>) -> Result<Sight, Cluste
 }
 
 /// V26: what is the same was written all the same. Entries carry the second of the write, so the applies are further apart.
-pub(super) async fn reapply(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn reapply(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let map = json!({"type": "object", "x-kubernetes-map-type": "atomic", "properties": {
         "x": {"type": "string", "default": "filled in"}, "y": {"type": "string"}}});
     bench.plain(json!({"type": "object", "properties": {"map": map}})).await?;
@@ -117,7 +117,7 @@ pub(super) async fn reapply(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
         versions.push(applied["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned());
     }
     let same = versions.iter().all(|version| *version == versions[0]);
-    Ok(Sight::of(same, format!("resource versions of three identical applies: {}", versions.join(", "))))
+    Ok(ProbeResult::of(same, format!("resource versions of three identical applies: {}", versions.join(", "))))
 }
 
 #[cfg(test)]

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::Sight;
+use super::ProbeResult;
 use super::bench::{Bench, GROUP, said};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, definitions};
 
 /// V29: a part of a block was not recognised unless it began where the block begins.
-pub(super) async fn cidr_containment(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn cidr_containment(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let rule = json!([{"rule": "cidr('192.168.0.0/24').containsCIDR(self)"}]);
     let spec = json!({"type": "object", "properties": {
         "block": {"type": "string", "maxLength": 50, "x-kubernetes-validations": rule}}});
     match bench.plain(spec).await {
         Ok(()) => {}
         Err(ClusterError::Refused { status: 422, .. }) => {
-            return Ok(Sight::Unclear("the server does not know the CIDR library".into()));
+            return Ok(ProbeResult::Unclear("the server does not know the CIDR library".into()));
         }
         Err(error) => return Err(error),
     }
@@ -23,23 +23,23 @@ pub(super) async fn cidr_containment(bench: &Bench<'_>) -> Result<Sight, Cluster
     let mut elsewhere = Bench::object("v1", &json!({"block": "10.0.0.0/8"}));
     elsewhere["metadata"]["name"] = json!("elsewhere");
     if bench.api.post(&bench.collection("v1"), &elsewhere).await?.is_success() {
-        return Ok(Sight::Unclear("the server does not judge rules".into()));
+        return Ok(ProbeResult::Unclear("the server does not judge rules".into()));
     }
     let part = bench.create("v1", &json!({"block": "192.168.0.128/25"})).await?;
     Ok(match part.status {
-        201 => Sight::Good("192.168.0.128/25 is a part of 192.168.0.0/24".into()),
-        422 => Sight::Bad("192.168.0.128/25 is not held for a part of 192.168.0.0/24".into()),
-        _ => Sight::Unclear(said(&part)),
+        201 => ProbeResult::Good("192.168.0.128/25 is a part of 192.168.0.0/24".into()),
+        422 => ProbeResult::Bad("192.168.0.128/25 is not held for a part of 192.168.0.0/24".into()),
+        _ => ProbeResult::Unclear(said(&part)),
     })
 }
 
 /// V14: keys of rules were published as they are named in Go.
-pub(super) async fn published_rules(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn published_rules(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let rule = json!([{"rule": "self.a != 13", "message": "thirteen"}]);
     let spec = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "x-kubernetes-validations": rule});
     bench.plain(spec).await?;
     if !keeps_rules(bench).await? {
-        return Ok(Sight::Unclear(NO_RULES.into()));
+        return Ok(ProbeResult::Unclear(NO_RULES.into()));
     }
     let own = |answer: &Answer| {
         let document = answer.json();
@@ -50,44 +50,44 @@ pub(super) async fn published_rules(bench: &Bench<'_>) -> Result<Sight, ClusterE
     Ok(published(seen.as_ref().and_then(own).as_ref()))
 }
 
-fn published(spec: Option<&Value>) -> Sight {
+fn published(spec: Option<&Value>) -> ProbeResult {
     let Some(rules) = spec.and_then(|spec| spec["x-kubernetes-validations"].as_array()) else {
-        return Sight::Unclear("the rule was not published".into());
+        return ProbeResult::Unclear("the rule was not published".into());
     };
     let right = rules.iter().all(|rule| rule["rule"].is_string());
-    Sight::of(right, format!("published is {}", json!(rules)))
+    ProbeResult::of(right, format!("published is {}", json!(rules)))
 }
 
 /// V20: `join()` was an internal error.
-pub(super) async fn joined_list(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn joined_list(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let list = json!({"type": "array", "maxItems": 4, "items": {"type": "string", "maxLength": 8}});
     let rule = json!([{"rule": "self.items.join('-') == 'a-b'"}]);
     let spec = json!({"type": "object", "properties": {"items": list}, "x-kubernetes-validations": rule});
     match bench.plain(spec).await {
         Err(ClusterError::Refused { status: 422, message, .. }) if message.contains("internal error") => {
-            return Ok(Sight::Bad(message));
+            return Ok(ProbeResult::Bad(message));
         }
         Err(ClusterError::Refused { status: 422, .. }) => {
-            return Ok(Sight::Unclear("the server does not know join()".into()));
+            return Ok(ProbeResult::Unclear("the server does not know join()".into()));
         }
         installed => installed?,
     }
     if !keeps_rules(bench).await? {
-        return Ok(Sight::Unclear(NO_RULES.into()));
+        return Ok(ProbeResult::Unclear(NO_RULES.into()));
     }
     Ok(joined(&bench.create("v1", &json!({"items": ["a", "b"]})).await?))
 }
 
-fn joined(answer: &Answer) -> Sight {
+fn joined(answer: &Answer) -> ProbeResult {
     match answer.status {
-        201 => Sight::Good("a and b are joined to a-b".into()),
-        422 | 500.. => Sight::Bad(said(answer)),
-        _ => Sight::Unclear(said(answer)),
+        201 => ProbeResult::Good("a and b are joined to a-b".into()),
+        422 | 500.. => ProbeResult::Bad(said(answer)),
+        _ => ProbeResult::Unclear(said(answer)),
     }
 }
 
 /// V22: the size of what a function returns was unknown, and so the cost of what is done with it.
-pub(super) async fn rule_costs(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn rule_costs(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let rule = json!([{"rule": "self.split(',').all(part, part.lowerAscii().contains('a'))"}]);
     let text = json!({"type": "string", "maxLength": 64, "x-kubernetes-validations": rule});
     let installed = bench.plain(json!({"type": "object", "properties": {"text": text}})).await;
@@ -95,14 +95,14 @@ pub(super) async fn rule_costs(bench: &Bench<'_>) -> Result<Sight, ClusterError>
     estimated(installed, kept)
 }
 
-fn estimated(installed: Result<(), ClusterError>, kept: bool) -> Result<Sight, ClusterError> {
+fn estimated(installed: Result<(), ClusterError>, kept: bool) -> Result<ProbeResult, ClusterError> {
     match installed {
-        Ok(()) if kept => Ok(Sight::Good("the CRD is accepted".into())),
-        Ok(()) => Ok(Sight::Unclear(NO_RULES.into())),
+        Ok(()) if kept => Ok(ProbeResult::Good("the CRD is accepted".into())),
+        Ok(()) => Ok(ProbeResult::Unclear(NO_RULES.into())),
         Err(ClusterError::Refused { status: 422, message, .. }) => {
             let cost = message.contains("estimated rule cost");
             let reason: String = message.chars().rev().take(200).collect::<Vec<_>>().into_iter().rev().collect();
-            Ok(if cost { Sight::Bad(reason) } else { Sight::Unclear(reason) })
+            Ok(if cost { ProbeResult::Bad(reason) } else { ProbeResult::Unclear(reason) })
         }
         Err(error) => Err(error),
     }
@@ -110,7 +110,7 @@ fn estimated(installed: Result<(), ClusterError>, kept: bool) -> Result<Sight, C
 
 const NO_RULES: &str = "the server does not keep rules";
 
-/// Whether the rules of the installed CRD are there; servers that do not know them drop them.
+/// Returns whether the rules of the installed CRD are there; servers that do not know them drop them.
 async fn keeps_rules(bench: &Bench<'_>) -> Result<bool, ClusterError> {
     let stored = bench.api.get(&definitions().path_of(&bench.crd_name())).await?.ok()?.json();
     Ok(stored["spec"].to_string().contains("x-kubernetes-validations"))

@@ -2,45 +2,45 @@
 
 use serde_json::json;
 
-use super::Sight;
+use super::ProbeResult;
 use super::bench::{Bench, said, survived};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{PatchKind, Query, definitions};
 
-/// V12: null was no value of an enum.
-pub(super) async fn null_in_enum(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+/// V12: null was not a value of an enum.
+pub(super) async fn null_in_enum(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let spec = json!({"type": "object", "properties": {
         "a": {"type": "string", "nullable": true, "enum": ["x", null]}}});
     match bench.plain(spec).await {
-        Ok(()) => Ok(Sight::Good("the CRD is accepted".into())),
+        Ok(()) => Ok(ProbeResult::Good("the CRD is accepted".into())),
         // The message repeats the whole definition; what is wrong stands at its end.
         Err(ClusterError::Refused { status: 422, message, .. }) => {
             let reason = message.rsplit(": ").next().unwrap_or_default();
-            Ok(Sight::Bad(format!("422 {reason}")))
+            Ok(ProbeResult::Bad(format!("422 {reason}")))
         }
         Err(error) => Err(error),
     }
 }
 
 /// V13: items lost their fields.
-pub(super) async fn preserved_array(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn preserved_array(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let free = json!({"x-kubernetes-preserve-unknown-fields": true});
     bench.plain(json!({"type": "object", "properties": {"free": free}})).await?;
     let sent = json!([{"foo": true}]);
     bench.create("v1", &json!({"free": sent})).await?.ok()?;
     let read = bench.get("v1").await?["spec"]["free"].clone();
-    Ok(Sight::of(read == sent, format!("{sent} is stored as {read}")))
+    Ok(ProbeResult::of(read == sent, format!("{sent} is stored as {read}")))
 }
 
 /// V05: a field that takes both made the server panic.
-pub(super) async fn int_or_string(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn int_or_string(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let both = json!({"x-kubernetes-int-or-string": true});
     match bench.plain(json!({"type": "object", "properties": {"size": both}})).await {
-        Err(ClusterError::Refused { status, message, .. }) if status >= 500 => return Ok(Sight::Bad(message)),
+        Err(ClusterError::Refused { status, message, .. }) if status >= 500 => return Ok(ProbeResult::Bad(message)),
         installed => installed?,
     }
     let sight = survived(bench.create("v1", &json!({"size": 1})).await)?;
-    if !matches!(sight, Sight::Good(_)) {
+    if !matches!(sight, ProbeResult::Good(_)) {
         return Ok(sight);
     }
     let text = json!({"spec": {"size": "50%"}});
@@ -48,7 +48,7 @@ pub(super) async fn int_or_string(bench: &Bench<'_>) -> Result<Sight, ClusterErr
 }
 
 /// V32: formats of numbers were called unknown.
-pub(super) async fn format_warnings(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn format_warnings(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let mut fields = json!({"none": {"type": "string", "format": NO_FORMAT}});
     for (kind, format) in NUMBERS {
         fields[format] = json!({"type": kind, "format": format});
@@ -56,7 +56,7 @@ pub(super) async fn format_warnings(bench: &Bench<'_>) -> Result<Sight, ClusterE
     let crd = bench.crd(&[("v1", json!({"type": "object", "properties": fields}))]);
     let answer = bench.api.post(&Query::new().dry_run().on(definitions().path()), &crd).await?;
     if !answer.is_success() {
-        return Ok(Sight::Unclear(said(&answer)));
+        return Ok(ProbeResult::Unclear(said(&answer)));
     }
     Ok(warned(&answer.warnings()))
 }
@@ -65,15 +65,15 @@ const NO_FORMAT: &str = "crdproof-knows-none";
 const NUMBERS: [(&str, &str); 4] =
     [("integer", "int32"), ("integer", "int64"), ("number", "float"), ("number", "double")];
 
-fn warned(warnings: &[String]) -> Sight {
+fn warned(warnings: &[String]) -> ProbeResult {
     // Quotes within a header are written with a stroke before them.
     let about =
         |format: &str| warnings.iter().find(|warning| warning.replace('\\', "").contains(&format!("\"{format}\"")));
     match NUMBERS.iter().find_map(|(_, format)| about(format)) {
-        Some(warning) => Sight::Bad(warning.clone()),
-        None if about(NO_FORMAT).is_some() => Sight::Good("warns of the unknown format alone".into()),
-        None if warnings.is_empty() => Sight::Good("warns of no format, right or wrong".into()),
-        None => Sight::Unclear(warnings.join("; ")),
+        Some(warning) => ProbeResult::Bad(warning.clone()),
+        None if about(NO_FORMAT).is_some() => ProbeResult::Good("warns of the unknown format alone".into()),
+        None if warnings.is_empty() => ProbeResult::Good("warns of no format, right or wrong".into()),
+        None => ProbeResult::Unclear(warnings.join("; ")),
     }
 }
 

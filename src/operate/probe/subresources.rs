@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::Sight;
+use super::ProbeResult;
 use super::bench::{Bench, said, survived};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, PatchKind};
 
 /// V06: a scale could not be had where a default fills in its replicas.
-pub(super) async fn scale_default(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn scale_default(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let replicas = json!({"type": "integer", "default": 1});
     let mut crd = bench.crd(&[("v1", json!({"type": "object", "properties": {"replicas": replicas}}))]);
     let version = &mut crd["spec"]["versions"][0];
@@ -19,24 +19,24 @@ pub(super) async fn scale_default(bench: &Bench<'_>) -> Result<Sight, ClusterErr
     bench.create("v1", &json!({})).await?.ok()?;
     let path = bench.part("v1", "scale");
     let sight = scaled(&bench.api.get(&path).await?, 1);
-    if !matches!(sight, Sight::Good(_)) {
+    if !matches!(sight, ProbeResult::Good(_)) {
         return Ok(sight);
     }
     let more = json!({"spec": {"replicas": 3}});
     Ok(scaled(&bench.api.patch(&path, PatchKind::Merge, &more).await?, 3))
 }
 
-fn scaled(answer: &Answer, replicas: u64) -> Sight {
+fn scaled(answer: &Answer, replicas: u64) -> ProbeResult {
     let seen = &answer.json()["spec"]["replicas"];
     match answer.status {
-        200 => Sight::of(*seen == json!(replicas), format!("{replicas} replicas are shown as {seen}")),
-        500.. => Sight::Bad(said(answer)),
-        _ => Sight::Unclear(said(answer)),
+        200 => ProbeResult::of(*seen == json!(replicas), format!("{replicas} replicas are shown as {seen}")),
+        500.. => ProbeResult::Bad(said(answer)),
+        _ => ProbeResult::Unclear(said(answer)),
     }
 }
 
 /// V30: a status could not be written beside a value of its own that was valid once.
-pub(super) async fn status_ratcheting(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn status_ratcheting(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let part = |values: &Value| json!({"type": "object", "properties": {"a": {"type": "string", "enum": values}, "note": {"type": "string"}}});
     let schema = |values: Value| {
         let part = part(&values);
@@ -67,24 +67,24 @@ pub(super) async fn status_ratcheting(bench: &Bench<'_>) -> Result<Sight, Cluste
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     if !in_force {
-        return Ok(Sight::Unclear("the tightened schema did not come into force".into()));
+        return Ok(ProbeResult::Unclear("the tightened schema did not come into force".into()));
     }
     let label = json!({"metadata": {"labels": {"probe": "yes"}}});
     let main = bench.api.patch(&bench.path("v1"), PatchKind::Merge, &label).await?;
     if !main.is_success() {
-        return Ok(Sight::Unclear("the server forgives nothing at all, not even on the object itself".into()));
+        return Ok(ProbeResult::Unclear("the server forgives nothing at all, not even on the object itself".into()));
     }
     let status = json!({"status": {"note": "written"}});
     let answer = bench.api.patch(&bench.part("v1", "status"), PatchKind::Merge, &status).await?;
     Ok(match answer.status {
-        200 => Sight::Good(said(&answer)),
-        422 => Sight::Bad(said(&answer)),
-        _ => Sight::Unclear(said(&answer)),
+        200 => ProbeResult::Good(said(&answer)),
+        422 => ProbeResult::Bad(said(&answer)),
+        _ => ProbeResult::Unclear(said(&answer)),
     })
 }
 
 /// V31: a status without a schema made the handler panic.
-pub(super) async fn bare_status(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn bare_status(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let mut crd = bench.crd(&[("v1", json!({"type": "object", "properties": {"a": {"type": "integer"}}}))]);
     let version = &mut crd["spec"]["versions"][0];
     version["subresources"] = json!({"status": {}});
@@ -108,7 +108,7 @@ mod tests {
     #[rstest]
     #[case(answer(200, &json!({"spec": {"replicas": 1}})), "good")]
     #[case(answer(200, &json!({"spec": {}})), "bad")]
-    #[case(refusal(500, "the spec replicas field is no number"), "bad")]
+    #[case(refusal(500, "the spec replicas field is not a number"), "bad")]
     #[case(refusal(404, "there is no scale"), "unclear")]
     fn a_scale_shows_its_replicas(#[case] answer: Answer, #[case] expected: &str) {
         assert_eq!(word(&scaled(&answer, 1)), expected);

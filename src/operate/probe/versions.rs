@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Sight;
+use super::ProbeResult;
 use super::bench::{Bench, managers, said};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::PatchKind;
 use crdproof_envtest::retry;
 
-/// How long a server may take to build its storage anew after a change of the CRD.
+/// The time in which a server rebuilds its storage after a change of the CRD.
 const REBUILT: Duration = Duration::from_secs(3);
 
 pub(super) fn numbers() -> Value {
@@ -18,17 +18,20 @@ pub(super) fn numbers() -> Value {
 }
 
 /// V19: strategy None was held to the rules of webhooks.
-pub(super) async fn none_converts(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn none_converts(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.install(&bench.crd(&[("v1", numbers()), ("v2", numbers())])).await?;
     let first = bench.apply("v1", "m1", &json!({"a": 1})).await?;
     let second = bench.apply("v2", "m2", &json!({"b": 2})).await?;
     let again = bench.apply("v2", "m1", &json!({"a": 1})).await?;
     let failed = [&first, &second, &again].into_iter().find(|answer| !answer.is_success());
-    Ok(failed.map_or_else(|| Sight::Good("three applies at two versions".into()), |answer| Sight::Bad(said(answer))))
+    Ok(failed.map_or_else(
+        || ProbeResult::Good("three applies at two versions".into()),
+        |answer| ProbeResult::Bad(said(answer)),
+    ))
 }
 
 /// V04: what did not change was a change.
-pub(super) async fn steady_generation(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn steady_generation(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.install(&bench.crd(&[("v1", numbers()), ("v2", numbers())])).await?;
     let mut object = bench.create("v1", &json!({"a": 1})).await?.ok()?.json();
     let mut generations = vec![object["metadata"]["generation"].as_u64()];
@@ -39,17 +42,17 @@ pub(super) async fn steady_generation(bench: &Bench<'_>) -> Result<Sight, Cluste
     Ok(steady(&generations))
 }
 
-fn steady(generations: &[Option<u64>]) -> Sight {
+fn steady(generations: &[Option<u64>]) -> ProbeResult {
     let Some(known) = generations.iter().copied().collect::<Option<Vec<u64>>>() else {
-        return Sight::Unclear("there is no generation".into());
+        return ProbeResult::Unclear("there is no generation".into());
     };
     let shown: Vec<String> = known.iter().map(ToString::to_string).collect();
     let same = known.windows(2).all(|pair| pair[0] == pair[1]);
-    Sight::of(same, format!("generations of three unchanged writes: {}", shown.join(", ")))
+    ProbeResult::of(same, format!("generations of three unchanged writes: {}", shown.join(", ")))
 }
 
 /// V23: an object with two items of one key could not be applied any more.
-pub(super) async fn duplicate_items(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn duplicate_items(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let item = json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}});
     let list = json!({"type": "array", "items": item});
     let mut keyed = list.clone();
@@ -61,17 +64,17 @@ pub(super) async fn duplicate_items(bench: &Bench<'_>) -> Result<Sight, ClusterE
     let twice = json!({"spec": {"items": [{"name": "x"}, {"name": "x"}]}});
     let written = bench.api.patch(&bench.path("v1"), PatchKind::Merge, &twice).await?;
     if !written.is_success() {
-        return Ok(Sight::Unclear(format!("duplicates were refused: {}", said(&written))));
+        return Ok(ProbeResult::Unclear(format!("duplicates were refused: {}", said(&written))));
     }
     // The write itself costs the entries up to 1.36; whether m1 can apply again is what was mended first.
     let owners = managers(&written.json());
     let reapplied = bench.apply("v2", "m1", &json!({"a": 1})).await?;
     let seen = format!("entries after the write: [{}]; m1 applied again: {}", owners.join(", "), said(&reapplied));
-    Ok(Sight::of(reapplied.is_success(), seen))
+    Ok(ProbeResult::of(reapplied.is_success(), seen))
 }
 
 /// V33: a CRD on its way out took new objects.
-pub(super) async fn apply_while_terminating(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn apply_while_terminating(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.plain(numbers()).await?;
     let mut held = Bench::object("v1", &json!({"a": 1}));
     held["metadata"]["finalizers"] = json!(["probe.crdproof.dev/hold"]);
@@ -90,13 +93,13 @@ pub(super) async fn apply_while_terminating(bench: &Bench<'_>) -> Result<Sight, 
         bench.api.delete(&elsewhere).await?;
     }
     if going.is_none() {
-        return Ok(Sight::Unclear("the CRD's objects were not being deleted".into()));
+        return Ok(ProbeResult::Unclear("the CRD's objects were not being deleted".into()));
     }
-    Ok(Sight::of(!applied.is_success(), said(&applied)))
+    Ok(ProbeResult::of(!applied.is_success(), said(&applied)))
 }
 
 /// V37: an entry of a version that is gone stands in everybody's way.
-pub(super) async fn retired_entry(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn retired_entry(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.install(&bench.crd(&[("v1", numbers()), ("v2", numbers())])).await?;
     bench.apply("v1", "m1", &json!({"a": 1})).await?.ok()?;
     bench.trim("v2").await?;
@@ -109,13 +112,13 @@ pub(super) async fn retired_entry(bench: &Bench<'_>) -> Result<Sight, ClusterErr
         .await?;
     let gone = bench.until(&bench.collection("v1"), |answer| answer.status == 404).await?;
     if gone.is_none() {
-        return Ok(Sight::Unclear("the removed version was still served".into()));
+        return Ok(ProbeResult::Unclear("the removed version was still served".into()));
     }
     // For a moment a request can still meet the storage of before, which knows the version.
     let (spec, pause) = (json!({"b": 2}), Duration::from_millis(100));
     let ask = || bench.apply("v2", "m2", &spec);
     let (refused, applied) = retry::until(REBUILT, pause, ask, |answer| !answer.is_success()).await?;
-    Ok(Sight::of(!refused, said(&applied)))
+    Ok(ProbeResult::of(!refused, said(&applied)))
 }
 
 #[cfg(test)]

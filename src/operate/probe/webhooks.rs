@@ -7,13 +7,13 @@ use std::time::Duration;
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use super::Sight;
+use super::ProbeResult;
 use super::bench::{Bench, GROUP, LABEL, managers, said};
 use super::versions::numbers;
 use crate::converter::endpoint::{Function, Request};
 use crate::converter::proxy::{Call, ConversionProxy, Fault, Listener, Reply};
 use crate::converter::review;
-use crate::evidence::ReviewSeen;
+use crate::evidence::ObservedReview;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, PatchKind, Query, Resource};
 use crdproof_envtest::retry;
@@ -21,16 +21,16 @@ use crdproof_envtest::retry;
 const UNREACHED: &str = "the server cannot reach a webhook of ours";
 
 /// V35: a write while the converter is down cost everybody's ownership.
-pub(super) async fn outage(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn outage(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     with_converter(bench, async |proxy| during_outage(bench, proxy).await).await
 }
 
 /// Looks with a converter of ours, which answers until the CRD is gone.
 async fn with_converter(
     bench: &Bench<'_>,
-    look: impl AsyncFnOnce(&ConversionProxy) -> Result<Sight, ClusterError>,
-) -> Result<Sight, ClusterError> {
-    let Some(access) = bench.server.host_access() else { return Ok(Sight::Unclear(UNREACHED.into())) };
+    look: impl AsyncFnOnce(&ConversionProxy) -> Result<ProbeResult, ClusterError>,
+) -> Result<ProbeResult, ClusterError> {
+    let Some(access) = bench.server.host_access() else { return Ok(ProbeResult::Unclear(UNREACHED.into())) };
     let proxy = ConversionProxy::start(&access, Arc::new(Function(rewrite))).await?;
     let seen = look(&proxy).await;
     // Deleting the CRD takes a converter that answers.
@@ -42,7 +42,7 @@ async fn with_converter(
     Ok(seen)
 }
 
-async fn during_outage(bench: &Bench<'_>, proxy: &ConversionProxy) -> Result<Sight, ClusterError> {
+async fn during_outage(bench: &Bench<'_>, proxy: &ConversionProxy) -> Result<ProbeResult, ClusterError> {
     bench.install(&proxy.redirect(&bench.crd(&[("v1", numbers()), ("v2", numbers())]))).await?;
     bench.apply("v1", "m1", &json!({"a": 1})).await?.ok()?;
     bench.apply("v2", "m2", &json!({"b": 2})).await?.ok()?;
@@ -54,7 +54,7 @@ async fn during_outage(bench: &Bench<'_>, proxy: &ConversionProxy) -> Result<Sig
     let after = managers(&bench.get("v2").await?);
     let seen =
         format!("label: {}; entries before [{}], after [{}]", said(&labelled), before.join(", "), after.join(", "));
-    Ok(Sight::of(before.iter().all(|manager| after.contains(manager)), seen))
+    Ok(ProbeResult::of(before.iter().all(|manager| after.contains(manager)), seen))
 }
 
 /// The versions differ by name only.
@@ -75,7 +75,7 @@ fn rewrite(request: &Request) -> (u16, Vec<u8>) {
 }
 
 /// V38: what a manager does not own is cut away before the converter is asked, metadata among it.
-pub(super) async fn whole_objects(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
+pub(super) async fn whole_objects(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let look = async |proxy: &ConversionProxy| {
         applied_at_three_versions(bench, proxy).await?;
         Ok(whole(&proxy.since(0)))
@@ -83,8 +83,8 @@ pub(super) async fn whole_objects(bench: &Bench<'_>) -> Result<Sight, ClusterErr
     with_converter(bench, look).await
 }
 
-/// How often it is tried. The order in which a server goes through versions is left to chance, and one try in five or so
-/// shows it.
+/// The number of attempts. The order in which a server goes through versions is left to chance, and one try in five or
+/// so shows it.
 const ROUNDS: usize = 60;
 
 async fn applied_at_three_versions(bench: &Bench<'_>, proxy: &ConversionProxy) -> Result<(), ClusterError> {
@@ -109,15 +109,19 @@ async fn applied_at_three_versions(bench: &Bench<'_>, proxy: &ConversionProxy) -
     Ok(())
 }
 
-fn whole(reviews: &[ReviewSeen]) -> Sight {
+fn whole(reviews: &[ObservedReview]) -> ProbeResult {
     let cut = reviews.iter().filter(|review| !review.metadata).count();
     let seen = format!("{cut} of {} reviews had an object without metadata", reviews.len());
-    if reviews.is_empty() { Sight::Unclear("the converter was not asked".into()) } else { Sight::of(cut == 0, seen) }
+    if reviews.is_empty() {
+        ProbeResult::Unclear("the converter was not asked".into())
+    } else {
+        ProbeResult::of(cut == 0, seen)
+    }
 }
 
 /// V10: what admission broke was stored, and was in everybody's way.
-pub(super) async fn broken_by_admission(bench: &Bench<'_>) -> Result<Sight, ClusterError> {
-    let Some(access) = bench.server.host_access() else { return Ok(Sight::Unclear(UNREACHED.into())) };
+pub(super) async fn rejected_by_admission(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
+    let Some(access) = bench.server.host_access() else { return Ok(ProbeResult::Unclear(UNREACHED.into())) };
     bench.plain(numbers()).await?;
     let stripped = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&stripped);
@@ -144,26 +148,26 @@ pub(super) async fn broken_by_admission(bench: &Bench<'_>) -> Result<Sight, Clus
     seen
 }
 
-async fn after_admission(bench: &Bench<'_>, stripped: &AtomicUsize) -> Result<Sight, ClusterError> {
+async fn after_admission(bench: &Bench<'_>, stripped: &AtomicUsize) -> Result<ProbeResult, ClusterError> {
     let pretended = Query::new().manager("m0").dry_run().on(bench.path("v1"));
     let object = Bench::object("v1", &json!({"a": 1}));
     let ask = || bench.api.patch(&pretended, PatchKind::Apply, &object);
     let came = |_: &Answer| stripped.load(Ordering::Relaxed) > 0;
     if !retry::until(retry::TIMEOUT, Duration::from_millis(50), ask, came).await?.0 {
-        return Ok(Sight::Unclear("no write came to the webhook with managedFields".into()));
+        return Ok(ProbeResult::Unclear("no write came to the webhook with managedFields".into()));
     }
     let first = bench.apply("v1", "m1", &json!({"a": 1})).await?;
     let second = bench.apply("v1", "m1", &json!({"a": 2})).await?;
     Ok(withstood(&first, &second))
 }
 
-fn withstood(first: &Answer, second: &Answer) -> Sight {
+fn withstood(first: &Answer, second: &Answer) -> ProbeResult {
     let seen = format!("with broken entries: {}; applied again: {}", said(first), said(second));
     let blamed = |answer: &Answer| answer.message().contains("fieldsType");
     match (first.is_success(), second.is_success()) {
-        (true, true) => Sight::Good(seen),
-        _ if blamed(first) || blamed(second) => Sight::Bad(seen),
-        _ => Sight::Unclear(seen),
+        (true, true) => ProbeResult::Good(seen),
+        _ if blamed(first) || blamed(second) => ProbeResult::Bad(seen),
+        _ => ProbeResult::Unclear(seen),
     }
 }
 
@@ -190,9 +194,9 @@ mod tests {
     use super::super::bench::tests::{answer, refusal, word};
     use super::*;
 
-    fn review(metadata: bool) -> ReviewSeen {
+    fn review(metadata: bool) -> ObservedReview {
         let from = vec!["v1".to_owned()];
-        ReviewSeen { from, to: "v2".into(), uids: Vec::new(), metadata, spec: true, answered: true }
+        ObservedReview { from, to: "v2".into(), uids: Vec::new(), metadata, spec: true, answered: true }
     }
 
     #[rstest]
@@ -200,7 +204,7 @@ mod tests {
     #[case(&[true, false], "bad")]
     #[case(&[], "unclear")]
     fn converters_are_sent_metadata(#[case] metadata: &[bool], #[case] expected: &str) {
-        let reviews: Vec<ReviewSeen> = metadata.iter().map(|metadata| review(*metadata)).collect();
+        let reviews: Vec<ObservedReview> = metadata.iter().map(|metadata| review(*metadata)).collect();
         assert_eq!(word(&whole(&reviews)), expected);
     }
 

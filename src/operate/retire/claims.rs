@@ -18,7 +18,7 @@ pub(super) enum Part {
     Item(Map<String, Value>),
 }
 
-/// Who owns a field, as a conflict names it.
+/// The owner of a field, as a conflict names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Owner {
     manager: String,

@@ -10,7 +10,7 @@ use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::object_key;
 use crdproof_envtest::api::{Answer, Api, PatchKind, Query, Resource};
 
-/// Whose entries are cleaned, and what they become.
+/// The entries to clean, and their replacements.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     /// The kind at the version that stays.
@@ -23,7 +23,7 @@ pub(super) struct Target {
     pub(super) version: Value,
 }
 
-/// What cleaning did.
+/// The result of cleaning.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cleaned {
     /// Objects that were looked at.
@@ -40,7 +40,7 @@ pub struct Cleaned {
     pub failures: u64,
 }
 
-/// What became of one object.
+/// The result for one object.
 enum Outcome {
     Rewritten(Vec<String>),
     /// Deleted, or cleaned by somebody else.
@@ -117,7 +117,7 @@ async fn one(api: &Api, target: &Target, item: &Value, tries: u32) -> (String, O
     (object_key(item), outcome)
 }
 
-/// What one try came to.
+/// The outcome of one attempt.
 enum Attempt {
     /// There is nothing to clean.
     Nothing,
@@ -142,7 +142,7 @@ async fn attempt_once(api: &Api, target: &Target, kind: &Resource, name: &str) -
     if target.served {
         let answer = api.get(&kind.at(&target.gone).path_of(name)).await?;
         match answer.status {
-            // Taken out of service meanwhile: the paths alone must do.
+            // SampleFile out of service meanwhile: the paths alone must do.
             404 => {}
             _ if !answer.is_success() => return Ok(Attempt::Unread(answer)),
             _ => old = Some(answer.json()),
@@ -152,9 +152,10 @@ async fn attempt_once(api: &Api, target: &Target, kind: &Resource, name: &str) -
     if old.as_ref().is_some_and(|old| version(old) != version(&new)) {
         return Ok(Attempt::Moved);
     }
-    let views = Views { old: old.as_ref(), new: &new };
+    let schema = &target.version["schema"]["openAPIV3Schema"];
+    let views = Views { old: old.as_ref(), new: &new, schema };
     let mut owned = Vec::new();
-    for probe in probes(views, &gone, &target.version["schema"]["openAPIV3Schema"]) {
+    for probe in probes(views, &gone) {
         let owners = owners(api, target, kind, &new, &probe).await?;
         owned.push((probe, owners));
     }
@@ -169,7 +170,7 @@ async fn attempt_once(api: &Api, target: &Target, kind: &Resource, name: &str) -
     Ok(Attempt::Written(api.patch(&path, PatchKind::Merge, &changes).await?, lost))
 }
 
-/// Who owns a field: those that are named where a stranger applies another value, which is never stored.
+/// Returns who owns a field: those that are named where a stranger applies another value, which is never stored.
 async fn owners(
     api: &Api,
     target: &Target,

@@ -54,7 +54,7 @@ impl Definition {
         names
     }
 
-    /// What is left to be done.
+    /// Returns what is left to be done.
     pub(super) fn plan(&self, wish: &Wish) -> Result<Plan, Refusal> {
         let (crd, gone) = (&wish.crd, &wish.version);
         let others = self.others(gone);
@@ -107,7 +107,7 @@ impl Definition {
         Ok(Plan { steps, to, kind, storage, stored, listed })
     }
 
-    /// How long nobody has changed it, by the server's clock; nothing where that cannot be known.
+    /// Returns how long nobody has changed it, by the server's clock; nothing where that cannot be known.
     pub(super) fn unchanged_for(&self) -> Duration {
         let entries = self.body["metadata"]["managedFields"].as_array().into_iter().flatten();
         let changes = entries.filter(|entry| entry["subresource"] != "status");
@@ -119,7 +119,7 @@ impl Definition {
         Duration::try_from(read.duration_since(last)).unwrap_or_default().saturating_sub(Duration::from_secs(1))
     }
 
-    /// Where a version is, with a test that it is still there.
+    /// Returns where a version is, with a test that it is still there.
     fn at(&self, name: &str) -> Option<(String, Value)> {
         let index = self.versions().iter().position(|version| version["name"] == name)?;
         let path = format!("/spec/versions/{index}");
@@ -156,7 +156,7 @@ impl Definition {
             Ok(())
         } else {
             let why = format!("the change of {} was answered {}: {}", self.name, answer.status, answer.message());
-            Err(Refusal::new(why, "the server's words say what it did not like; start it again afterwards"))
+            Err(Refusal::new(why, "correct what the server's message names, then run the command again"))
         })
     }
 }

@@ -8,10 +8,10 @@ use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::object_key;
 use crdproof_envtest::api::{Api, Resource, definitions};
 
-/// What was found.
+/// The dependents that were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dependents {
-    /// How many objects there are.
+    /// The number of objects.
     pub count: u64,
     /// The first of them.
     pub named: Vec<String>,
@@ -34,7 +34,7 @@ pub async fn dependents(api: &Api, crd: &str, version: &str, pace: Pace) -> Resu
                 Ok(Some(items)) => items.iter().filter(|item| is_owned(item, &owner)).for_each(|item| {
                     found.count += 1;
                     if found.named.len() < MOST {
-                        found.named.push(shown(&kind, item));
+                        found.named.push(display_name(&kind, item));
                     }
                 }),
                 Ok(None) => break,
@@ -81,6 +81,6 @@ fn is_owned(item: &Value, (api_version, kind): &(String, String)) -> bool {
     owners.any(|owner| owner["apiVersion"] == api_version.as_str() && owner["kind"] == kind.as_str())
 }
 
-fn shown(kind: &Resource, item: &Value) -> String {
+fn display_name(kind: &Resource, item: &Value) -> String {
     format!("{} {}", kind.plural, object_key(item))
 }

@@ -15,6 +15,8 @@ pub(super) struct Views<'a> {
     pub(super) old: Option<&'a Value>,
     /// At the version that stays.
     pub(super) new: &'a Value,
+    /// The schema of the version that stays.
+    pub(super) schema: &'a Value,
 }
 
 /// The entries as they are to be.
@@ -25,12 +27,12 @@ pub(super) struct Rewritten {
     pub(super) lost: Vec<String>,
 }
 
-/// Whether an entry is of a group and version.
+/// Returns whether an entry is of a group and version.
 pub(super) fn is_of(entry: &Value, api_version: &str) -> bool {
     entry["apiVersion"] == api_version
 }
 
-/// Whether an object has an entry of a group and version.
+/// Returns whether an object has an entry of a group and version.
 pub(super) fn names(object: &Value, api_version: &str) -> bool {
     managed(object).iter().any(|entry| is_of(entry, api_version))
 }
@@ -47,7 +49,7 @@ pub(super) fn rewrite(views: Views<'_>, gone: &str, left: &str, owned: &[(Probe,
     rewritten.entries.extend(staying.into_iter().cloned());
     for entry in moving {
         let mut lost = Vec::new();
-        let mut kept = carry(&entry["fieldsV1"], views.old, views.new, "", &mut lost);
+        let mut kept = carry(&entry["fieldsV1"], views, "", &mut lost);
         for (probe, owners) in owned {
             for owner in owners.iter().filter(|owner| owner.is(entry)) {
                 insert(&mut kept, &probe.path);
@@ -75,11 +77,11 @@ pub(super) fn rewrite(views: Views<'_>, gone: &str, left: &str, owned: &[(Probe,
 }
 
 /// The fields to ask about: those that the entries of the version cannot keep by their path. None where nothing is missing.
-pub(super) fn probes(views: Views<'_>, gone: &str, schema: &Value) -> Vec<Probe> {
+pub(super) fn probes(views: Views<'_>, gone: &str) -> Vec<Probe> {
     let moving = managed(views.new).iter().filter(|entry| is_of(entry, gone));
     let mut lost = Vec::new();
     for entry in moving {
-        carry(&entry["fieldsV1"], views.old, views.new, "", &mut lost);
+        carry(&entry["fieldsV1"], views, "", &mut lost);
     }
     let mut probes = Vec::new();
     if lost.is_empty() {
@@ -88,36 +90,39 @@ pub(super) fn probes(views: Views<'_>, gone: &str, schema: &Value) -> Vec<Probe>
     for (name, value) in views.new.as_object().into_iter().flatten() {
         if !matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
             let old = views.old.and_then(|old| old.get(name));
-            leaves(&schema["properties"][name], old, value, &mut vec![Part::Field(name.clone())], &mut probes);
+            leaves(&views.schema["properties"][name], old, value, &mut vec![Part::Field(name.clone())], &mut probes);
         }
     }
     probes
 }
 
-/// What both versions show alike of the fields of an entry. What they do not is lost, for now.
-fn carry(fields: &Value, old: Option<&Value>, new: &Value, at: &str, lost: &mut Vec<String>) -> Map<String, Value> {
+/// Returns what both versions show alike of the fields of an entry. What they do not is lost, for now.
+fn carry(fields: &Value, views: Views<'_>, at: &str, lost: &mut Vec<String>) -> Map<String, Value> {
+    let Views { old, new, schema } = views;
     let mut kept = Map::new();
     for (key, below) in fields.as_object().into_iter().flatten() {
         if key == "." {
             kept.insert(key.clone(), json!({}));
             continue;
         }
-        let path = format!("{at}{}", shown(key));
+        let path = format!("{at}{}", display_key(key));
+        let schema = child_schema(schema, key);
         let (then, now) = (old.map(|old| child(old, key)), child(new, key));
         let is_leaf = below.as_object().is_none_or(Map::is_empty);
         match now {
             // Without the old view the path alone must do.
             Some(now) if is_leaf && then.is_none_or(|then| then == Some(now)) => {
-                kept.insert(key.clone(), json!({}));
+                kept.insert(key.clone(), owned_parts(schema, now));
             }
             Some(now) if !is_leaf => {
-                let inner = carry(below, then.flatten().or(old.map(|_| &Value::Null)), now, &path, lost);
+                let old = then.flatten().or(old.map(|_| &Value::Null));
+                let inner = carry(below, Views { old, new: now, schema }, &path, lost);
                 if !inner.is_empty() {
                     kept.insert(key.clone(), Value::Object(inner));
                 }
             }
             None if !is_leaf => {
-                carry(below, None, &Value::Null, &path, lost);
+                carry(below, Views { old: None, new: &Value::Null, schema }, &path, lost);
             }
             _ => lost.push(path),
         }
@@ -125,7 +130,31 @@ fn carry(fields: &Value, old: Option<&Value>, new: &Value, at: &str, lost: &mut 
     kept
 }
 
-/// What a key of `fieldsV1` stands for in a value.
+/// Returns what the owner of a whole value owns where the schema wants owners of its parts. A map that is atomic at one
+/// version need not be at another.
+fn owned_parts(schema: &Value, value: &Value) -> Value {
+    match value {
+        Value::Object(fields) if schema["x-kubernetes-map-type"] != "atomic" => {
+            let part = |(name, value): (&String, &Value)| {
+                let key = format!("f:{name}");
+                let parts = owned_parts(child_schema(schema, &key), value);
+                (key, parts)
+            };
+            Value::Object(fields.iter().map(part).collect())
+        }
+        _ => json!({}),
+    }
+}
+
+/// The schema of what a key of `fieldsV1` stands for.
+fn child_schema<'s>(schema: &'s Value, key: &str) -> &'s Value {
+    match key.strip_prefix("f:") {
+        Some(name) => schema["properties"].get(name).unwrap_or(&schema["additionalProperties"]),
+        None => &schema["items"],
+    }
+}
+
+/// Returns what a key of `fieldsV1` stands for in a value.
 fn child<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     let (kind, rest) = key.split_once(':')?;
     match kind {
@@ -144,7 +173,7 @@ fn child<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
 }
 
 /// A key of `fieldsV1` as servers write it in messages.
-fn shown(key: &str) -> String {
+fn display_key(key: &str) -> String {
     match key.split_once(':') {
         Some(("f", name)) => format!(".{name}"),
         Some(("k", keys)) => {
@@ -215,7 +244,7 @@ mod tests {
     fn rewritten(entries: &Value, owned: &[(Probe, Vec<Owner>)]) -> Rewritten {
         let (old, mut new) = views();
         new["metadata"]["managedFields"] = entries.clone();
-        rewrite(Views { old: Some(&old), new: &new }, "example.com/v1", "example.com/v2", owned)
+        rewrite(Views { old: Some(&old), new: &new, schema: &json!({}) }, "example.com/v1", "example.com/v2", owned)
     }
 
     #[test]
@@ -234,8 +263,9 @@ mod tests {
         let mine = entry("alice", "Apply", "v1", &json!({"f:spec": {"f:size": {}, "f:limit": {}}}));
         let (old, mut new) = views();
         new["metadata"]["managedFields"] = json!([mine]);
-        let views = Views { old: Some(&old), new: &new };
-        let probes = probes(views, "example.com/v1", &json!({}));
+        let schema = json!({});
+        let views = Views { old: Some(&old), new: &new, schema: &schema };
+        let probes = probes(views, "example.com/v1");
         let shown: Vec<Value> = probes.iter().map(|probe| probe.intent(&new)["spec"].clone()).collect();
         assert_eq!(shown, [json!({"limit": 2}), json!({"replicas": 2})]);
         let owned: Vec<_> =
@@ -251,6 +281,20 @@ mod tests {
         assert_eq!(done.entries, [entry("alice", "Apply", "v2", &json!({"f:spec": {"f:limit": {}}}))]);
         assert_eq!(done.lost, [".spec.size of alice"]);
         assert_eq!(rewritten(&json!([mine]), &[]).entries, [] as [Value; 0]);
+    }
+
+    #[test]
+    fn the_owner_of_an_atomic_map_owns_its_fields_where_it_is_granular() {
+        let mine = entry("alice", "Apply", "v1", &json!({"f:spec": {"f:ref": {}}}));
+        let new = json!({"metadata": {"managedFields": [mine]}, "spec": {"ref": {"kind": "Pool", "name": "p"}}});
+        let kept = |map_type: &str| {
+            let map = json!({"type": "object", "x-kubernetes-map-type": map_type});
+            let schema = json!({"properties": {"spec": {"properties": {"ref": map}}}});
+            let views = Views { old: Some(&new), new: &new, schema: &schema };
+            rewrite(views, "example.com/v1", "example.com/v2", &[]).entries[0]["fieldsV1"]["f:spec"].clone()
+        };
+        assert_eq!(kept("atomic"), json!({"f:ref": {}}));
+        assert_eq!(kept("granular"), json!({"f:ref": {"f:kind": {}, "f:name": {}}}));
     }
 
     #[test]

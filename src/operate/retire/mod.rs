@@ -20,10 +20,10 @@ use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, Api, Query, Resource};
 use crdproof_envtest::retry;
 
-/// How often entries are cleaned until a pass finds none.
+/// The maximum number of passes that clean entries.
 const PASSES: usize = 5;
 
-/// What is wanted.
+/// The request of a user.
 #[derive(Debug, Clone)]
 pub struct Wish {
     /// The CRD.
@@ -77,7 +77,7 @@ impl Step {
 pub struct Refusal {
     /// Why.
     pub why: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
@@ -87,7 +87,7 @@ impl Refusal {
     }
 }
 
-/// What is to be done.
+/// The plan of a retirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The steps that are left.
@@ -104,9 +104,9 @@ pub struct Plan {
     pub listed: bool,
 }
 
-/// What is told on the way.
+/// Progress of a retirement.
 #[derive(Debug)]
-pub enum Told<'t> {
+pub enum RetireEvent<'t> {
     /// A step begins.
     Begins(Step),
     /// Requests that began before a change are waited for.
@@ -121,8 +121,8 @@ pub enum Told<'t> {
     Done(Step),
 }
 
-/// Who is told.
-pub type Tell<'t> = &'t mut (dyn FnMut(Told<'_>) + Send);
+/// The receiver of progress.
+pub type RetireObserver<'t> = &'t mut (dyn FnMut(RetireEvent<'_>) + Send);
 
 /// Either or, where neither is an error.
 pub type Gated<T> = Result<Result<T, Refusal>, ClusterError>;
@@ -133,7 +133,7 @@ pub async fn plan(api: &Api, wish: &Wish) -> Gated<Plan> {
 }
 
 /// Retires a version. All servers are looked at, and the first is written through.
-pub async fn retire(apis: &[Api], wish: &Wish, tell: Tell<'_>) -> Gated<Plan> {
+pub async fn retire(apis: &[Api], wish: &Wish, notify: RetireObserver<'_>) -> Gated<Plan> {
     let Some(api) = apis.first() else {
         return Ok(Err(Refusal::new("there is no API server", "name one")));
     };
@@ -143,11 +143,11 @@ pub async fn retire(apis: &[Api], wish: &Wish, tell: Tell<'_>) -> Gated<Plan> {
     };
     let mut work = Work { api, apis, wish, plan: &plan, proven: None };
     for step in plan.steps.iter().copied() {
-        tell(Told::Begins(step));
-        if let Err(refusal) = work.take(step, tell).await? {
+        notify(RetireEvent::Begins(step));
+        if let Err(refusal) = work.take(step, notify).await? {
             return Ok(Err(refusal));
         }
-        tell(Told::Done(step));
+        notify(RetireEvent::Done(step));
     }
     Ok(Ok(plan))
 }
@@ -163,14 +163,14 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    async fn take(&mut self, step: Step, tell: Tell<'_>) -> Gated<()> {
+    async fn take(&mut self, step: Step, notify: RetireObserver<'_>) -> Gated<()> {
         match step {
             Step::Flip => self.flip().await,
-            Step::Migrate => self.migrate(tell).await,
-            Step::Clean => self.clean(tell).await,
+            Step::Migrate => self.migrate(notify).await,
+            Step::Clean => self.clean(notify).await,
             Step::Trim => self.trim().await,
             Step::Unserve => self.unserve().await,
-            Step::Check => self.check(tell).await,
+            Step::Check => self.check(notify).await,
             Step::Remove => self.remove().await,
         }
     }
@@ -185,19 +185,19 @@ impl Work<'_> {
         Ok(if flipped { Ok(()) } else { Err(self.changed()) })
     }
 
-    async fn migrate(&mut self, tell: Tell<'_>) -> Gated<()> {
+    async fn migrate(&mut self, notify: RetireObserver<'_>) -> Gated<()> {
         // A request that began before the flip stores at the old version whenever it ends.
-        self.drain(tell).await?;
+        self.drain(notify).await?;
         let mut outlook = proof::outlook(self.api, &self.wish.crd).await?;
         if outlook.storage != self.plan.to {
             return Ok(Err(self.changed()));
         }
         outlook.kind = self.plan.kind.clone();
-        let mut progress = |number: usize, so_far: &Migrated| tell(Told::Passes(number, so_far));
+        let mut progress = |number: usize, so_far: &Migrated| notify(RetireEvent::Passes(number, so_far));
         let proof = proof::migrate_until_proven(self.api, &outlook, self.wish.pace, &mut progress).await?;
         Ok(match proof {
             Proof::Proven { passes } => {
-                tell(Told::Proven(&passes));
+                notify(RetireEvent::Proven(&passes));
                 self.proven = Some(outlook);
                 Ok(())
             }
@@ -210,7 +210,7 @@ impl Work<'_> {
     }
 
     /// Cleans. Once nobody can write at the version any more, a pass must find nothing.
-    async fn clean(&self, tell: Tell<'_>) -> Gated<()> {
+    async fn clean(&self, notify: RetireObserver<'_>) -> Gated<()> {
         let definition = self.definition().await?;
         let served = definition.is_served(&self.wish.version);
         let target = Target {
@@ -221,7 +221,7 @@ impl Work<'_> {
         };
         for _ in 0..PASSES {
             let cleaned = clean(self.api, &target, self.wish.pace).await?;
-            tell(Told::Cleaned(&cleaned));
+            notify(RetireEvent::Cleaned(&cleaned));
             if cleaned.failures > 0 {
                 return Ok(Err(unwritten(Some((&cleaned.failed, cleaned.failures)))));
             }
@@ -270,10 +270,10 @@ impl Work<'_> {
         Ok(Ok(()))
     }
 
-    async fn check(&self, tell: Tell<'_>) -> Gated<()> {
+    async fn check(&self, notify: RetireObserver<'_>) -> Gated<()> {
         // A request that began before the version went out of service may still add an entry.
-        self.drain(tell).await?;
-        if let Err(refusal) = self.clean(tell).await? {
+        self.drain(notify).await?;
+        if let Err(refusal) = self.clean(notify).await? {
             return Ok(Err(refusal));
         }
         let definition = self.definition().await?;
@@ -319,11 +319,11 @@ impl Work<'_> {
     }
 
     /// Waits until no request can be under way that began before the last change of the CRD.
-    async fn drain(&self, tell: Tell<'_>) -> Result<(), ClusterError> {
+    async fn drain(&self, notify: RetireObserver<'_>) -> Result<(), ClusterError> {
         let definition = self.definition().await?;
         let left = self.wish.drain.saturating_sub(definition.unchanged_for());
         if !left.is_zero() {
-            tell(Told::Waits(left));
+            notify(RetireEvent::Waits(left));
             tokio::time::sleep(left).await;
         }
         Ok(())

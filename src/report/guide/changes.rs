@@ -20,7 +20,7 @@ pub(super) struct Block {
     pub(super) lines: Vec<String>,
 }
 
-/// What changed about kinds, each change once.
+/// Returns what changed about kinds, each change once.
 pub(super) fn changed(changes: &[Change<'_>], report: &Report) -> Vec<Block> {
     let mut by_line: IndexMap<String, Vec<String>> = IndexMap::new();
     for change in changes {
@@ -105,7 +105,7 @@ fn moved(version: &VersionChange) -> Option<String> {
     (!parts.is_empty()).then(|| format!("`{}`, compared with `{from}`: {}", version.name, parts.join("; ")))
 }
 
-/// What concerns a CRD as a whole, and the states of its versions.
+/// Returns what concerns a CRD as a whole, and the states of its versions.
 fn whole(old: &Crd, new: &Crd) -> Vec<String> {
     let mut lines = Vec::new();
     for (what, before, after) in [

@@ -18,7 +18,7 @@ use crdproof_schema::structural::compare::{Delta, compare};
 /// No guide is longer; GitHub takes 125,000 characters.
 const BYTES: usize = 60_000;
 
-/// Where the two states come from, as a reader knows them.
+/// The origins of the two states, as a reader knows them.
 #[derive(Debug, Clone, Copy)]
 pub struct Between<'a> {
     /// The old state.
@@ -34,7 +34,7 @@ struct Change<'a> {
     versions: Vec<VersionChange>,
 }
 
-/// What changed inside a version.
+/// The changes inside a version.
 struct VersionChange {
     name: String,
     /// What it is compared with, where it is new.
@@ -58,7 +58,7 @@ pub fn guide(subject: &Subject, report: &Report, between: Between<'_>) -> String
     let changes: Vec<_> = names.into_iter().map(|name| change(subject.baseline_of(name), subject.crd(name))).collect();
     let mut text = heading(&changes, report, between);
     section(&mut text, "Before you upgrade", &steps::before(&changes, report).lines(&changes), BYTES * 2 / 5);
-    let blocks = told(&changes::changed(&changes, report), &changes);
+    let blocks = render_blocks(&changes::changed(&changes, report), &changes);
     section(&mut text, "What changed", &blocks, BYTES * 4 / 5);
     let bullets = |lines: Vec<String>| lines.into_iter().map(|line| format!("- {line}")).collect::<Vec<_>>();
     section(&mut text, "New", &bullets(changes::new(&changes)), BYTES * 9 / 10);
@@ -83,7 +83,7 @@ fn change<'a>(old: Option<&'a Crd>, new: Option<&'a Crd>) -> Change<'a> {
 }
 
 /// Writes a line for kinds with one change, and a list for others.
-fn told(blocks: &[Block], changes: &[Change<'_>]) -> Vec<String> {
+fn render_blocks(blocks: &[Block], changes: &[Change<'_>]) -> Vec<String> {
     let is_line = |block: &Block| block.lines.len() == 1;
     let told = blocks.iter().enumerate().map(|(at, block)| {
         let (kinds, lines) = (named(&block.kinds, changes), block.lines.join("\n- "));
@@ -115,7 +115,7 @@ fn section(text: &mut String, title: &str, parts: &[String], most: usize) {
     text.push('\n');
 }
 
-/// What a CRD asks for, without its places.
+/// Returns what a CRD asks for, without its places.
 fn spec(crd: &Crd) -> Option<Value> {
     crd.node.get("spec").map(Node::to_value)
 }
@@ -152,7 +152,7 @@ fn reference(source: &str) -> &str {
     source.strip_prefix("git:").and_then(|rest| rest.split(':').next()).unwrap_or(source)
 }
 
-/// What the CRDs belong to: the subject by its name, unless that is just the source.
+/// Returns what the CRDs belong to: the subject by its name, unless that is just the source.
 fn project(report: &Report, between: Between<'_>) -> String {
     // Sources that name no subject are called after what they hold.
     let is_source = matches!(report.subject.as_str(), "" | "crds") || between.new.ends_with(&report.subject);

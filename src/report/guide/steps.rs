@@ -47,7 +47,7 @@ impl Steps {
     }
 }
 
-/// What to do before an upgrade.
+/// Returns what to do before an upgrade.
 pub(super) fn before(changes: &[Change<'_>], report: &Report) -> Steps {
     let mut steps = Steps::default();
     for change in changes {
@@ -75,7 +75,7 @@ pub(super) fn before(changes: &[Change<'_>], report: &Report) -> Steps {
     steps
 }
 
-/// What to do after it.
+/// Returns what to do after it.
 pub(super) fn after(changes: &[Change<'_>]) -> Steps {
     let mut steps = Steps::default();
     for (old, new) in changes.iter().filter_map(|change| change.old.zip(change.new)) {
@@ -143,7 +143,7 @@ fn subresources(steps: &mut Steps, old: &Crd, new: &Crd) {
     }
 }
 
-/// Which checks find what people have to look at in existing objects, and what to do: `PATHS` stands for the fields.
+/// Checks whose findings concern existing objects, and what to do: `PATHS` stands for the fields.
 type Task = (&'static [&'static str], &'static str);
 
 /// The most urgent first.
@@ -192,7 +192,7 @@ pub(super) fn listed<'p>(paths: impl IntoIterator<Item = &'p str>, most: usize) 
     }
 }
 
-/// Where users of a version should go: the one that API servers prefer among those that stay.
+/// Returns where users of a version should go: the one that API servers prefer among those that stay.
 pub(super) fn heir(new: &Crd, name: &str) -> String {
     let mut candidates: Vec<_> = new
         .versions

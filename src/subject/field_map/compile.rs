@@ -9,15 +9,15 @@ use super::model::FieldMap;
 use super::path::FieldPath;
 use crdproof_schema::structural::Schema;
 
-/// What is wrong with a map, and where.
+/// A defect of a field map, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Problem {
     /// JSON pointer below the map.
     pub pointer: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 

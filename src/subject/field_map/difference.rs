@@ -3,7 +3,7 @@
 use crdproof_schema::document::pointer;
 use serde_json::{Map, Value, json};
 
-/// What is to be remembered: a list of places, each with what the way back brings (`now`) and what was there
+/// Returns what is to be remembered: a list of places, each with what the way back brings (`now`) and what was there
 /// (`was`). An absent value has no key. `None` where nothing differs. What every object has is not compared.
 pub(super) fn between(was: &Value, now: &Value) -> Option<Value> {
     let mut entries = Vec::new();

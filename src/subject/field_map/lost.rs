@@ -6,27 +6,27 @@ use super::path::FieldPath;
 use super::{FieldMap, Loss};
 
 impl FieldMap {
-    /// Whether a loss of this field, or of one above it, is declared for this direction.
+    /// Returns whether a loss of this field, or of one above it, is declared for this direction.
     pub fn declares_lost(&self, from: &str, to: &str, field: &str) -> bool {
         self.lost.iter().any(|loss| loss.covers(from, to, field))
     }
 }
 
 impl Loss {
-    /// Whether this is the loss of a field, or of one above it, for this direction.
+    /// Returns whether this is the loss of a field, or of one above it, for this direction.
     pub fn covers(&self, from: &str, to: &str, field: &str) -> bool {
         let steps = concrete(field);
         self.from == from && self.to == to && FieldPath::parse(&self.path).is_some_and(|path| path.covers(&steps))
     }
 
-    /// Whether an object of the version that has the field sets it.
+    /// Returns whether an object of the version that has the field sets it.
     pub fn is_set(&self, object: &Value) -> bool {
         FieldPath::parse(&self.path).is_some_and(|path| !path.get(object).is_empty())
     }
 }
 
-/// Whether the loss of a field of the first version is declared anywhere on a way through versions. `field` is written
-/// with concrete items, such as `.spec.ports[0].name`; on the way it is followed through renames.
+/// Returns whether the loss of a field of the first version is declared anywhere on a way through versions. `field` is
+/// written with concrete items, such as `.spec.ports[0].name`; on the way it is followed through renames.
 pub fn declares_lost(maps: &[&FieldMap], way: &[&str], field: &str) -> bool {
     let mut field = field.to_owned();
     for pair in way.windows(2) {

@@ -66,7 +66,7 @@ impl Mapping<'_> {
         Ok(converted)
     }
 
-    /// What is given up is not put aside.
+    /// Returns what is given up is not put aside.
     fn without_losses(&self, source: &Value, from: Side) -> Value {
         let mut object = source.clone();
         for operator in &self.operators {

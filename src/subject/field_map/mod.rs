@@ -52,7 +52,7 @@ impl Refusal {
 }
 
 impl FieldMap {
-    /// Whether the map relates these two versions, in either direction.
+    /// Returns whether the map relates these two versions, in either direction.
     pub fn relates(&self, from: &str, to: &str) -> bool {
         let [left, right] = &self.between;
         (left == from && right == to) || (left == to && right == from)

@@ -27,7 +27,7 @@ impl Write {
         Self { path: path.clone(), keys, value, from_stash: false }
     }
 
-    /// What is put first. Items are found by their keys, so these must be there.
+    /// Returns what is put first. Items are found by their keys, so these must be there.
     pub(super) fn rank(&self) -> (usize, bool) {
         (self.path.depth(), self.keys.iter().any(|key| matches!(key, Key::Item(_))))
     }
@@ -62,7 +62,7 @@ pub(super) struct Transfer {
     pub(super) otherwise: Otherwise,
 }
 
-/// Where a side has a value: in one field, or in several that are its parts.
+/// The place of a value on one side: in one field, or in several that are its parts.
 #[derive(Debug)]
 pub(super) enum Place {
     One(FieldPath),
@@ -86,7 +86,7 @@ pub(super) struct List {
 }
 
 impl Operator {
-    /// How deep it takes from an object of this side; the deepest operators take first.
+    /// Returns how deep it takes from an object of this side; the deepest operators take first.
     pub(super) fn depth(&self, from: Side) -> usize {
         match self {
             Self::Transfer(transfer) => match &transfer.places[from.index()] {
@@ -267,7 +267,7 @@ impl Gathered {
         for list in &self.lists {
             let Some((_, value)) = list.path.take(object, Emptied::Stay).pop() else { continue };
             let Value::Array(items) = value else {
-                return Err(Refusal::new(list.path.to_string(), "this is no list"));
+                return Err(Refusal::new(list.path.to_string(), "this is not a list"));
             };
             gathered.get_or_insert_default().extend(items.into_iter().map(|item| list.adapted(item)));
         }

@@ -15,7 +15,7 @@ pub(crate) enum Step {
     Each,
 }
 
-/// Which item or value an `[*]` stood for.
+/// The item or value that an `[*]` stood for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Index(usize),
@@ -28,7 +28,7 @@ pub(super) enum Key {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FieldPath(Vec<Step>);
 
-/// Whether objects that a move emptied go with it.
+/// The handling of objects that a move emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Emptied {
     Stay,
@@ -74,12 +74,12 @@ impl FieldPath {
         self.0.len()
     }
 
-    /// Whether its values are not to be shown, by the names on the way.
+    /// Returns whether its values are not to be shown, by the names on the way.
     pub(super) fn is_secret(&self) -> bool {
         self.0.iter().any(|step| matches!(step, Step::Field(name) if is_secret(name, None)))
     }
 
-    /// How many `[*]` it has.
+    /// Returns how many `[*]` it has.
     pub(crate) fn each_count(&self) -> usize {
         self.0.iter().filter(|step| **step == Step::Each).count()
     }
@@ -131,14 +131,14 @@ impl FieldPath {
         put(&self.0, object, keys, value)
     }
 
-    /// How many items an object has at the last `[*]` of this path.
+    /// Returns how many items an object has at the last `[*]` of this path.
     pub(super) fn count_items(&self, object: &Value) -> usize {
         let end = self.0.iter().rposition(|step| *step == Step::Each).map_or(0, |at| at + 1);
         Self(self.0[..end].to_vec()).get(object).len()
     }
 
-    /// Whether an object has the item that leads to this place. A path without `[*]` needs none; the last of a path that
-    /// ends with one is made with its value.
+    /// Returns whether an object has the item that leads to this place. A path without `[*]` needs none; the last of a
+    /// path that ends with one is made with its value.
     pub(super) fn has_item(&self, object: &Value, keys: &[Key]) -> bool {
         let steps = if self.ends_with_each() { &self.0[..self.0.len() - 1] } else { &self.0[..] };
         let Some(last) = steps.iter().rposition(|step| *step == Step::Each) else { return true };
@@ -164,7 +164,7 @@ impl FieldPath {
         self.at(&keys) + &rest.collect::<String>()
     }
 
-    /// Whether this is the path of a field written with concrete items, or leads to something above it.
+    /// Returns whether this is the path of a field written with concrete items, or leads to something above it.
     pub(super) fn covers(&self, concrete: &[&str]) -> bool {
         self.0.len() <= concrete.len()
             && self.0.iter().zip(concrete).all(|(step, name)| match step {
@@ -298,7 +298,7 @@ fn put(steps: &[Step], target: &mut Value, keys: &[Key], value: Value) -> Result
     }
 }
 
-/// What a value is, with its article.
+/// Returns what a value is, with its article.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -22,7 +22,7 @@ pub struct Relation<'a> {
 pub struct Misrelated {
     /// The map.
     pub map: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -113,7 +113,8 @@ impl<'a> Relation<'a> {
     }
 }
 
-/// What a converter must give for an object, by the declared relation: the converted object, in the target version's
+/// Returns what a converter must give for an object, by the declared relation: the converted object, in the target
+/// version's
 /// `apiVersion`, or a refusal. This is the oracle that converters are judged by.
 pub fn expected(relation: &Relation<'_>, object: &Value, from: &str, to: &str) -> Result<Value, Refusal> {
     let mut converted = relation.convert(object, from, to)?;

@@ -113,7 +113,7 @@ pub(super) fn resolved(path: &FieldPath, keys: Vec<Key>, object: &Value) -> Opti
     Some(found)
 }
 
-/// What an annotation holds for the values of a path: the value itself, or, where the path has `[*]`, a list of
+/// Returns what an annotation holds for the values of a path: the value itself, or, where the path has `[*]`, a list of
 /// values each with its items.
 pub(super) fn bundle(path: &FieldPath, mut taken: Vec<(Vec<Key>, Value)>) -> Option<Value> {
     if taken.is_empty() {

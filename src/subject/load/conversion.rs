@@ -9,7 +9,7 @@ use super::tree::Tree;
 use crate::subject::{Crd, Kustomized};
 use crdproof_schema::document::{Entry, Kind, Node, Sources, Span, parse};
 
-/// How many folders above a file are searched for its kustomization.
+/// The number of folders above a file that are searched for its kustomization.
 const LEVELS: usize = 2;
 
 /// Completes CRDs that controller-gen wrote and that were read as they stand: takes over the conversion stanza that the
@@ -42,7 +42,7 @@ pub(super) fn complete(sources: &mut Sources, tree: &Tree, crds: &mut [Crd]) {
     }
 }
 
-/// Whether a built document is a CRD that comes from the same file.
+/// Returns whether a built document is a CRD that comes from the same file.
 fn is_of(sources: &Sources, node: &Node, crd: &Crd, file: &str) -> bool {
     Crd::is_crd(node)
         && node.at(&["metadata", "name"]).and_then(Node::as_str) == Some(&crd.name)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crdproof_schema::document::{DecodeError, ParseError, Place, Sources, Span};
 
-/// Which kind of trouble an input makes; the command line turns it into an exit code.
+/// The kind of an input error; the command line turns it into an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
     /// The input is wrong: a flag, a file, a key.
@@ -18,15 +18,15 @@ pub enum Trouble {
 /// An input that cannot be used.
 #[derive(Debug, Clone)]
 pub struct InputError {
-    /// Which kind of trouble.
+    /// The kind of error.
     pub trouble: Trouble,
     /// Where, as far as it is known.
     pub place: Option<Place>,
     /// The line at that place.
     pub line: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: Option<String>,
 }
 

@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use crdproof_schema::document::{Kind, Node, SourceId, Sources, parse};
 
-/// What a bundle of manifests holds.
+/// The content of a bundle of manifests.
 #[derive(Debug, Default)]
 pub struct Manifests {
     /// Its CRDs, sorted by name.
     pub crds: Vec<Crd>,
     /// Everything else, also CRDs without the parts that a whole one has, such as patches.
     pub others: Vec<Node>,
-    /// How many files of folders are no YAML and mention no CRD.
+    /// How many files of folders are not YAML and mention no CRD.
     pub unreadable: usize,
     /// What kustomizations do to the CRDs and was not applied, with its place and the reason.
     pub not_applied: Vec<String>,
@@ -89,12 +89,13 @@ pub fn read_manifests(sources: &mut Sources, texts: &Texts, inputs: &CrdInputs) 
 /// Reads the manifests of one path.
 fn read_source(sources: &mut Sources, texts: &Texts, path: &str) -> Result<Manifests, InputError> {
     if let Some((tree, file)) = texts.kustomization(path)? {
-        let built = kustomize::build(sources, &tree, &file)?;
+        let built = kustomize::build(sources, &tree, &file, texts.commands())?;
         return from_kustomization(sources, built);
     }
     let mut manifests = read(sources, texts.read(path)?, texts.is_folder(path)?)?;
     if path != "-" {
-        let (tree, _) = texts.locate(path)?;
+        let (tree, located) = texts.locate(path)?;
+        manifests.not_applied.extend(tree.links_out_of(&located)?);
         conversion::complete(sources, &tree, &mut manifests.crds);
     }
     Ok(manifests)
@@ -185,7 +186,7 @@ fn sort_in(sources: &Sources, manifests: &mut Manifests, document: Node) -> Resu
     Ok(())
 }
 
-/// Whether a document is meant to be a whole CRD, be it right or wrong, and not a patch of one.
+/// Returns whether a document is meant to be a whole CRD, be it right or wrong, and not a patch of one.
 fn is_whole(document: &Node) -> bool {
     let has = |key: &&&str| document.at(&["spec", key]).is_some();
     ["group", "names", "versions", "version"].iter().filter(has).count() >= 2

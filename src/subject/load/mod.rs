@@ -1,6 +1,7 @@
 //! Reading a subject: files, directories, standard input, commands and git, at the edge of the pure
 //! part. Everything that can be wrong with an input is an [`InputError`] with a place and a remedy.
 
+mod command;
 mod conversion;
 mod dump;
 mod error;
@@ -12,8 +13,9 @@ mod subject;
 mod texts;
 mod tree;
 
+pub use command::Commands;
 pub use dump::read_dump;
 pub use error::{InputError, Trouble};
 pub use manifests::{Manifests, read_manifests};
-pub use subject::{compare, decide, from_file, from_paths, from_texts};
+pub use subject::{compare, decide, from_file, from_file_with, from_paths, from_paths_with, from_texts};
 pub use texts::{Text, Texts};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{InputError, Manifests, Text, Texts, Trouble, read_manifests};
+use super::{Commands, InputError, Manifests, Text, Texts, Trouble, read_manifests};
 use super::{field_maps, manifests};
 use crate::subject::{
     ACCEPTED_FILE, API_VERSION, Accepted, Baseline, Crd, CrdInputs, Sample, Subject, SubjectFile, apply_hints,
@@ -11,14 +11,24 @@ use crdproof_schema::document::{Node, Sources, Span, decode, parse};
 
 /// Loads the subject that a subject file describes. Paths in it are relative to it.
 pub fn from_file(path: &Path) -> Result<Subject, InputError> {
+    from_file_with(path, Commands::Allowed)
+}
+
+/// Loads the subject that a subject file describes, and runs no other commands of it than these.
+pub fn from_file_with(path: &Path, commands: Commands) -> Result<Subject, InputError> {
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let mut sources = Sources::default();
     let text = Texts::relative_to("").read(&path.display().to_string())?.into_iter().next();
     let Some(Text { name, text }) = text else {
-        return Err(InputError::new(Trouble::Wrong, format!("{} is no subject file", path.display())));
+        return Err(InputError::new(Trouble::Wrong, format!("{} is not a subject file", path.display())));
     };
     let (file, document) = read_file(&mut sources, name, text)?;
-    let mut subject = load(sources, file, Some(document), &Texts::relative_to(folder))?;
+    if let (Some(pointer), Some(why)) = (commands.refused(&file), commands.why_not()) {
+        let key = pointer.trim_start_matches('/').replace('/', ".");
+        let error = InputError::at(&sources, document.nearest(pointer).span, format!("{key} is not run: {why}"));
+        return Err(error.help("name CRDs as SOURCE instead of the file, or read the command and allow it"));
+    }
+    let mut subject = load(sources, file, Some(document), &Texts::relative_to(folder).with(commands))?;
     subject.arguments = Some(vec!["-f".into(), path.display().to_string()]);
     subject.accepted = read_accepted(&mut subject.sources, &path.with_file_name(ACCEPTED_FILE))?;
     Ok(subject)
@@ -26,8 +36,13 @@ pub fn from_file(path: &Path) -> Result<Subject, InputError> {
 
 /// Loads bare CRD paths as a subject without a file.
 pub fn from_paths(paths: Vec<String>) -> Result<Subject, InputError> {
+    from_paths_with(paths, Commands::Allowed)
+}
+
+/// Loads bare CRD paths, and runs no other commands than these.
+pub fn from_paths_with(paths: Vec<String>, commands: Commands) -> Result<Subject, InputError> {
     let file = SubjectFile::for_paths(paths.clone());
-    let subject = load(Sources::default(), file, None, &Texts::relative_to(""))?;
+    let subject = load(Sources::default(), file, None, &Texts::relative_to("").with(commands))?;
     Ok(Subject { arguments: Some(paths), ..subject })
 }
 
@@ -43,9 +58,9 @@ pub fn from_texts(crds: Vec<Text>, samples: Vec<Text>, baseline: Option<Vec<Text
 }
 
 /// Loads two states of CRDs for a comparison.
-pub fn compare(old: &str, new: &str) -> Result<Subject, InputError> {
+pub fn compare(old: &str, new: &str, commands: Commands) -> Result<Subject, InputError> {
     let mut sources = Sources::default();
-    let texts = Texts::relative_to("");
+    let texts = Texts::relative_to("").with(commands);
     let inputs = |path: &str| CrdInputs { paths: vec![path.to_owned()], ..CrdInputs::default() };
     let old = read_manifests(&mut sources, &texts, &inputs(old))?;
     let manifests = read_manifests(&mut sources, &texts, &inputs(new))?;
@@ -56,8 +71,8 @@ pub fn compare(old: &str, new: &str) -> Result<Subject, InputError> {
     assemble(sources, file, None, manifests, [Vec::new(), Vec::new()], Some(old))
 }
 
-/// Takes what a subject file decides about a comparison: its name, waivers, accepted findings, and the Kubernetes versions
-/// that count. Its CRDs are not read.
+/// Takes what a subject file decides about a comparison: its name, waivers, accepted findings, declared losses, and the
+/// Kubernetes versions that count. Its CRDs are not read.
 pub fn decide(subject: &mut Subject, path: &Path) -> Result<(), InputError> {
     let text = Texts::relative_to("").read(&path.display().to_string())?.into_iter().next();
     let Some(Text { name, text }) = text else { return Ok(()) };
@@ -67,6 +82,7 @@ pub fn decide(subject: &mut Subject, path: &Path) -> Result<(), InputError> {
         subject.name.clone_from(&file.metadata.name);
     }
     subject.file.waivers = file.waivers;
+    subject.file.losses = file.losses;
     subject.file.kubernetes = file.kubernetes;
     subject.document = Some(document);
     Ok(())

@@ -2,15 +2,15 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use super::tree::{self, Found, Tree, file, here, plain, utf8};
+use super::command::{self, Commands};
+use super::tree::{self, Found, Tree, file, plain};
 use super::{InputError, Trouble, kustomize};
 
 /// A text and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
-    /// How it is named in messages.
+    /// Its name in messages.
     pub name: String,
     /// The text.
     pub text: String,
@@ -20,12 +20,18 @@ pub struct Text {
 #[derive(Debug, Clone)]
 pub struct Texts {
     base: PathBuf,
+    commands: Commands,
 }
 
 impl Texts {
     /// A reader whose relative paths start at this folder; the empty path is the current one.
     pub fn relative_to(base: impl Into<PathBuf>) -> Self {
-        Self { base: base.into() }
+        Self { base: base.into(), commands: Commands::default() }
+    }
+
+    /// Says which commands may run.
+    pub(super) fn with(self, commands: Commands) -> Self {
+        Self { commands, ..self }
     }
 
     /// Reads what a source names: `-`, `git:REF:PATH`, a file or a directory.
@@ -69,7 +75,7 @@ impl Texts {
             return Err(error.help("write git:REF:PATH, such as git:v1.4.0:config/crd"));
         };
         if revision.starts_with('-') {
-            return Err(InputError::new(Trouble::Wrong, format!("{revision:?} is no git revision")));
+            return Err(InputError::new(Trouble::Wrong, format!("{revision:?} is not a git revision")));
         }
         let tree = Tree::Git { folder: self.base.clone(), revision: revision.to_owned() };
         Ok((tree, tree::join(Path::new(""), path)))
@@ -90,7 +96,7 @@ impl Texts {
         Ok(file.map(|file| (tree, file)))
     }
 
-    /// Whether a source names a folder.
+    /// Returns whether a source names a folder.
     pub(super) fn is_folder(&self, source: &str) -> Result<bool, InputError> {
         if source == "-" {
             return Ok(false);
@@ -114,26 +120,15 @@ impl Texts {
     }
 
     /// Runs a command and takes what it prints.
-    pub fn command(&self, command: &[String]) -> Result<Text, InputError> {
-        let Some((program, arguments)) = command.split_first() else {
-            return Err(
-                InputError::new(Trouble::Wrong, "the command is empty").help("write [kustomize, build, config/crd]")
-            );
-        };
-        let name = format!("`{}`", command.join(" "));
-        let output =
-            Command::new(program).args(arguments).current_dir(here(&self.base)).stdin(Stdio::null()).output().map_err(
-                |error| {
-                    InputError::new(Trouble::Environment, format!("cannot run {name}: {}", plain(&error)))
-                        .help(format!("install {program} or correct the command"))
-                },
-            )?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let last = said.lines().last().unwrap_or("it said nothing");
-            let error = InputError::new(Trouble::Environment, format!("{name} failed ({}): {last}", output.status));
-            return Err(error.help("run the command by hand and mend what it complains about"));
+    pub fn command(&self, words: &[String]) -> Result<Text, InputError> {
+        match self.commands.why_not() {
+            Some(why) => Err(InputError::new(Trouble::Wrong, format!("the command is not run: {why}"))),
+            None => command::run(words, &self.base),
         }
-        Ok(Text { text: utf8(&name, output.stdout)?, name })
+    }
+
+    /// Returns which commands may run.
+    pub(super) fn commands(&self) -> Commands {
+        self.commands
     }
 }

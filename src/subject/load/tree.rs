@@ -20,7 +20,7 @@ pub(super) enum Tree {
     },
 }
 
-/// What lies at a path.
+/// The entry at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     /// A file.
@@ -76,7 +76,7 @@ impl Tree {
     /// Lists all manifests below a folder, by path. Hidden folders and files are not entered.
     pub(super) fn manifests_below(&self, path: &Path) -> Result<Vec<PathBuf>, InputError> {
         match self {
-            Self::Disk => manifests_below(here(path)),
+            Self::Disk => Ok(walk(here(path))?.files),
             Self::Git { folder, revision } => {
                 let below = here(path).to_string_lossy();
                 let listed = git(folder, &["ls-tree", "-r", "-z", "--name-only", revision, "--", &below])?;
@@ -88,17 +88,56 @@ impl Tree {
         }
     }
 
+    /// Says which links below a folder are not followed, since they leave it.
+    pub(super) fn links_out_of(&self, path: &Path) -> Result<Vec<String>, InputError> {
+        match self {
+            Self::Disk if self.look(path) == Found::Folder => {
+                let links = walk(here(path))?.links_out;
+                Ok(links
+                    .iter()
+                    .map(|link| format!("{} (a link out of its folder, not followed)", link.display()))
+                    .collect())
+            }
+            // Git gives a link as the path that it holds, and follows none.
+            Self::Disk | Self::Git { .. } => Ok(Vec::new()),
+        }
+    }
+
     /// Returns the first of these files that lies in a folder.
     pub(super) fn first_of(&self, folder: &Path, names: &[&str]) -> Option<PathBuf> {
         names.iter().map(|name| folder.join(name)).find(|path| self.look(path) == Found::File)
     }
 }
 
+/// Settings that keep git from running programs that the configuration of a repository names, and from fetching.
+const SAFE_SETTINGS: [&str; 8] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.attributesFile=/dev/null",
+    "core.sshCommand=false",
+    "protocol.allow=never",
+    "credential.helper=",
+    "diff.external=",
+];
+
+/// Returns git in a folder, so set up that it reads objects and runs no code of the repository.
+pub(super) fn git_command(folder: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.arg("--no-pager").arg("--no-replace-objects");
+    for setting in SAFE_SETTINGS {
+        command.args(["-c", setting]);
+    }
+    command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
+    command.current_dir(here(folder)).stdin(Stdio::null());
+    command
+}
+
 /// Runs git in a folder and returns what it prints.
 pub(super) fn git(folder: &Path, arguments: &[&str]) -> Result<String, InputError> {
-    let output = Command::new("git").args(arguments).current_dir(here(folder)).stdin(Stdio::null()).output().map_err(
-        |error| InputError::new(Trouble::Environment, format!("cannot run git: {}", plain(&error))).help("install git"),
-    )?;
+    let output = git_command(folder).args(arguments).output().map_err(|error| {
+        InputError::new(Trouble::Environment, format!("cannot run git: {}", plain(&error))).help("install git")
+    })?;
     if output.status.success() {
         return utf8("git", output.stdout);
     }
@@ -158,28 +197,38 @@ fn object(revision: &str, path: &Path) -> String {
     format!("{revision}:./{}", path.display())
 }
 
-fn manifests_below(path: &Path) -> Result<Vec<PathBuf>, InputError> {
-    let mut pending = vec![path.to_owned()];
-    let mut files = Vec::new();
+/// The entries below a folder.
+struct Below {
+    files: Vec<PathBuf>,
+    /// Links to files elsewhere.
+    links_out: Vec<PathBuf>,
+}
+
+fn walk(root: &Path) -> Result<Below, InputError> {
+    let mut pending = vec![root.to_owned()];
+    let mut below = Below { files: Vec::new(), links_out: Vec::new() };
     while let Some(folder) = pending.pop() {
         let unreadable =
             |error| InputError::new(Trouble::Wrong, format!("cannot read {}: {}", folder.display(), plain(&error)));
+        let inside = root.canonicalize().map_err(unreadable)?;
         for entry in fs::read_dir(&folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             if entry.file_name().to_string_lossy().starts_with('.') {
                 continue;
             }
-            let path = entry.path();
+            let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
             // Links to folders are not followed, so a loop cannot be entered.
-            if entry.file_type().map_err(unreadable)?.is_dir() {
+            if kind.is_dir() {
                 pending.push(path);
             } else if has_ending(&path) && path.is_file() {
-                files.push(path);
+                let leaves = kind.is_symlink() && path.canonicalize().is_ok_and(|target| !target.starts_with(&inside));
+                if leaves { below.links_out.push(path) } else { below.files.push(path) }
             }
         }
     }
-    files.sort();
-    Ok(files)
+    below.files.sort();
+    below.links_out.sort();
+    Ok(below)
 }
 
 #[cfg(test)]

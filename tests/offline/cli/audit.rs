@@ -51,16 +51,13 @@ fn a_dump_in_order_is_clean_and_one_that_is_not_says_what_to_do() {
     let ended = prints(
         crdproof(clean.path(), &DUMP),
         0,
-        &["✔ managedFields at v2: alice 1", "✔ 1 CRDs, 1 objects: nothing found"],
+        &["✔ managedFields at v2: alice 1", "✔ 1 CRD, 1 object: no problems found"],
     );
     assert!(!ended.stdout.contains("next:"), "{}", ended.stdout);
 
     let mind = dumps(&json!(["v1", "v2"]), &[widget("a", "v2")]);
-    let words = [
-        "⚠ objects may still be stored at v1",
-        "next: crdproof migrate widgets.example.com --trim",
-        "1 things to mind",
-    ];
+    let words =
+        ["⚠ objects may still be stored at v1", "next: crdproof migrate widgets.example.com --trim", "1 warning"];
     prints(crdproof(mind.path(), &DUMP), 0, &words);
 
     let wrong = dumps(&json!(["v2"]), &[widget("a", "v0"), widget("b", "v0")]);
@@ -72,7 +69,7 @@ fn a_dump_in_order_is_clean_and_one_that_is_not_says_what_to_do() {
     prints(crdproof(wrong.path(), &DUMP), 1, &words);
     let data = crdproof(wrong.path(), &[&DUMP[..], &["--format", "json"]].concat()).says(1, &[]).json();
     assert_eq!(data["crds"][0]["next"], json!(["crdproof retire widgets.example.com v0"]));
-    assert_eq!(data["summary"]["wrong"], 1);
+    assert_eq!(data["summary"]["errors"], 1);
 }
 
 #[test]
@@ -81,11 +78,11 @@ fn dumps_that_are_not_what_they_should_be() {
     prints(
         crdproof(folder.path(), &["audit", "--dump", "crds.json"]),
         0,
-        &["○ objects were not looked at: the dump has none"],
+        &["○ objects were not read: the dump has none"],
     );
     let near = crdproof(folder.path(), &["audit", "widget.example.com", "--dump", "crds.json"]);
     near.says(2, &["there is no CRD \"widget.example.com\"", "did you mean `widgets.example.com`?"]);
-    crdproof(folder.path(), &["audit", "--dump", "widgets.json"]).says(4, &["there are no CRDs"]);
+    crdproof(folder.path(), &["audit", "--dump", "widgets.json"]).says(4, &["no CRDs found; nothing to audit"]);
     crdproof(folder.path(), &["audit", "--dump", "none.json"]).says(2, &["cannot read none.json"]);
     crdproof_fed(folder.path(), &["audit", "--dump", "-"], "a: [").says(2, &["error"]);
     for odd in
@@ -170,7 +167,7 @@ fn audited_as(config: &str, more: &[&str], answer: impl Fn(&str) -> Reply + Send
 
 #[test]
 fn a_server_in_order_is_read_page_by_page() {
-    prints(audited(sound), 0, &["✔ 2 objects", "✔ managedFields at v2: alice 2", "nothing found"]);
+    prints(audited(sound), 0, &["✔ 2 objects", "✔ managedFields at v2: alice 2", "no problems found"]);
 }
 
 /// What is to be done next can be pasted: it names the cluster that was looked at, as a shell reads it.
@@ -190,7 +187,7 @@ fn next_is_for_the_same_cluster() {
 }
 
 #[test]
-fn servers_that_cannot_be_looked_at_are_environment() {
+fn servers_that_cannot_be_read_are_environment() {
     audited(|_| Reply { content_type: "text/html", ..Reply::text(200, "<html>welcome</html>") })
         .says(5, &["not answered as Kubernetes does", "something else listens there"]);
     audited(|_| failure(403, "forbidden: User \"u\" cannot")).says(5, &["403", "User \"u\" cannot"]);
@@ -200,7 +197,7 @@ fn servers_that_cannot_be_looked_at_are_environment() {
     let crds = |reply: fn() -> Reply| {
         audited(move |path| if path.contains("customresourcedefinitions") { reply() } else { sound(path) })
     };
-    crds(|| failure(403, "cannot list")).says(5, &["may not read CRDs: cannot list", "needs get and list"]);
+    crds(|| failure(403, "cannot list")).says(5, &["not allowed to read CRDs: cannot list", "needs get and list"]);
     crds(|| Reply::text(200, "welcome")).says(5, &["not answered as Kubernetes does: welcome"]);
     crds(|| Reply::json(&json!({"items": "none"}))).says(5, &["not answered as Kubernetes does"]);
     crds(|| {
@@ -211,18 +208,18 @@ fn servers_that_cannot_be_looked_at_are_environment() {
 }
 
 #[test]
-fn a_kind_that_cannot_be_looked_at_is_a_line() {
+fn a_kind_that_cannot_be_read_is_a_line() {
     let widgets =
         |reply: fn() -> Reply| audited(move |path| if path.contains("/widgets") { reply() } else { sound(path) });
-    let words = ["○ objects were not looked at: cannot list", "○ 1 kinds were not looked at"];
+    let words = ["○ objects were not read: cannot list", "○ 1 kind was not read"];
     prints(widgets(|| failure(403, "cannot list")), 0, &words);
     prints(
         widgets(|| failure(500, "conversion webhook failed")),
         1,
         &["✗ objects cannot be listed: 500 conversion webhook"],
     );
-    prints(widgets(|| failure(410, "too old")), 0, &["forgot the list before its end"]);
-    prints(widgets(|| failure(404, "not found")), 0, &["the server does not know it"]);
+    prints(widgets(|| failure(410, "too old")), 0, &["the list expired on the server before it was complete"]);
+    prints(widgets(|| failure(404, "not found")), 0, &["the server does not serve it"]);
 }
 
 #[test]

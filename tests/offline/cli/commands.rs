@@ -49,7 +49,7 @@ fn explain_finds_near_misses() {
 #[test]
 fn init_writes_a_subject_file_that_runs() {
     let folder = folder(&[("config/crd/apps.yaml", &sound_crd()), ("chart/templates/a.yaml", "{{ if .x }}\na: [\n")]);
-    crdproof(folder.path(), &["init"]).says(0, &["found 1 CRD: apps.example.com", "1 files are no plain YAML"]);
+    crdproof(folder.path(), &["init"]).says(0, &["found 1 CRD: apps.example.com", "1 files are not plain YAML"]);
     crdproof(folder.path(), &["run"]).says(0, &["apps.example.com"]);
     crdproof(folder.path(), &["init"]).says(2, &["crdproof.yaml exists already", "--force"]);
     let again = crdproof(folder.path(), &["init", "--force", "--format", "json"]).says(0, &[]).json();
@@ -99,7 +99,7 @@ fn what_changes_clusters_says_what_it_misses() {
     let folder = tempfile::tempdir().unwrap();
     crdproof(folder.path(), &["retire", "widgets.example.com"]).says(2, &["<VERSION>"]);
     crdproof(folder.path(), &["retire", "widgets.example.com", "v1", "--drain", "soon"])
-        .says(2, &["\"soon\" is no length of time; write a number and a unit"]);
+        .says(2, &["\"soon\" is not a length of time; write a number and a unit"]);
     for command in [&["migrate", "widgets.example.com"][..], &["retire", "widgets.example.com", "v1"]] {
         let words = [command, &["--kubeconfig", "nowhere.yaml"]].concat();
         crdproof(folder.path(), &words).says(5, &["nowhere.yaml"]);

@@ -104,7 +104,7 @@ fn a_git_revision_is_a_source() {
     run("git:HEAD:config/crd/apps.yaml").says(0, &[]);
     run("git:HEAD:config/none").says(2, &["revision HEAD has no manifests at config/none"]);
     run("git:v9:config").says(2, &["git ls-tree: ", "v9", "help: fetch the revision"]);
-    run("git:--output=x:config").says(2, &["is no git revision"]);
+    run("git:--output=x:config").says(2, &["is not a git revision"]);
     crdproof(tempfile::tempdir().unwrap().path(), &["run", "git:HEAD:config"]).says(2, &["not a git repository"]);
 }
 
@@ -138,7 +138,7 @@ fn a_budget_that_is_no_time_has_a_place() {
     let text = "apiVersion: crdproof/v1alpha1\nkind: Subject\ncrds: {paths: [crd.yaml]}\nbudget: {perCall: 50, perObject: 8ms}\n";
     for (wrong, says) in [
         ("50", "expected a length of time, such as 50ms"),
-        ("fast", "\"fast\" is no length of time; write a number and a unit"),
+        ("fast", "\"fast\" is not a length of time; write a number and a unit"),
     ] {
         let text = text.replace("perCall: 50", &format!("perCall: {wrong}"));
         let folder = folder(&[("crd.yaml", &sound_crd()), ("crdproof.yaml", &text)]);

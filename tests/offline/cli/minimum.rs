@@ -20,7 +20,10 @@ fn manifests_tell_what_they_need(#[case] name: &str, #[case] minimum: &str, #[ca
     let file = subject(name);
     let arguments = ["minimum", "--derive-only", "-f", &file];
     let text = crdproof(repository(), &arguments).says(0, &[]).stdout;
-    assert!(text.starts_with(&format!("✔ Kubernetes {minimum} by the manifests; nothing was tried\n")), "{text}");
+    assert!(
+        text.starts_with(&format!("✔ minimum: {minimum} (required by the manifests; not tested on a server)\n")),
+        "{text}"
+    );
     assert!(text.contains(&format!("kubernetes:\n  minimum: \"{minimum}\"\n")), "{text}");
     assert!(text.contains(&format!("![Kubernetes {minimum} or later](")), "{text}");
     let answer = crdproof(repository(), &[&arguments[..], &["--format", "json"]].concat()).says(0, &[]).json();
@@ -54,11 +57,11 @@ fn wrong_questions_are_refused() {
     ask(&["--derive-only", "--", "true"]).says(2, &["cannot be used with"]);
     ask(&["--with", "serving", "--", "true"]).says(2, &["cannot be used with"]);
     ask(&["--with", "storge"]).says(2, &["there is no suite \"storge\"", "did you mean `storage`?"]);
-    ask(&["--with", "quick"]).says(2, &["quick asks nothing of a server", "serving, storage, apply"]);
-    ask(&["--with", "manifest/one-storage-version"]).says(2, &["asks nothing of a server"]);
+    ask(&["--with", "quick"]).says(2, &["quick has no scenarios", "serving, storage, apply"]);
+    ask(&["--with", "manifest/one-storage-version"]).says(2, &["has no scenarios"]);
     ask(&["--format", "xml"]).says(2, &["xml"]);
     ask(&["--timeout", "5s"]).says(2, &["required arguments were not provided", "COMMAND"]);
-    ask(&["--timeout", "soon", "--", "true"]).says(2, &["\"soon\" is no length of time"]);
+    ask(&["--timeout", "soon", "--", "true"]).says(2, &["\"soon\" is not a length of time"]);
     let empty = tempfile::tempdir().unwrap();
     crdproof(empty.path(), &["minimum"]).says(2, &["there is no crdproof.yaml here"]);
 }

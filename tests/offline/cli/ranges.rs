@@ -1,5 +1,5 @@
 //! Ranges of releases: what cannot be had is counted and told with its reason in every report, and a range of which nothing
-//! can be had is no run.
+//! can be had is not a run.
 
 use std::path::Path;
 use std::process::Command;

@@ -95,7 +95,7 @@ fn folders_that_are_no_recordings_are_refused() {
     let good = std::fs::read_to_string(&header).unwrap();
     for (text, words) in [
         (good.replace("\"Recording\"", "\"Report\""), "this is a \"Report\""),
-        (good[..good.len() / 2].to_owned(), "this is no recording"),
+        (good[..good.len() / 2].to_owned(), "this is not a recording"),
     ] {
         std::fs::write(&header, text).unwrap();
         crdproof(folder.path(), &["judge", "seen"]).says(2, &["seen/recording.json", words]);

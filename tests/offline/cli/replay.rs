@@ -136,10 +136,10 @@ fn files_that_are_no_counterexamples_are_refused_with_a_remedy() {
     let print = path.file_stem().unwrap().to_string_lossy().into_owned();
     let sly = good.replace(&print, "../../escape");
     for (text, words) in [
-        (&good[..good.len() / 2], "this is no counterexample that crdproof saved"),
-        ("", "this is no counterexample that crdproof saved"),
+        (&good[..good.len() / 2], "this is not a counterexample that crdproof saved"),
+        ("", "this is not a counterexample that crdproof saved"),
         (foreign.as_str(), "this is a \"Report\" of \"crdproof/v1alpha1\", not a Counterexample"),
-        (sly.as_str(), "\"../../escape\" is no fingerprint"),
+        (sly.as_str(), "\"../../escape\" is not a fingerprint"),
     ] {
         std::fs::write(&path, text).unwrap();
         for command in ["replay", "run"] {

@@ -49,7 +49,7 @@ impl Faulty {
         let review = parsed.filter(is_review).zip(objects);
         let Some((review, Value::Array(objects))) = review else {
             self.whole(|call| call.sort == Some(Sort::Malformed))?;
-            return Err(http(400, "this is no review"));
+            return Err(http(400, "this is not a review"));
         };
         let count = objects.len();
         let newer = review["request"].get("sentBy").is_some() || review.get("response").is_some();
@@ -111,7 +111,7 @@ impl Faulty {
     fn convert(&self, object: Value, desired: &str, fits: &dyn Fn(&Call) -> bool) -> Result<Value, Instead> {
         let refused = |why: String| Instead::Refusal(why);
         let own = object["apiVersion"].as_str().unwrap_or_default();
-        let (group, from) = own.split_once('/').ok_or_else(|| refused(format!("{own:?} is no version")))?;
+        let (group, from) = own.split_once('/').ok_or_else(|| refused(format!("{own:?} is not a version")))?;
         let to = desired.strip_prefix(&format!("{}/", self.crd.group)).unwrap_or_default();
         if group != self.crd.group || object["kind"] != self.crd.names.kind.as_str() {
             return Err(refused(format!("{} of {own} is unknown here", object["kind"])));

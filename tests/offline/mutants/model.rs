@@ -99,7 +99,7 @@ pub(super) enum Sort {
     Refused,
     /// The review has something that older servers do not send.
     Newer,
-    /// The body is no review.
+    /// The body is not a review.
     Malformed,
     /// Another method than POST.
     OtherMethod,

@@ -16,7 +16,7 @@ enum Step {
 impl<'de> Deserialize<'de> for Place {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| de::Error::custom(format!("{text:?} is no place")))
+        Self::parse(&text).ok_or_else(|| de::Error::custom(format!("{text:?} is not a place")))
     }
 }
 

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::{Answer, Api, Query, Resource};
 use crate::{ClusterError, wait};
 
-/// How long a version may take until it is served.
+/// The timeout for a version to be served.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Where CRDs are.
+/// Returns where CRDs are.
 pub fn definitions() -> Resource {
     Resource::cluster_wide("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 }

@@ -9,7 +9,7 @@ use super::{Api, FieldValidation, PatchKind, Query};
 use crate::ClusterError;
 use crdproof_schema::kubernetes::{KubeVersion, ServerVersion};
 
-/// What a server says about itself.
+/// The identity that a server reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {
@@ -28,13 +28,13 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Whether a group is served at a version.
+    /// Returns whether a group is served at a version.
     pub fn serves(&self, group: &str, version: &str) -> bool {
         self.groups.get(group).is_some_and(|versions| versions.iter().any(|served| served == version))
     }
 }
 
-/// What a server did when it was asked. Nothing is stored.
+/// The outcome of a request to a server. Nothing is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "each is the answer to a question of its own")]

@@ -35,11 +35,11 @@ pub const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g
 pub struct Api {
     client: kube::Client,
     deadline: Duration,
-    /// How many requests were sent, by this one and its clones.
+    /// The number of requests that were sent, by this one and its clones.
     requests: Arc<AtomicU64>,
 }
 
-/// What an API server answered.
+/// The response of an API server.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The status code.
@@ -54,7 +54,7 @@ pub struct Answer {
     pub call: String,
 }
 
-/// How a patch body is to be read.
+/// The media type of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatchKind {
     /// RFC 6902.
@@ -76,7 +76,7 @@ impl PatchKind {
 }
 
 impl Answer {
-    /// Whether the status is 2xx.
+    /// Returns whether the status is 2xx.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -122,7 +122,7 @@ impl Api {
         Self { requests: Arc::default(), ..self.clone() }
     }
 
-    /// How many requests were sent, watches included, answered or not.
+    /// Returns how many requests were sent, watches included, answered or not.
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }

@@ -36,14 +36,15 @@ impl Resource {
 
     /// The path of the collection.
     pub fn path(&self) -> String {
-        let root = if self.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", self.group) };
-        let namespace = self.namespace.as_ref().map(|name| format!("/namespaces/{name}")).unwrap_or_default();
-        format!("{root}/{}{namespace}/{}", self.version, self.plural)
+        let root = if self.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", encoded(&self.group)) };
+        let namespace =
+            self.namespace.as_ref().map(|name| format!("/namespaces/{}", encoded(name))).unwrap_or_default();
+        format!("{root}/{}{namespace}/{}", encoded(&self.version), encoded(&self.plural))
     }
 
     /// The path of one object.
     pub fn path_of(&self, name: &str) -> String {
-        format!("{}/{name}", self.path())
+        format!("{}/{}", self.path(), encoded(name))
     }
 
     /// The path of a part of one object, such as `status` or `scale`.
@@ -52,7 +53,7 @@ impl Resource {
     }
 }
 
-/// What a server does with fields that the schema does not know.
+/// The handling of fields that the schema does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldValidation {
     /// Drops them and says nothing.
@@ -120,7 +121,7 @@ impl Query {
         self.with("dryRun", "All")
     }
 
-    /// Who writes.
+    /// Returns who writes.
     pub fn manager(self, name: &str) -> Self {
         self.with("fieldManager", name)
     }
@@ -130,12 +131,12 @@ impl Query {
         self.with("force", "true")
     }
 
-    /// What happens to fields that the schema does not know.
+    /// Returns what happens to fields that the schema does not know.
     pub fn validation(self, kind: FieldValidation) -> Self {
         self.with("fieldValidation", format!("{kind:?}"))
     }
 
-    /// Whether dependents go first, later or stay: `Foreground`, `Background`, `Orphan`.
+    /// Returns whether dependents go first, later or stay: `Foreground`, `Background`, `Orphan`.
     pub fn propagation(self, policy: &str) -> Self {
         self.with("propagationPolicy", policy)
     }
@@ -182,6 +183,8 @@ mod tests {
         let widgets = Resource::namespaced("example.com", "v1", "widgets", "default");
         assert_eq!(widgets.at("v2").part_of("a", "status"), "/apis/example.com/v2/namespaces/default/widgets/a/status");
         assert_eq!(Resource::cluster_wide("", "v1", "namespaces").path_of("x"), "/api/v1/namespaces/x");
+        // A name is never more than a name.
+        assert_eq!(Resource::cluster_wide("", "v1", "nodes").path_of("a?b=c/../d"), "/api/v1/nodes/a%3Fb%3Dc%2F..%2Fd");
     }
 
     #[test]

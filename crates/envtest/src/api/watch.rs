@@ -20,7 +20,7 @@ pub struct Watch {
     pending: Vec<u8>,
 }
 
-/// What a watch told.
+/// The events of a watch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     /// `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`.
@@ -80,7 +80,7 @@ impl Watch {
         let Some(length) = self.pending.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
         let line: Vec<u8> = self.pending.drain(..=length).collect();
         let mut event: Value =
-            serde_json::from_slice(&line).map_err(|error| self.failed(format!("an event is no JSON: {error}")))?;
+            serde_json::from_slice(&line).map_err(|error| self.failed(format!("an event is not JSON: {error}")))?;
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
         Ok(Some(Event { kind, object: event["object"].take(), after: self.started.elapsed() }))
     }

@@ -13,10 +13,10 @@ use super::error::BinariesError;
 use super::index::{Archive, Index};
 use super::probe::Machine;
 use super::sideload::unpack;
-use super::store::{Care, Entry, Shelf, Store};
+use super::store::{CacheArea, Care, Entry, Store};
 use super::{DEFAULT_INDEX, Origin, Progress, Sources, build, digest};
 
-/// How often a download that was cut off is continued.
+/// The number of times that an interrupted download is continued.
 const TRIES: usize = 4;
 
 /// An index is a few hundred kilobytes; whatever is larger is none.
@@ -41,8 +41,8 @@ pub(super) fn fetch(
 ) -> Result<Entry, BinariesError> {
     let since = Instant::now();
     let key = build::key(&archive.version.to_string(), &archive.sha512);
-    let held = store.hold(Shelf::Builds, &key, progress)?;
-    if let Some(entry) = store.entry(Shelf::Builds, &key).filter(|entry| entry.fault(Care::Quick).is_none()) {
+    let held = store.lock(CacheArea::Builds, &key, progress)?;
+    if let Some(entry) = store.entry(CacheArea::Builds, &key).filter(|entry| entry.fault(Care::Quick).is_none()) {
         return Ok(entry);
     }
     let url = match &sources.mirror {
@@ -61,7 +61,7 @@ pub(super) fn fetch(
     held.finish(Some(archive.version), origin, since.elapsed())?;
     // It was unpacked, so it has served.
     let _ = fs::remove_file(&part);
-    build::finished(store, Shelf::Builds, &key)
+    build::finished(store, CacheArea::Builds, &key)
 }
 
 fn download(url: &str, archive: &Archive, part: &Path, told: &dyn Fn(u64, Option<u64>)) -> Result<(), BinariesError> {
@@ -125,7 +125,7 @@ fn attempt(agent: &ureq::Agent, url: &str, part: &Path, told: &dyn Fn(u64, Optio
     }
 }
 
-/// What does not have the promised digest is of no use, not even to continue from.
+/// Deletes a download that does not have the promised digest: it is of no use, not even to continue from.
 fn check(archive: &Archive, part: &Path) -> Result<(), BinariesError> {
     let found = digest::of_file::<Sha512>(part).map_err(BinariesError::files("read", part))?;
     if found == archive.sha512 {

@@ -12,18 +12,18 @@ use super::generated;
 use super::golang::{Go, Toolchain};
 use super::probe::{self, APISERVER, ETCD, Machine};
 use super::releases::{Etcd, Kind, Locks, Release};
-use super::store::{Care, Entry, Shelf, Store};
+use super::store::{CacheArea, Care, Entry, Store};
 use super::{Origin, Progress, Sources};
 use crate::guard::{Guard, Output, Spec};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// Where in the folder of a build its results are.
+/// The place of the results in the folder of a build.
 const MADE: &str = "out";
 
-/// How many of the last lines of a step are shown when it fails.
-const SHOWN: usize = 12;
+/// The number of last lines of a step that are shown when it fails.
+const MAX_SHOWN: usize = 12;
 
-/// How often the elapsed time is told while nothing else happens.
+/// The interval of progress while nothing else happens.
 const TICK: Duration = Duration::from_secs(1);
 
 /// All of these are stamped, though no release has them all: 1.16 says its version from the last, and up to
@@ -58,8 +58,8 @@ pub(super) fn release(
     let digest = locks.digest(release)?;
     let key = key(&version.to_string(), &digest);
     let etcd = etcd(store, locks.etcd_of(release)?, sources, progress)?;
-    let held = store.hold(Shelf::Builds, &key, progress)?;
-    if let Some(entry) = sound(store, Shelf::Builds, &key) {
+    let held = store.lock(CacheArea::Builds, &key, progress)?;
+    if let Some(entry) = sound(store, CacheArea::Builds, &key) {
         return Ok(entry);
     }
     let what = format!("Kubernetes {version}");
@@ -77,14 +77,14 @@ pub(super) fn release(
     held.take(&made)?;
     let origin = Origin::Built { go: toolchain.version().to_owned(), lock: digest };
     held.finish(Some(version), origin, steps.since.elapsed())?;
-    finished(store, Shelf::Builds, &key)
+    finished(store, CacheArea::Builds, &key)
 }
 
 /// Builds etcd once for all releases that use it.
 fn etcd(store: &Store, etcd: &Etcd, sources: &Sources, progress: &dyn Fn(Progress)) -> Result<Entry, BinariesError> {
     let key = key(&format!("etcd-{}", etcd.file.etcd), &etcd.digest);
-    let held = store.hold(Shelf::Parts, &key, progress)?;
-    if let Some(entry) = sound(store, Shelf::Parts, &key) {
+    let held = store.lock(CacheArea::Parts, &key, progress)?;
+    if let Some(entry) = sound(store, CacheArea::Parts, &key) {
         return Ok(entry);
     }
     let what = format!("etcd {}", etcd.file.etcd);
@@ -104,7 +104,7 @@ fn etcd(store: &Store, etcd: &Etcd, sources: &Sources, progress: &dyn Fn(Progres
     held.take(&work.join(MADE))?;
     let origin = Origin::Built { go: toolchain.version().to_owned(), lock: etcd.digest.clone() };
     held.finish(None, origin, steps.since.elapsed())?;
-    finished(store, Shelf::Parts, &key)
+    finished(store, CacheArea::Parts, &key)
 }
 
 /// Builds with a module that only requires the release.
@@ -174,11 +174,11 @@ fn link(from: &Path, to: &Path) -> Result<(), BinariesError> {
     fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(drop)).map_err(BinariesError::files("create", to))
 }
 
-fn sound(store: &Store, shelf: Shelf, key: &str) -> Option<Entry> {
+fn sound(store: &Store, shelf: CacheArea, key: &str) -> Option<Entry> {
     store.entry(shelf, key).filter(|entry| entry.fault(Care::Quick).is_none())
 }
 
-pub(super) fn finished(store: &Store, shelf: Shelf, key: &str) -> Result<Entry, BinariesError> {
+pub(super) fn finished(store: &Store, shelf: CacheArea, key: &str) -> Result<Entry, BinariesError> {
     let gone = || BinariesError::files("read", &store.root().join(key))(io::ErrorKind::NotFound.into());
     store.entry(shelf, key).ok_or_else(gone)
 }
@@ -230,7 +230,7 @@ impl<'a> Steps<'a> {
                         now = format!("fetching {module}");
                     } else {
                         last.push_back(line);
-                        if last.len() > SHOWN {
+                        if last.len() > MAX_SHOWN {
                             last.pop_front();
                         }
                     }

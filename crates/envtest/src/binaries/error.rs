@@ -42,11 +42,11 @@ pub enum BinariesError {
     /// The file system refused something.
     #[error("cannot {action} {}", .path.display())]
     Files {
-        /// What was to be done: `read`, `create`.
+        /// The action that failed: `read`, `create`.
         action: &'static str,
         /// To what.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
@@ -75,7 +75,7 @@ pub enum BinariesError {
         file: PathBuf,
         /// What it should be.
         wanted: String,
-        /// What it said.
+        /// Its message.
         says: String,
     },
     /// A lock cannot be read.
@@ -83,7 +83,7 @@ pub enum BinariesError {
     Lock {
         /// The lock's folder name.
         name: String,
-        /// What is wrong with it.
+        /// Its defect.
         reason: String,
     },
     /// There is no Go to build with.
@@ -91,7 +91,7 @@ pub enum BinariesError {
     NoGo {
         /// What was to be built.
         what: String,
-        /// What is the matter with it.
+        /// Its problem.
         reason: String,
     },
     /// A step of a build failed.
@@ -111,7 +111,7 @@ pub enum BinariesError {
     Fetch {
         /// From where.
         url: String,
-        /// What went wrong.
+        /// The error.
         reason: String,
     },
     /// Bytes are not those that were promised.
@@ -129,7 +129,7 @@ pub enum BinariesError {
     Archive {
         /// The archive.
         name: String,
-        /// What is wrong with it.
+        /// Its defect.
         reason: String,
     },
 }
@@ -151,7 +151,7 @@ impl BinariesError {
         }
     }
 
-    /// What to do about it.
+    /// Returns what to do about it.
     pub fn help(&self) -> String {
         match self {
             Self::Selector(_) => SELECTOR_HELP.into(),

@@ -189,7 +189,7 @@ impl<'a> Search<'a> {
         entries
     }
 
-    /// Whether the lock of a built entry is still the one that we would build from.
+    /// Returns whether the lock of a built entry is still the one that we would build from.
     fn is_fresh(&self, entry: &Entry) -> Result<bool, BinariesError> {
         let (Origin::Built { lock, .. }, Some(version)) = (&entry.manifest.origin, entry.manifest.kubernetes) else {
             return Ok(true);

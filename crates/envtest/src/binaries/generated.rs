@@ -74,7 +74,7 @@ pub(super) fn source(steps: &Steps<'_>, go: &Go, version: KubeVersion, work: &Pa
     let spec = spec.args(["mod", "download", "-json"]).arg(format!("k8s.io/kubernetes@v{version}"));
     let ran = steps.run("the download of the source", spec, Some(&answer));
     let text = fs::read_to_string(&answer).map_err(BinariesError::files("read", &answer))?;
-    ran.map_err(|error| match told(&text) {
+    ran.map_err(|error| match error_of(&text) {
         Some(said) => steps.failed("the download of the source", vec![said]),
         None => error,
     })?;
@@ -82,7 +82,7 @@ pub(super) fn source(steps: &Steps<'_>, go: &Go, version: KubeVersion, work: &Pa
 }
 
 /// With `-json`, what went wrong is part of the answer.
-fn told(answer: &str) -> Option<String> {
+fn error_of(answer: &str) -> Option<String> {
     let answer: serde_json::Value = serde_json::from_str(answer).ok()?;
     answer.get("Error")?.as_str().map(str::to_owned)
 }
@@ -123,7 +123,7 @@ fn generate(steps: &Steps<'_>, go: &Go, toolchain: &Toolchain, work: &Path, tags
     let spec = go.spec(toolchain).folder(work).args(["list", "-mod=readonly", "-e", "-deps", "-tags", tags, "-f"]);
     let spec = spec.args(["{{.ImportPath}}\t{{.Dir}}", "./cmd/kube-apiserver"]);
     steps.run("the list of packages", spec, Some(&listed))?;
-    let inputs = asking(&listed).map_err(BinariesError::files("read", &listed))?;
+    let inputs = packages_to_generate(&listed).map_err(BinariesError::files("read", &listed))?;
 
     let generator = work.join("bin/openapi-gen");
     let spec =
@@ -145,7 +145,7 @@ fn generate(steps: &Steps<'_>, go: &Go, toolchain: &Toolchain, work: &Path, tags
 }
 
 /// The packages of which a file carries the mark that asks for definitions.
-fn asking(listed: &Path) -> io::Result<Vec<String>> {
+fn packages_to_generate(listed: &Path) -> io::Result<Vec<String>> {
     let mut packages = Vec::new();
     for line in BufReader::new(fs::File::open(listed)?).lines() {
         let line = line?;
@@ -153,7 +153,7 @@ fn asking(listed: &Path) -> io::Result<Vec<String>> {
             && package.starts_with("k8s.io/")
             && package != DEFINITIONS
             && !folder.is_empty()
-            && is_asking(Path::new(folder))?
+            && requests_definitions(Path::new(folder))?
         {
             packages.push(package.to_owned());
         }
@@ -162,7 +162,7 @@ fn asking(listed: &Path) -> io::Result<Vec<String>> {
     Ok(packages)
 }
 
-fn is_asking(folder: &Path) -> io::Result<bool> {
+fn requests_definitions(folder: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.extension().is_some_and(|ending| ending == "go")

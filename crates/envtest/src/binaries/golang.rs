@@ -86,7 +86,7 @@ impl Go {
         }
     }
 
-    /// Where the Go available unpacks another one.
+    /// Returns where the Go available unpacks another one.
     pub(super) fn old(&self, version: &str) -> Toolchain {
         let name = format!("toolchain@v0.0.1-go{version}.{}-{}", self.setting("GOHOSTOS"), self.setting("GOHOSTARCH"));
         let folder = Path::new(self.setting("GOMODCACHE")).join("golang.org").join(name);

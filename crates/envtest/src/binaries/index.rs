@@ -28,9 +28,9 @@ impl Index {
         let wrong = |reason: &str| BinariesError::Fetch { url: url.to_owned(), reason: reason.to_owned() };
         let mut texts = Texts::default();
         let id = texts.add(url, text);
-        let documents = parse(&texts, id).map_err(|error| wrong(&format!("it is no YAML: {}", error.message)))?;
+        let documents = parse(&texts, id).map_err(|error| wrong(&format!("it is not YAML: {}", error.message)))?;
         let releases = documents.first().and_then(|document| document.get("releases"));
-        let releases = releases.ok_or_else(|| wrong("it is no index of releases"))?;
+        let releases = releases.ok_or_else(|| wrong("it is not an index of releases"))?;
         let mut archives: Vec<Archive> = Vec::new();
         for release in releases.entries() {
             let Some(version) = released(release.key.as_str()) else { continue };
@@ -86,8 +86,8 @@ mod tests {
     #[test]
     fn says_when_it_is_none() {
         let error = Index::read("index", "hello: world", MACHINE).unwrap_err();
-        assert_eq!(error.to_string(), "cannot fetch index: it is no index of releases");
+        assert_eq!(error.to_string(), "cannot fetch index: it is not an index of releases");
         let error = Index::read("index", "a: [", MACHINE).unwrap_err();
-        assert!(error.to_string().starts_with("cannot fetch index: it is no YAML"), "{error}");
+        assert!(error.to_string().starts_with("cannot fetch index: it is not YAML"), "{error}");
     }
 }

@@ -11,7 +11,7 @@ use super::error::BinariesError;
 use super::generated::{self, GENERATOR, Module, may_write};
 use super::golang::{Go, Toolchain};
 use super::releases::{Kind, Locks};
-use super::store::{Shelf, Store};
+use super::store::{CacheArea, Store};
 use super::{Progress, Sources};
 use crdproof_schema::kubernetes::KubeVersion;
 
@@ -36,7 +36,7 @@ pub fn lock(
 ) -> Result<PathBuf, BinariesError> {
     let what = format!("the lock of Kubernetes {version}");
     let key = format!("lock-{version}");
-    let _held = store.hold(Shelf::Parts, &key, progress)?;
+    let _held = store.lock(CacheArea::Parts, &key, progress)?;
     let go = Go::find(&what, sources)?;
     let work = store.work(&key)?;
     let steps = Steps::new(&work, what, sources, progress)?;
@@ -57,7 +57,7 @@ pub fn lock(
     Ok(folder)
 }
 
-/// What a lock says besides its modules.
+/// The header of a lock file.
 struct Made {
     kind: Kind,
     go: String,
@@ -228,7 +228,7 @@ fn made_for(version: KubeVersion) -> (&'static str, &'static [&'static str]) {
     }
 }
 
-/// Which version of each staging module a release is built with.
+/// The version of each staging module that a release is built with.
 struct Staging<'a> {
     version: String,
     modules: &'a BTreeMap<String, String>,

@@ -67,7 +67,7 @@ pub struct Assets {
     pub origin: Origin,
 }
 
-/// How binaries came here.
+/// The origin of installed binaries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "lowercase")]
 pub enum Origin {
@@ -94,7 +94,7 @@ pub enum Origin {
     },
 }
 
-/// Where binaries may come from. Everything that the environment says is given here, as a value.
+/// The sources of binaries. Everything that the environment says is given here, as a value.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// A folder with `etcd` and `kube-apiserver`: `--assets` or `KUBEBUILDER_ASSETS`.
@@ -121,7 +121,7 @@ impl Sources {
     }
 }
 
-/// What happens while binaries are had. Told at least once per second while something lasts.
+/// Progress of an installation, reported at least once per second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     /// A source could not help, and why; the next one is asked.
@@ -144,7 +144,7 @@ pub enum Progress {
         done: u64,
         /// Bytes in all, where the server says so.
         total: Option<u64>,
-        /// How long it has taken so far.
+        /// The time since its start.
         elapsed: Duration,
     },
     /// Something is being built.
@@ -157,7 +157,7 @@ pub enum Progress {
         now: String,
         /// Packages compiled so far.
         packages: usize,
-        /// How long it has taken so far.
+        /// The time since its start.
         elapsed: Duration,
     },
 }

@@ -16,7 +16,7 @@ pub(super) const ETCD: &str = "etcd";
 /// The controller manager's file name; not every source has it.
 pub(super) const CONTROLLER_MANAGER: &str = "kube-controller-manager";
 
-/// What we run, in Go's words.
+/// The platform, in Go's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Machine {
     pub(super) os: &'static str,
@@ -112,7 +112,7 @@ fn ask(file: &Path) -> Result<String, BinariesError> {
         Err(error) if error.raw_os_error() == Some(8) => Err(BinariesError::WrongMachine {
             file: file.to_owned(),
             machine: Machine::here().name(),
-            found: "it is no program".into(),
+            found: "it is not a program".into(),
         }),
         Err(error) => Err(BinariesError::files("run", file)(error)),
     }
@@ -122,7 +122,7 @@ fn run(file: &Path) -> io::Result<Output> {
     Command::new(file).arg("--version").stdin(Stdio::null()).output()
 }
 
-/// What a file is made for, where that is not this machine.
+/// Returns what a file is made for, where that is not this machine.
 fn foreign(file: &Path, machine: Machine) -> Option<String> {
     let mut header = [0; 20];
     File::open(file).ok()?.read_exact(&mut header).ok()?;

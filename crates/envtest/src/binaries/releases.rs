@@ -37,7 +37,7 @@ static LISTED: &[Texts3] = locks!(
     "1.37.1" "etcd-3.6.16"
 );
 
-/// How a release is built.
+/// The recipe of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -53,7 +53,7 @@ pub enum Kind {
 pub struct ReleaseFile {
     /// The release.
     pub kubernetes: KubeVersion,
-    /// How it is built.
+    /// The recipe of its build.
     pub kind: Kind,
     /// The least Go that builds it.
     pub go: String,

@@ -10,7 +10,7 @@ use sha2::Sha256;
 
 use super::error::BinariesError;
 use super::probe::{self, APISERVER, CONTROLLER_MANAGER, ETCD};
-use super::store::{Entry, Shelf, Store};
+use super::store::{CacheArea, Entry, Store};
 use super::{Origin, Progress, build, digest};
 use crdproof_schema::kubernetes::KubeVersion;
 
@@ -28,11 +28,11 @@ pub fn sideload(
     let part = store.download(&format!("sideload-{version}-{}.part", std::process::id()))?;
     let result = keep(archive, &part).and_then(|sha256| {
         let key = build::key(&version.to_string(), &sha256);
-        let held = store.hold(Shelf::Builds, &key, progress)?;
+        let held = store.lock(CacheArea::Builds, &key, progress)?;
         let file = File::open(&part).map_err(BinariesError::files("read", &part))?;
         unpack("the archive", file, held.start()?, version)?;
         held.finish(Some(version), Origin::Sideloaded { sha256 }, since.elapsed())?;
-        build::finished(store, Shelf::Builds, &key)
+        build::finished(store, CacheArea::Builds, &key)
     });
     // Whether it worked or not, nobody will ask for this copy again.
     let _ = fs::remove_file(&part);

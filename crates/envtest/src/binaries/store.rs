@@ -28,7 +28,7 @@ use crdproof_schema::kubernetes::KubeVersion;
 
 const MANIFEST: &str = "manifest.json";
 
-/// How often a waiting process looks whether the other one is done.
+/// The interval at which a waiting process looks whether the other one is done.
 const TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The cache of releases.
@@ -48,7 +48,7 @@ pub struct Entry {
     pub manifest: Manifest,
 }
 
-/// What a finished folder says about itself.
+/// The manifest of a finished folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -74,7 +74,7 @@ pub struct FileRecord {
     pub modified: u64,
 }
 
-/// How carefully a folder is compared with its manifest.
+/// The depth of the comparison of a folder with its manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Care {
     /// Sizes and times; a file whose time differs is read.
@@ -86,21 +86,21 @@ pub enum Care {
 
 /// A folder that only we may write; released when dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct LockedFolder {
     _file: File,
     /// The folder to fill, which is empty.
     pub(super) draft: PathBuf,
     place: PathBuf,
 }
 
-/// Which part of the cache a folder belongs to.
+/// The part of the cache that a folder belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shelf {
+pub(super) enum CacheArea {
     Builds,
     Parts,
 }
 
-impl Shelf {
+impl CacheArea {
     fn name(self) -> &'static str {
         match self {
             Self::Builds => "builds",
@@ -117,7 +117,7 @@ impl Store {
         Ok(Self { root })
     }
 
-    /// Where the cache is: `$CRDPROOF_CACHE`, else `$XDG_CACHE_HOME/crdproof`, else `~/.cache/crdproof`.
+    /// Returns where the cache is: `$CRDPROOF_CACHE`, else `$XDG_CACHE_HOME/crdproof`, else `~/.cache/crdproof`.
     pub fn default_root(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let folder = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         folder("CRDPROOF_CACHE")
@@ -137,10 +137,10 @@ impl Store {
 
     /// All finished releases, oldest first. Folders without a readable manifest are none.
     pub fn entries(&self) -> Vec<Entry> {
-        let Ok(folders) = fs::read_dir(self.root.join(Shelf::Builds.name())) else { return Vec::new() };
+        let Ok(folders) = fs::read_dir(self.root.join(CacheArea::Builds.name())) else { return Vec::new() };
         let mut entries: Vec<Entry> = folders
             .flatten()
-            .filter_map(|folder| self.entry(Shelf::Builds, &folder.file_name().to_string_lossy()))
+            .filter_map(|folder| self.entry(CacheArea::Builds, &folder.file_name().to_string_lossy()))
             .collect();
         entries
             .sort_by(|left, right| (left.manifest.kubernetes, &left.key).cmp(&(right.manifest.kubernetes, &right.key)));
@@ -148,7 +148,7 @@ impl Store {
     }
 
     /// A finished folder, whatever its files are like by now.
-    pub(super) fn entry(&self, on: Shelf, key: &str) -> Option<Entry> {
+    pub(super) fn entry(&self, on: CacheArea, key: &str) -> Option<Entry> {
         let folder = self.root.join(on.name()).join(key);
         // Drafts have a dot before their name.
         let text = (!key.starts_with('.')).then(|| fs::read_to_string(folder.join(MANIFEST)).ok())??;
@@ -158,12 +158,17 @@ impl Store {
 
     /// Removes a release. Waits for whoever is making it.
     pub fn remove(&self, entry: &Entry, progress: &dyn Fn(Progress)) -> Result<(), BinariesError> {
-        let held = self.hold(Shelf::Builds, &entry.key, progress)?;
+        let held = self.lock(CacheArea::Builds, &entry.key, progress)?;
         held.discard()
     }
 
     /// Waits until nobody else makes this folder, and reserves it.
-    pub(super) fn hold(&self, on: Shelf, key: &str, progress: &dyn Fn(Progress)) -> Result<Held, BinariesError> {
+    pub(super) fn lock(
+        &self,
+        on: CacheArea,
+        key: &str,
+        progress: &dyn Fn(Progress),
+    ) -> Result<LockedFolder, BinariesError> {
         let locks = self.root.join("locks");
         fs::create_dir_all(&locks).map_err(BinariesError::files("create", &locks))?;
         // Lock files stay: removing one would let two processes hold different files of the same name.
@@ -182,7 +187,7 @@ impl Store {
             }
         }
         let folder = self.root.join(on.name());
-        Ok(Held { _file: file, draft: folder.join(format!(".{key}")), place: folder.join(key) })
+        Ok(LockedFolder { _file: file, draft: folder.join(format!(".{key}")), place: folder.join(key) })
     }
 
     /// A folder for a build, to be removed by its guard. Only the holder of the key may ask for it.
@@ -193,7 +198,7 @@ impl Store {
         Ok(folder)
     }
 
-    /// Where an archive is kept until it is complete.
+    /// Returns where an archive is kept until it is complete.
     #[cfg(feature = "download")]
     pub(super) fn download(&self, name: &str) -> Result<PathBuf, BinariesError> {
         let folder = self.root.join("downloads");
@@ -203,7 +208,7 @@ impl Store {
 }
 
 impl Entry {
-    /// What is wrong with the files of this entry, where something is.
+    /// Returns what is wrong with the files of this entry, where something is.
     pub fn fault(&self, care: Care) -> Option<String> {
         self.manifest.files.iter().find_map(|(name, record)| fault(&self.folder.join(name), name, record, care))
     }
@@ -224,7 +229,7 @@ fn fault(path: &Path, name: &str, record: &FileRecord, care: Care) -> Option<Str
     }
 }
 
-impl Held {
+impl LockedFolder {
     /// Makes the draft folder anew.
     pub(super) fn start(&self) -> Result<&Path, BinariesError> {
         clear(&self.draft)?;
@@ -310,7 +315,7 @@ mod tests {
     }
 
     fn put(store: &Store, key: &str) {
-        let held = store.hold(Shelf::Builds, key, &|_| ()).unwrap();
+        let held = store.lock(CacheArea::Builds, key, &|_| ()).unwrap();
         fs::write(held.start().unwrap().join("etcd"), "etcd").unwrap();
         held.finish(Some("1.36.4".parse().unwrap()), Origin::Folder, Duration::ZERO).unwrap();
     }
@@ -331,7 +336,7 @@ mod tests {
     #[test]
     fn what_was_not_finished_is_not_there() {
         let (_folder, store) = store();
-        let held = store.hold(Shelf::Builds, "a", &|_| ()).unwrap();
+        let held = store.lock(CacheArea::Builds, "a", &|_| ()).unwrap();
         fs::write(held.start().unwrap().join("etcd"), "half").unwrap();
         drop(held);
         assert!(store.entries().is_empty());
@@ -363,13 +368,13 @@ mod tests {
     #[test]
     fn one_makes_and_the_other_waits() {
         let (_folder, store) = store();
-        let held = store.hold(Shelf::Builds, "a", &|_| ()).unwrap();
+        let held = store.lock(CacheArea::Builds, "a", &|_| ()).unwrap();
         let (said, heard) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let said = said;
-                store.hold(Shelf::Builds, "a", &|progress| said.send(progress).unwrap_or_default()).unwrap();
-                assert!(store.entry(Shelf::Builds, "a").is_some());
+                store.lock(CacheArea::Builds, "a", &|progress| said.send(progress).unwrap_or_default()).unwrap();
+                assert!(store.entry(CacheArea::Builds, "a").is_some());
             });
             assert!(matches!(heard.recv().unwrap(), Progress::Waiting { .. }));
             held.start().unwrap();

@@ -11,7 +11,12 @@ pub(super) const AUDIT_POLICY: &str = "audit-policy.json";
 /// The file that audit events are written to, one a line.
 pub(super) const AUDIT_LOG: &str = "audit.log";
 
-/// Where the parts of one control plane listen.
+/// The name in the certificates of etcd and its clients. No other certificate is of this authority.
+pub(super) const ETCD_AUTHORITY: &str = "etcd-ca.crt";
+pub(super) const ETCD_CERTIFICATE: &str = "etcd.crt";
+pub(super) const ETCD_KEY: &str = "etcd.key";
+
+/// The ports of one control plane.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ports {
     pub(super) etcd_client: u16,
@@ -22,9 +27,19 @@ pub(super) struct Ports {
 }
 
 pub(super) fn etcd(folder: &Path, ports: Ports) -> Vec<String> {
-    let client = format!("http://127.0.0.1:{}", ports.etcd_client);
-    let peer = format!("http://127.0.0.1:{}", ports.etcd_peer);
+    let client = format!("https://127.0.0.1:{}", ports.etcd_client);
+    let peer = format!("https://127.0.0.1:{}", ports.etcd_peer);
+    let file = |name: &str| folder.join(name).display().to_string();
     vec![
+        // Whoever else uses this machine must not read what is stored here.
+        format!("--cert-file={}", file(ETCD_CERTIFICATE)),
+        format!("--key-file={}", file(ETCD_KEY)),
+        format!("--trusted-ca-file={}", file(ETCD_AUTHORITY)),
+        "--client-cert-auth".into(),
+        format!("--peer-cert-file={}", file(ETCD_CERTIFICATE)),
+        format!("--peer-key-file={}", file(ETCD_KEY)),
+        format!("--peer-trusted-ca-file={}", file(ETCD_AUTHORITY)),
+        "--peer-client-cert-auth".into(),
         format!("--data-dir={}", folder.join("etcd").display()),
         format!("--listen-client-urls={client}"),
         format!("--advertise-client-urls={client}"),
@@ -40,7 +55,10 @@ pub(super) fn etcd(folder: &Path, ports: Ports) -> Vec<String> {
 pub(super) fn apiserver(builder: &Builder, folder: &Path, etcd: u16, port: u16, version: KubeVersion) -> Vec<String> {
     let file = |name: &str| folder.join(name).display().to_string();
     let mut flags = vec![
-        format!("--etcd-servers=http://127.0.0.1:{etcd}"),
+        format!("--etcd-servers=https://127.0.0.1:{etcd}"),
+        format!("--etcd-cafile={}", file(ETCD_AUTHORITY)),
+        format!("--etcd-certfile={}", file(ETCD_CERTIFICATE)),
+        format!("--etcd-keyfile={}", file(ETCD_KEY)),
         "--bind-address=127.0.0.1".into(),
         "--advertise-address=127.0.0.1".into(),
         format!("--secure-port={port}"),

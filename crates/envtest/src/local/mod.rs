@@ -27,7 +27,7 @@ use super::api::Api;
 use super::binaries::Assets;
 use super::certificates::Authority;
 use super::guard::Guard;
-use super::start::ASKED;
+use super::start::READY_PATHS;
 use super::{ClusterError, wait};
 use crdproof_schema::kubernetes::KubeVersion;
 
@@ -64,7 +64,7 @@ impl From<Assets> for Binaries {
     }
 }
 
-/// How a control plane is to be started.
+/// The settings of a control plane.
 #[derive(Debug, Clone)]
 pub struct Builder {
     binaries: Binaries,
@@ -121,7 +121,7 @@ impl Builder {
         self
     }
 
-    /// How long the start may take; a minute where it is not said.
+    /// Returns how long the start may take; a minute where it is not said.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -146,7 +146,7 @@ pub struct Local {
     processes: BTreeMap<Component, Process>,
     authority: Authority,
     first: Endpoint,
-    etcd_port: u16,
+    etcd: kube::Client,
     second: Option<Endpoint>,
     folder: PathBuf,
     kubeconfig: PathBuf,
@@ -175,7 +175,7 @@ impl Local {
         self.first.version
     }
 
-    /// Where the server is.
+    /// Returns where the server is.
     pub fn url(&self) -> &str {
         &self.first.url
     }
@@ -261,7 +261,7 @@ impl Local {
             asked.extend(endpoint.filter(|_| runs).map(Endpoint::api));
         }
         // A server that was here before has custom resources to serve, which `/readyz` waits for.
-        let paths = [&["/readyz"][..], &ASKED].concat();
+        let paths = [&["/readyz"][..], &READY_PATHS].concat();
         start::until_ready(&asked, &mut self.processes, &paths, Duration::from_secs(60)).await
     }
 

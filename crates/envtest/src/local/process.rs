@@ -41,7 +41,7 @@ pub(super) struct Process {
     killed: bool,
 }
 
-/// How much of a log is worth showing.
+/// The size of the excerpt of a log.
 const TAIL_LINES: usize = 15;
 
 impl Process {
@@ -63,7 +63,7 @@ impl Process {
         }
     }
 
-    /// What went wrong, with the end of the log.
+    /// Returns what went wrong, with the end of the log.
     pub(super) fn failed(&self, why: String) -> ClusterError {
         let (text, log) = (self.log(), self.log_tail());
         let help = if text.contains("address already in use") {
@@ -78,7 +78,7 @@ impl Process {
         ClusterError::Component { component: self.component.as_str(), why, log, help }
     }
 
-    /// Whether it ended because somebody else was faster with the port.
+    /// Returns whether it ended because another program took the port.
     pub(super) fn lost_its_port(&mut self) -> bool {
         self.check().is_err() && self.log().contains("address already in use")
     }
@@ -106,7 +106,7 @@ impl Process {
         }
     }
 
-    /// Whether the kernel holds it stopped.
+    /// Returns whether the kernel holds it stopped.
     pub(super) fn is_stopped(&self) -> bool {
         let state = Command::new("ps").args(["-o", "stat=", "-p", &self.guarded.id().to_string()]).output();
         state.is_ok_and(|output| output.stdout.starts_with(b"T"))

@@ -20,11 +20,11 @@ use crate::certificates::{Authority, Pair, token_keys};
 use crate::guard::{Guard, Spec};
 use crate::kubeconfig;
 use crate::run_id::RunId;
-use crate::start::{self, ASKED, make_folder, write_private};
+use crate::start::{self, READY_PATHS, make_folder, write_private};
 use crate::wait;
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// How often the whole start is tried anew because another program took a port.
+/// The number of attempts to start, because another program may take a port.
 const PORT_TRIES: usize = 5;
 
 impl Builder {
@@ -56,6 +56,7 @@ impl Builder {
         let url = format!("https://127.0.0.1:{}", ports.apiserver);
         let admin = authority.client("crdproof", &["system:masters"]).map_err(ClusterError::from)?;
         write_files(&folder, &authority, &url, &admin)?;
+        let etcd = etcd_client(&folder, ports.etcd_client).await?;
         if let Some(policy) = &self.audit_policy {
             write_file(&folder, flags::AUDIT_POLICY, &policy.to_string())?;
         }
@@ -83,7 +84,7 @@ impl Builder {
         let timeout = Duration::from_secs(5);
         let apis: Vec<Api> =
             std::iter::once(&first).chain(&second).map(|each| Api::new(each.client.clone(), timeout)).collect();
-        if let Err(error) = until_ready(&apis, &mut processes, &ASKED, self.deadline).await {
+        if let Err(error) = until_ready(&apis, &mut processes, &READY_PATHS, self.deadline).await {
             let port_lost = processes.values_mut().any(Process::lost_its_port);
             return Err(if port_lost { Failure::Port(error) } else { Failure::Other(error) });
         }
@@ -99,7 +100,7 @@ impl Builder {
                 .insert(Component::ControllerManager, Process::start(&guard, Component::ControllerManager, spec, log)?);
         }
         let kubeconfig = folder.join("admin.kubeconfig");
-        Ok(Local { processes, authority, first, etcd_port: ports.etcd_client, second, folder, kubeconfig, guard })
+        Ok(Local { processes, authority, first, etcd, second, folder, kubeconfig, guard })
     }
 }
 
@@ -190,6 +191,20 @@ fn write_files(folder: &Path, authority: &Authority, url: &str, admin: &Pair) ->
         write_file(folder, name, &text)?;
     }
     Ok(())
+}
+
+/// Writes the certificates of etcd, of an authority of its own, and returns a client that etcd lets in.
+async fn etcd_client(folder: &Path, port: u16) -> Result<kube::Client, ClusterError> {
+    let authority = Authority::new()?;
+    let pair = authority.member("etcd")?;
+    for (name, text) in [
+        (flags::ETCD_AUTHORITY, &authority.certificate),
+        (flags::ETCD_CERTIFICATE, &pair.certificate),
+        (flags::ETCD_KEY, &pair.key),
+    ] {
+        write_file(folder, name, text)?;
+    }
+    client(&format!("https://127.0.0.1:{port}"), &authority.certificate, &pair).await
 }
 
 fn write_file(folder: &Path, name: &str, text: &str) -> Result<(), ClusterError> {

@@ -2,10 +2,6 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Bytes;
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
 use super::{ClusterError, Local};
@@ -25,13 +21,9 @@ impl Local {
     }
 
     async fn ask_etcd(&self, path: &str, question: &Value) -> Result<Value, ClusterError> {
-        let url = format!("http://127.0.0.1:{}{path}", self.etcd_port);
-        let failed = |why: String| ClusterError::Transport { call: format!("POST {url}"), why };
-        let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
-        let request = http::Request::post(&url).body(Full::new(Bytes::from(question.to_string())));
+        let failed = |why: String| ClusterError::Transport { call: format!("POST {path} of etcd"), why };
+        let request = http::Request::post(path).body(question.to_string().into_bytes());
         let request = request.map_err(|error| failed(error.to_string()))?;
-        let answer = client.request(request).await.map_err(|error| failed(whole(&error)))?;
-        let body = answer.into_body().collect().await.map_err(|error| failed(whole(&error)))?;
-        serde_json::from_slice(&body.to_bytes()).map_err(|error| failed(error.to_string()))
+        self.etcd.request(request).await.map_err(|error| failed(whole(&error)))
     }
 }

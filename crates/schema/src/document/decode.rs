@@ -13,7 +13,7 @@ use super::{Entry, Kind, Node, Span};
 pub struct DecodeError {
     /// The node that is wrong; `None` only while the error is passed up to one.
     pub span: Option<Span>,
-    /// What is wrong with it.
+    /// Its defect.
     pub message: String,
     /// What to do, where we can tell.
     pub help: Option<String>,

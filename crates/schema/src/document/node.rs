@@ -14,7 +14,7 @@ pub struct Node {
     pub kind: Kind,
 }
 
-/// What a node holds.
+/// The content of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// `null`, `~` or nothing at all.
@@ -95,12 +95,12 @@ impl Node {
         }
     }
 
-    /// Whether it is null.
+    /// Returns whether it is null.
     pub fn is_null(&self) -> bool {
         matches!(self.kind, Kind::Null)
     }
 
-    /// What kind of value it is, in the words of a schema.
+    /// Returns what kind of value it is, in the words of a schema.
     pub fn type_name(&self) -> &'static str {
         match &self.kind {
             Kind::Null => "null",

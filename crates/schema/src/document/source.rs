@@ -117,7 +117,7 @@ impl Sources {
         &self.0[id.0 as usize]
     }
 
-    /// Where a span starts.
+    /// Returns where a span starts.
     pub fn place(&self, span: Span) -> Place {
         self.get(span.source).place(span.start)
     }

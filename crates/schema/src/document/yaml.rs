@@ -1,6 +1,6 @@
 //! Parser events into node trees: documents, anchors, merge keys, duplicate keys.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use base64::Engine as _;
 use granit_parser::{Event, Parser, ScalarStyle, Tag};
@@ -18,9 +18,9 @@ pub struct ParseError {
     pub message: String,
 }
 
-/// Nodes that aliases may add to a document, so that a few lines cannot grow into gigabytes.
-const ALIAS_BUDGET: usize = 1_000_000;
-/// How deep collections may nest, those that aliases bring included. Whatever walks a document
+/// Bytes that anchors and aliases may add to a source, so that a few lines cannot grow into gigabytes.
+const ALIAS_BUDGET: usize = 32 << 20;
+/// The nesting limit of collections, those that aliases bring included. Whatever walks a document
 /// recurses, and a few lines of aliases could otherwise exhaust any stack.
 const DEPTH_LIMIT: usize = 255;
 const TOO_DEEP: &str = "collections nest deeper than 255 levels here";
@@ -101,7 +101,7 @@ impl Builder<'_> {
             Event::DocumentStart(..) => self.anchors.clear(),
             Event::Scalar(text, style, anchor, tag) => {
                 let node = scalar_node(&text, style, tag.as_deref(), span)?;
-                self.anchor(anchor, &node);
+                self.anchor(anchor, &node)?;
                 self.push(node)?;
             }
             Event::SequenceStart(..) | Event::MappingStart(..) if self.stack.len() >= DEPTH_LIMIT => {
@@ -118,7 +118,7 @@ impl Builder<'_> {
                 if let Some(open) = self.stack.pop() {
                     let anchor = open.anchor;
                     let node = self.close(open, span)?;
-                    self.anchor(anchor, &node);
+                    self.anchor(anchor, &node)?;
                     self.push(node)?;
                 }
             }
@@ -129,14 +129,8 @@ impl Builder<'_> {
                 if self.stack.len() + depth(node) > DEPTH_LIMIT {
                     return Err(error(span, TOO_DEEP));
                 }
-                let size = count(node);
+                self.budget = charge(self.budget, node, span)?;
                 let node = node.clone();
-                self.budget = match self.budget.checked_sub(size) {
-                    Some(left) => left,
-                    None => {
-                        return Err(error(span, "aliases expand this document beyond all bounds"));
-                    }
-                };
                 self.push(node)?;
             }
             _ => {}
@@ -144,10 +138,12 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn anchor(&mut self, anchor: usize, node: &Node) {
+    fn anchor(&mut self, anchor: usize, node: &Node) -> Result<(), ParseError> {
         if anchor > 0 {
+            self.budget = charge(self.budget, node, node.span)?;
             self.anchors.insert(anchor, node.clone());
         }
+        Ok(())
     }
 
     fn push(&mut self, node: Node) -> Result<(), ParseError> {
@@ -228,6 +224,10 @@ fn scalar_node(text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) ->
 
 /// Applies `<<`: what the map states itself wins over what it merges, earlier merges over later.
 fn merge(mut entries: Vec<Entry>, merged: Vec<Node>) -> Result<Vec<Entry>, ParseError> {
+    if merged.is_empty() {
+        return Ok(entries);
+    }
+    let mut keys: HashSet<String> = entries.iter().map(|entry| entry.key.clone()).collect();
     for node in merged {
         let span = node.span;
         let maps = match node.kind {
@@ -240,7 +240,7 @@ fn merge(mut entries: Vec<Entry>, merged: Vec<Node>) -> Result<Vec<Entry>, Parse
                 return Err(error(map.span, "`<<` merges a map or a list of maps"));
             };
             for entry in inherited {
-                if !entries.iter().any(|own| own.key == entry.key) {
+                if keys.insert(entry.key.clone()) {
                     entries.push(entry);
                 }
             }
@@ -271,113 +271,24 @@ fn depth(node: &Node) -> usize {
     1 + below.unwrap_or(0)
 }
 
-fn count(node: &Node) -> usize {
-    1 + match &node.kind {
-        Kind::List(items) => items.iter().map(count).sum(),
-        Kind::Map(entries) => entries.iter().map(|entry| count(&entry.value)).sum(),
-        _ => 0,
-    }
+/// Takes what a copy of a node needs from a budget.
+fn charge(budget: usize, node: &Node, span: Span) -> Result<usize, ParseError> {
+    let left = budget.checked_sub(bytes(node));
+    left.ok_or_else(|| error(span, "anchors and aliases expand this document by more than 32 MiB"))
+}
+
+/// Returns the memory that a copy of a node needs, about.
+fn bytes(node: &Node) -> usize {
+    size_of::<Node>()
+        + match &node.kind {
+            Kind::List(items) => items.iter().map(bytes).sum(),
+            Kind::Map(entries) => {
+                entries.iter().map(|entry| size_of::<Entry>() + entry.key.len() + bytes(&entry.value)).sum()
+            }
+            Kind::String(text) => text.len(),
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) => 0,
+        }
 }
 
 #[cfg(test)]
-mod tests {
-    use rstest::rstest;
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    fn read(text: &str) -> Result<Vec<Value>, String> {
-        let mut sources = Sources::default();
-        let id = sources.add("test.yaml", text);
-        let documents = parse(&sources, id).map_err(|error| format!("{}: {error}", sources.place(error.span)))?;
-        Ok(documents.iter().map(Node::to_value).collect())
-    }
-
-    #[rstest]
-    #[case("a: [1, {b: c}]\n", json!([{"a": [1, {"b": "c"}]}]))]
-    #[case("---\na: 1\n---\n---\n# nothing\n---\nb: 2\n", json!([{"a": 1}, {"b": 2}]))]
-    #[case("a: &x {p: 1}\nb: *x\nc: {<<: *x, q: 2}\nd: {p: 3, <<: *x}\n",
-           json!([{"a": {"p": 1}, "b": {"p": 1}, "c": {"p": 1, "q": 2}, "d": {"p": 3}}]))]
-    #[case("\"<<\": 1\n", json!([{"<<": 1}]))]
-    #[case("a: \"yes\"\nb: 'no'\nc: |\n  on\n", json!([{"a": "yes", "b": "no", "c": "on\n"}]))]
-    #[case("1: a\ntrue: b\n", json!([{"1": "a", "true": "b"}]))]
-    #[case("a: !!str 1\nb: !!binary aGk=\n", json!([{"a": "1", "b": "hi"}]))]
-    #[case("{\"a\": \"\\u00e9\\ud83d\\ude00\\/\", \"b\":\t[1e2, -0, null]}", json!([{"a": "é😀/", "b": [100, 0, null]}]))]
-    #[case("a:\r\n  - b\r\n  - c\r\n", json!([{"a": ["b", "c"]}]))]
-    fn reads(#[case] text: &str, #[case] expected: Value) {
-        assert_eq!(Value::Array(read(text).unwrap()), expected);
-    }
-
-    #[rstest]
-    #[case("a: 1\nb: 2\na: 3\n", "test.yaml:3:1: duplicate key \"a\"; the first one is on line 1")]
-    #[case("a: .inf\n", "test.yaml:1:4: JSON has no number for infinity or not-a-number")]
-    #[case("? [a]\n: b\n", "test.yaml:1:3: a key must be a string, a number or a boolean")]
-    fn refuses_with_the_place(#[case] text: &str, #[case] expected: &str) {
-        assert_eq!(read(text).unwrap_err(), expected);
-    }
-
-    #[rstest]
-    #[case::nested(r#"{"a": {"b": [1, -2.5, 1e2, true, false, null, "x", {}, []]}, "c": ""}"#)]
-    #[case::spaces("\n { \"a\"\t:\r\n [ 1 , 2 ] , \"é\" : { } }\n\n")]
-    #[case::escapes(r#"{"a": "q\"\\\/\n\u00e9\ud83d\ude00", "k\"ey": "{\"x\": [1]}", "<<": {"a": 1}}"#)]
-    #[case::many_keys(r#"{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"m":1,"n":1}"#)]
-    fn both_readers_agree_on_json(#[case] text: &str) {
-        let mut sources = Sources::default();
-        let id = sources.add("a.json", text);
-        let by_json = json::read(text, id, DEPTH_LIMIT).unwrap();
-        let mut builder = Builder::new(id, sources.get(id));
-        builder.read().unwrap();
-        assert_eq!(builder.documents, [by_json]);
-    }
-
-    #[rstest]
-    #[case::twice(r#"{"a": 1, "a": 2}"#)]
-    #[case::plain_key("{a: 1}")]
-    #[case::plain_value(r#"{"a": b}"#)]
-    #[case::trailing(r#"{"a": 1,}"#)]
-    #[case::two_documents("{\"a\": 1}\n---\nb: 1\n")]
-    #[case::open(r#"{"a": "b"#)]
-    #[case::end_in_escape("{\"a\\")]
-    #[case::break_in_text("{\"a\": \"b\nc\"}")]
-    #[case::list("[1]")]
-    fn what_is_not_plain_json_is_left_to_the_yaml_reader(#[case] text: &str) {
-        let mut sources = Sources::default();
-        let id = sources.add("a.json", text);
-        assert!(json::read(text, id, DEPTH_LIMIT).is_none());
-        let deep = format!("{}{}", "{\"a\":".repeat(300), "}".repeat(300));
-        assert!(json::read(&deep, id, DEPTH_LIMIT).is_none());
-    }
-
-    #[test]
-    fn an_alias_bomb_is_refused() {
-        let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
-        for level in 1..12 {
-            let below = format!("*a{}, ", level - 1).repeat(10);
-            text.push_str(&format!("a{level}: &a{level} [{}]\n", below.trim_end_matches(", ")));
-        }
-        assert!(read(&text).unwrap_err().contains("beyond all bounds"));
-    }
-
-    #[test]
-    fn depth_that_aliases_bring_is_bounded() {
-        let mut text = "a0: &a0 x\n".to_owned();
-        for level in 1..90 {
-            let (open, close) = ("[".repeat(250), "]".repeat(250));
-            text.push_str(&format!("a{level}: &a{level} {open}*a{}{close}\n", level - 1));
-        }
-        assert_eq!(read(&text).unwrap_err(), "test.yaml:3:259: collections nest deeper than 255 levels here");
-    }
-
-    #[test]
-    fn spans_cover_what_was_written() {
-        let mut sources = Sources::default();
-        let text = "spec:\n  names: {kind: A}\n  list:\n  - one\n  - two\nnext: 1\n";
-        let id = sources.add("test.yaml", text);
-        let document = &parse(&sources, id).unwrap()[0];
-        let slice = |keys: &[&str]| sources.slice(document.at(keys).unwrap().span);
-        assert_eq!(slice(&["spec", "names"]), "{kind: A}");
-        assert_eq!(slice(&["spec", "list"]), "one\n  - two");
-        assert_eq!(slice(&["next"]), "1");
-        assert_eq!(sources.slice(document.entry("spec").unwrap().key_span), "spec");
-    }
-}
+mod tests;

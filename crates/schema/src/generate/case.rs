@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::structural::Path;
 
-/// How objects are made.
+/// The settings of a generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
@@ -53,7 +53,7 @@ impl Phase {
     }
 }
 
-/// What a case was made to show.
+/// The purpose of a generated object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Meant {
     /// The field, as a path of the schema.
@@ -69,7 +69,7 @@ pub struct Meant {
 /// One generated object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// How it was made.
+    /// Its origin.
     pub phase: Phase,
     /// Its number within the phase.
     pub index: u64,
@@ -91,7 +91,7 @@ pub struct Saved {
     pub version: String,
     /// The seed that it came from.
     pub seed: u64,
-    /// How it was made.
+    /// Its origin.
     pub phase: Phase,
     /// Its number within the phase.
     pub index: u64,

@@ -8,7 +8,7 @@ use super::generator::Generator;
 use super::plan::{Id, Kind, Plan};
 use crate::structural::{Path, Step};
 
-/// What was seen of one leaf.
+/// The values of one leaf that were generated.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Leaf {
     default: Option<Value>,
@@ -76,7 +76,7 @@ impl Branch {
     }
 }
 
-/// What was never seen of a leaf.
+/// The values of a leaf that were never generated.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Missing {
     /// It was never set.
@@ -97,7 +97,7 @@ pub enum Missing {
 pub struct Gap {
     /// The leaf.
     pub path: Path,
-    /// What is missing.
+    /// The missing part.
     pub missing: Missing,
 }
 
@@ -174,17 +174,17 @@ impl Coverage {
         }
     }
 
-    /// How many objects were observed.
+    /// Returns how many objects were observed.
     pub fn objects(&self) -> u64 {
         self.objects
     }
 
-    /// How many leaves there are.
+    /// Returns how many leaves there are.
     pub fn leaves(&self) -> usize {
         self.leaves.len()
     }
 
-    /// How many leaves were set to something else than their default.
+    /// Returns how many leaves were set to something else than their default.
     pub fn reached(&self) -> usize {
         self.leaves.iter().filter(|(_, leaf)| leaf.non_default).count()
     }
@@ -195,7 +195,7 @@ impl Coverage {
         if self.leaves.is_empty() { 100.0 } else { 100.0 * self.reached() as f64 / self.leaves() as f64 }
     }
 
-    /// Whether at least so many percent of the leaves were reached.
+    /// Returns whether at least so many percent of the leaves were reached.
     pub fn is_at_least(&self, floor: f64) -> bool {
         self.percent() >= floor
     }

@@ -13,7 +13,7 @@ use super::random::Random;
 use crate::kubernetes::KubeVersion;
 use crate::structural::{Admission, Path, ScalePaths, Schema, Validator};
 
-/// What objects are of, beside their schema.
+/// The identity of generated objects, beside their schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
     /// The API group.
@@ -30,7 +30,7 @@ pub struct Context {
     pub scale: Option<Scale>,
 }
 
-/// Where the scale subresource finds its values: paths such as `.spec.replicas`.
+/// The paths of the scale subresource, such as `.spec.replicas`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scale {
     /// `specReplicasPath`.
@@ -90,7 +90,7 @@ impl Context {
     }
 }
 
-/// What a caller can choose.
+/// The options of a generator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// The namespace of namespaced objects.
@@ -193,7 +193,7 @@ impl<'a> Generator<'a> {
         indices.filter_map(move |index| self.case(phase, seed, index))
     }
 
-    /// How many numbers a phase has; `None` where it never ends. Not every number has an object.
+    /// Returns how many numbers a phase has; `None` where it never ends. Not every number has an object.
     pub fn count(&self, phase: Phase) -> Option<u64> {
         let count = match phase {
             Phase::Random | Phase::Partial => return None,
@@ -220,17 +220,17 @@ impl<'a> Generator<'a> {
         Some(Case { phase, index, seed, version: self.version.clone(), object, meant })
     }
 
-    /// Whether our own validator admits an object, on creation and with its status.
+    /// Returns whether our own validator admits an object, on creation and with its status.
     pub fn admits(&self, object: &Value) -> bool {
         self.maker.faults(object).is_empty()
     }
 
-    /// What our own validator answers to the creation of an object.
+    /// Returns what our own validator answers to the creation of an object.
     pub fn judge(&self, object: &Value) -> Admission {
         self.maker.judge(object, self.maker.status_subresource)
     }
 
-    /// What our own validator answers to an object with its status, as if that were no subresource.
+    /// Returns what our own validator answers to an object with its status, as if that were not subresource.
     pub fn judge_whole(&self, object: &Value) -> Admission {
         self.maker.judge(object, false)
     }
@@ -328,7 +328,7 @@ fn leaves(plan: &Plan<'_>) -> (Vec<Path>, Vec<Unsatisfiable>) {
             }
         }
     }
-    // The root of an object that may have anything is no leaf.
+    // The root of an object that may have anything is not a leaf.
     found.remove(&Path::root());
     (found.into_iter().collect(), faults)
 }

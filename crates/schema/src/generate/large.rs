@@ -9,7 +9,7 @@ use super::plan::Kind;
 use super::random::Random;
 use crate::structural::Path;
 
-/// How many objects a long list has.
+/// The number of objects of a long list.
 pub(super) const LIST: usize = 500;
 
 impl Generator<'_> {

@@ -32,7 +32,7 @@ pub(crate) struct Pin<'p> {
     pub(crate) want: Want<'p>,
 }
 
-/// What is asked of a part.
+/// The demands on a part of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Want<'p> {
     Present,
@@ -40,7 +40,7 @@ pub(crate) enum Want<'p> {
     Exactly(&'p Value),
 }
 
-/// How often a value is made anew where rules or alternatives refuse it.
+/// The number of attempts at a value that rules or alternatives refuse.
 const TRIES: usize = 16;
 
 /// Lists and maps of this length unless the schema asks for more.
@@ -256,7 +256,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Whether an item may stand beside the others.
+    /// Returns whether an item may stand beside the others.
     fn is_new(&self, list: &List, items: Id, item: &Value, others: &[Value]) -> bool {
         match &list.topology {
             Topology::Atomic => true,
@@ -315,7 +315,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Whether a field is required, or would come back as its default.
+    /// Returns whether a field is required, or would come back as its default.
     pub(crate) fn must_stay(&self, id: Id, name: &str) -> bool {
         let node = self.plan.node(id);
         node.schemas.iter().any(|schema| {
@@ -332,7 +332,7 @@ impl Maker<'_> {
     }
 }
 
-/// What is asked below a step.
+/// Returns what is asked below a step.
 pub(crate) fn below<'p>(pins: &[Pin<'p>], leads: impl Fn(&Step) -> bool) -> Vec<Pin<'p>> {
     let strip = |pin: &Pin<'p>| {
         let (first, rest) = pin.steps.split_first()?;

@@ -19,7 +19,7 @@ pub(super) struct Fault {
     failure: Failure,
 }
 
-/// How it is violated.
+/// The way in which a keyword is violated.
 #[derive(Debug, Clone, PartialEq)]
 enum Failure {
     Type,
@@ -272,7 +272,7 @@ impl Generator<'_> {
         }
     }
 
-    /// What a server complains about, if it is just what was meant.
+    /// Returns what a server complains about, if it is just what was meant.
     fn proves(&self, fault: &Fault, place: &[Seg], broken: &Value) -> Option<Meant> {
         let node = self.maker.plan.node(fault.node);
         let keyword = fault.failure.keyword();

@@ -5,7 +5,7 @@
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
     state: u64,
-    /// How many values may still be made anew for one object. Counted, not timed, so that every
+    /// The number of values that may still be made anew for one object. Counted, not timed, so that every
     /// machine gives up at the same point.
     fuel: u32,
 }

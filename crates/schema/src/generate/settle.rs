@@ -10,10 +10,10 @@ use super::random::Random;
 use super::solve::{Repair, Seg};
 use crate::structural::{Outcome, Request, Step, default};
 
-/// How often a value is repaired before it is given up.
+/// The number of repairs of a value.
 const ROUNDS: usize = 8;
 
-/// How many changes one repair may try.
+/// The number of changes that one repair may try.
 const STEPS: usize = 400;
 
 impl Maker<'_> {
@@ -100,8 +100,8 @@ impl Maker<'_> {
         faults
     }
 
-    /// Whether an object can be valid with its status and not without it: only what the schema says about the whole
-    /// object sees the difference.
+    /// Returns whether an object can be valid with its status and not without it: only what the schema says about the
+    /// whole object sees the difference.
     fn status_is_missed(&self) -> bool {
         let root = self.schema;
         !root.rules.is_empty()
@@ -111,7 +111,7 @@ impl Maker<'_> {
             || root.junctors().next().is_some()
     }
 
-    /// What a server would answer to the creation of an object.
+    /// Returns what a server would answer to the creation of an object.
     pub(crate) fn judge(&self, object: &Value, status_subresource: bool) -> crate::structural::Admission {
         self.validator.admit(&self.request(object, status_subresource))
     }

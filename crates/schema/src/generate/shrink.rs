@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 use super::generator::Generator;
 use super::solve::Seg;
 
-/// How many objects a search may ask about.
+/// The budget of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// Objects that are asked about, all rounds together.
@@ -23,12 +23,12 @@ impl Default for Budget {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shrunk {
     /// The smallest object that still fails.
     pub object: Value,
-    /// How many objects were asked about.
+    /// The number of objects that were asked about.
     pub asked: usize,
     /// Whether nothing smaller fails, or only the budget was used up.
     pub is_minimal: bool,
@@ -74,7 +74,7 @@ enum What {
     Replace(Value),
 }
 
-/// How large an object is: its values, with long texts counting for more. What a search makes smaller.
+/// Returns how large an object is: its values, with long texts counting for more. What a search makes smaller.
 pub fn size(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),

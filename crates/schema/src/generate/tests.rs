@@ -237,7 +237,7 @@ fn shrinking_ends_at_the_smallest_object() {
     }
 }
 
-/// What is said of a schema whose field `spec` must be there.
+/// Returns what is said of a schema whose field `spec` must be there.
 fn fault(spec: &str) -> Unsatisfiable {
     let schema = read(&format!("{{type: object, required: [spec], properties: {{spec: {spec}}}}}"));
     let started = Instant::now();

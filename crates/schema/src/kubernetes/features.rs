@@ -42,7 +42,7 @@ pub struct Feature {
     pub source: String,
 }
 
-/// What a feature belongs to.
+/// The area of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Area {
@@ -67,7 +67,7 @@ pub enum Area {
 }
 
 impl Area {
-    /// What to call it in a heading.
+    /// Returns what to call it in a heading.
     pub fn title(self) -> &'static str {
         match self {
             Self::Definition => "Definition",
@@ -99,7 +99,7 @@ pub struct Stages {
     pub removed: Option<KubeVersion>,
 }
 
-/// What a server that is too old does with a feature.
+/// The reaction of a server that is too old for a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Older {
@@ -112,7 +112,7 @@ pub enum Older {
 }
 
 impl Older {
-    /// What such a server does with a CRD.
+    /// Returns what such a server does with a CRD.
     pub fn does(self) -> &'static str {
         match self {
             Self::Refuses => "refuses the CRD",
@@ -121,8 +121,8 @@ impl Older {
         }
     }
 
-    /// What becomes of a CRD on such a server.
-    pub fn fate(self) -> &'static str {
+    /// Returns what becomes of a CRD on such a server.
+    pub fn consequence(self) -> &'static str {
         match self {
             Self::Refuses => "the CRD would be refused",
             Self::Drops => "it would be dropped silently",
@@ -131,7 +131,7 @@ impl Older {
     }
 }
 
-/// How the use of a feature is recognised; exactly one of them.
+/// The sign of a feature in a CRD; exactly one of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Found {
@@ -159,13 +159,13 @@ impl Feature {
         self.since.or(self.stages.beta_on).or(self.stages.ga)
     }
 
-    /// What it is a part of.
+    /// Returns what it is a part of.
     pub fn whole(&self) -> Option<&'static Feature> {
         let of = self.of.as_deref()?;
         FEATURES.iter().map(|(feature, _)| feature).find(|feature| feature.id == of)
     }
 
-    /// What a release without it does. Where what it is a part of is not there either, that decides.
+    /// Returns what a release without it does. Where what it is a part of is not there either, that decides.
     pub fn on(&self, release: KubeVersion) -> Older {
         let lacks = |whole: &&Feature| whole.since().is_none_or(|since| release.minor < since.minor);
         self.whole().filter(lacks).map_or(self.older, |whole| whole.on(release))

@@ -22,7 +22,7 @@ pub fn is_dns_subdomain_1123(name: &str) -> bool {
         })
 }
 
-/// Whether a version name is of the form `v1`, `v1beta2` or `v2alpha1`.
+/// Returns whether a version name is of the form `v1`, `v1beta2` or `v2alpha1`.
 pub fn is_kubernetes_version_name(name: &str) -> bool {
     parse(name).is_some()
 }
@@ -51,6 +51,32 @@ fn parse(name: &str) -> Option<(u8, u64, u64)> {
         }
     }
     Some((2, number(rest)?, 0))
+}
+
+/// Checks the key of a label or annotation: `name` or `prefix/name`. `Err` says what is wrong.
+pub fn qualified_name(key: &str) -> Result<(), &'static str> {
+    let (prefix, name) = match key.split_once('/') {
+        Some((prefix, name)) => (Some(prefix), name),
+        None => (None, key),
+    };
+    if prefix.is_some_and(|prefix| !is_dns_subdomain_1123(&prefix.to_lowercase())) {
+        return Err("the part before the slash is not a domain");
+    }
+    if name.is_empty() { Err("there is no name after the slash") } else { label_value(name) }
+}
+
+/// Checks the value of a label, which is also the form of a key's part after the slash. `Err` says what is wrong.
+pub fn label_value(text: &str) -> Result<(), &'static str> {
+    let alphanumeric = |c: char| c.is_ascii_alphanumeric();
+    if text.len() > 63 {
+        Err("it is longer than 63 characters")
+    } else if !text.is_empty() && (!text.starts_with(alphanumeric) || !text.ends_with(alphanumeric))
+        || !text.chars().all(|c| alphanumeric(c) || matches!(c, '-' | '_' | '.'))
+    {
+        Err("it may have letters, digits, dashes, underscores and dots, and must start and end with a letter or digit")
+    } else {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

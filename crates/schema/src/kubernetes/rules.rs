@@ -20,12 +20,12 @@ pub struct ServerRule {
     pub title: String,
     /// The releases that do not give it.
     pub bad: Vec<Window>,
-    /// The first releases that do, one for each line that was mended.
-    pub good: Vec<Mended>,
+    /// The first releases that do, one for each line that was fixed.
+    pub good: Vec<Fix>,
     /// Which version of the server decides.
     #[serde(default)]
     pub reads: Reads,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Weight,
     /// What breaks for CRDs of several versions.
     pub breaks: String,
@@ -38,11 +38,11 @@ pub struct ServerRule {
     /// Why there is none, where there is none.
     #[serde(default)]
     pub untested: Option<String>,
-    /// Where it comes from.
+    /// Its source.
     pub source: String,
 }
 
-/// How bad a defect is.
+/// The severity of a defect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
@@ -54,7 +54,7 @@ pub enum Weight {
     Error,
 }
 
-/// Which version of a server decides.
+/// The version of a server that decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reads {
@@ -82,17 +82,17 @@ impl TryFrom<String> for Window {
 
     fn try_from(text: String) -> Result<Self, String> {
         let (from, to) =
-            text.split_once("..").ok_or_else(|| format!("{text:?} is no window such as 1.16.0..1.16.10"))?;
+            text.split_once("..").ok_or_else(|| format!("{text:?} is not a window such as 1.16.0..1.16.10"))?;
         let release = |text: &str| text.parse::<KubeVersion>().map_err(|error| error.to_string());
         let to = if to.is_empty() { None } else { Some(release(to)?) };
         Ok(Self { from: release(from)?, to })
     }
 }
 
-/// A release that mended it.
+/// A release that fixes it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mended {
+pub struct Fix {
     /// The release.
     pub release: KubeVersion,
     /// Why it matters.
@@ -100,7 +100,7 @@ pub struct Mended {
     pub why: String,
 }
 
-/// Where a server stands with a rule.
+/// The state of a server by a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "standing")]
 pub enum Standing {
@@ -109,7 +109,7 @@ pub enum Standing {
     /// It has it; the next release without, where there is one.
     Bad {
         /// The nearest release that mends it.
-        mended: Option<KubeVersion>,
+        fixed_in: Option<KubeVersion>,
     },
     /// The version does not tell.
     Unclear {
@@ -129,19 +129,19 @@ pub static RULES: LazyLock<Vec<ServerRule>> = LazyLock::new(|| {
 });
 
 impl ServerRule {
-    /// Where a server stands by its version.
+    /// Returns where a server stands by its version.
     pub fn judge(&self, server: &ServerVersion) -> Standing {
         let release = match self.reads {
             Reads::Binary => server.release,
             Reads::Emulation => server.behaves_as(),
             Reads::Compatibility => server.compatible_with.unwrap_or_else(|| server.behaves_as()),
         };
-        if server.pre_release.is_some() && self.good.iter().any(|mended| mended.release == release) {
+        if server.pre_release.is_some() && self.good.iter().any(|fix| fix.release == release) {
             let why = format!("{release} mends it, and this is a release before that");
             return Standing::Unclear { why };
         }
         if self.bad.iter().any(|window| window.has_all_of(release)) {
-            return Standing::Bad { mended: self.next_good(release) };
+            return Standing::Bad { fixed_in: self.next_good(release) };
         }
         if release.patch.is_none() && self.bad.iter().any(|window| window.has_some_of(release.minor)) {
             return Standing::Unclear {
@@ -151,14 +151,14 @@ impl ServerRule {
         Standing::Good
     }
 
-    /// Whether it may touch somebody with these CRDs, as text; `whatever` where more is asked than what stands there.
-    pub fn may_touch(&self, crds: &str, whatever: bool) -> bool {
-        if self.touches.is_empty() { whatever } else { self.touches.iter().any(|word| crds.contains(word)) }
+    /// Returns whether it may affect users of these CRDs, as text; with `any` also what no CRD hints at.
+    pub fn may_affect(&self, crds: &str, any: bool) -> bool {
+        if self.touches.is_empty() { any } else { self.touches.iter().any(|word| crds.contains(word)) }
     }
 
-    /// The nearest release that mends it for somebody who has this one.
+    /// The nearest release that fixes it for users of this one.
     fn next_good(&self, release: KubeVersion) -> Option<KubeVersion> {
-        self.good.iter().map(|mended| mended.release).filter(|mended| *mended > release).min()
+        self.good.iter().map(|fix| fix.release).filter(|fix| *fix > release).min()
     }
 }
 
@@ -174,7 +174,7 @@ impl fmt::Display for Window {
 }
 
 impl Window {
-    /// Whether a release is in it; without a patch, whether all patches are.
+    /// Returns whether a release is in it; without a patch, whether all patches are.
     pub fn has_all_of(self, release: KubeVersion) -> bool {
         let first = KubeVersion { patch: release.patch.or(Some(0)), ..release };
         let last = KubeVersion { patch: release.patch.or(Some(EVERY)), ..release };
@@ -215,7 +215,7 @@ mod tests {
                 let whole = |release: KubeVersion| release.patch.is_some();
                 assert!(whole(window.from) && window.to.is_none_or(whole), "{}: {window:?} without patches", row.id);
             }
-            for Mended { release, .. } in &row.good {
+            for Fix { release, .. } in &row.good {
                 let server: ServerVersion = release.to_string().parse().unwrap();
                 assert_eq!(row.judge(&server), Standing::Good, "{}: {release}", row.id);
             }
@@ -237,9 +237,9 @@ mod tests {
     #[case("V34", "v1.36.2+k3s1", Some("1.36.3"))]
     #[case("V35", "v1.36.4", Some("1.37.0"))]
     #[case("V37", "v1.37.1", None)]
-    fn bad_releases_are_told_what_mends_them(#[case] id: &str, #[case] server: &str, #[case] mended: Option<&str>) {
-        let mended = mended.map(|release| release.parse().unwrap());
-        assert_eq!(rule(id).judge(&server.parse().unwrap()), Standing::Bad { mended });
+    fn bad_releases_are_told_what_fixes_them(#[case] id: &str, #[case] server: &str, #[case] fix: Option<&str>) {
+        let fixed_in = fix.map(|release| release.parse().unwrap());
+        assert_eq!(rule(id).judge(&server.parse().unwrap()), Standing::Bad { fixed_in });
     }
 
     #[rstest]
@@ -278,13 +278,13 @@ mod tests {
     #[case("V12", r#"{"enum":["x"]}"#, true, false)]
     #[case("V34", "{}", false, false)]
     #[case("V34", "{}", true, true)]
-    fn words_of_a_crd_tell_what_may_touch_it(
+    fn words_of_a_crd_tell_what_may_affect_it(
         #[case] id: &str,
         #[case] crds: &str,
-        #[case] whatever: bool,
+        #[case] any: bool,
         #[case] touches: bool,
     ) {
-        assert_eq!(rule(id).may_touch(crds, whatever), touches);
+        assert_eq!(rule(id).may_affect(crds, any), touches);
     }
 
     #[rstest]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::KubeVersion;
 
-/// Which releases are wanted. One, except for ranges and what is installed.
+/// A selection of releases. One, except for ranges and what is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", extend("pattern" = PATTERN))]
@@ -27,7 +27,7 @@ pub enum Selector {
     Installed,
 }
 
-/// What a text must look like, for the JSON Schema of files.
+/// The pattern of a text, for the JSON Schema of files.
 const PATTERN: &str = r"^(~?v?1\.\d+(\.\d+)?|(v?1\.\d+(\.\d+)?)?\.\.=?(v?1\.\d+(\.\d+)?)?|latest|installed)$";
 
 /// Releases between two ends, both included. An end without a patch stands for all patches of its minor, and one that is
@@ -42,13 +42,13 @@ pub struct Range {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} selects no release: {reason}")]
 pub struct SelectorError {
-    /// What was written.
+    /// The content that was written.
     pub text: String,
-    /// What is wrong with it.
+    /// Its defect.
     pub reason: String,
 }
 
-/// What every error about selectors ends with.
+/// The help of every error about selectors.
 pub const SELECTOR_HELP: &str = "write 1.36 (any patch), 1.36.4, ~1.31 (its newest patch), 1.30..1.37, 1.30.. or ..1.37 \
                                  (each minor), 1.36.2..1.36.4 (each patch), latest or installed";
 
@@ -56,7 +56,7 @@ pub const SELECTOR_HELP: &str = "write 1.36 (any patch), 1.36.4, ~1.31 (its newe
 const MINORS: u32 = 100;
 
 impl Selector {
-    /// Whether a release is one of those that are wanted.
+    /// Returns whether a release is one of those that are wanted.
     pub fn matches(self, version: KubeVersion) -> bool {
         match self {
             Self::Minor(minor) => version.minor == minor,
@@ -67,7 +67,7 @@ impl Selector {
         }
     }
 
-    /// Whether a newer patch elsewhere is preferred to one that is here.
+    /// Returns whether a newer patch elsewhere is preferred to one that is here.
     pub fn wants_newest(self) -> bool {
         match self {
             Self::Tilde(_) | Self::Latest => true,
@@ -112,7 +112,7 @@ impl Range {
         self.from.is_none_or(|from| from <= version) && self.to.is_none_or(until)
     }
 
-    /// Whether it is about the patches of one minor.
+    /// Returns whether it is about the patches of one minor.
     pub fn is_of_patches(self) -> bool {
         let (Some(from), Some(to)) = (self.from, self.to) else { return false };
         from.minor == to.minor && from.patch.is_some() && to.patch.is_some()
@@ -126,7 +126,7 @@ impl Range {
         first..=to.unwrap_or_else(|| newest.max(first))
     }
 
-    /// What of it is of one minor.
+    /// Returns what of it is of one minor.
     fn within(self, minor: u32) -> Selector {
         let cut = |end: Option<KubeVersion>| end.filter(|end| end.minor == minor && end.patch.is_some());
         let whole = KubeVersion::minor(minor);
@@ -179,7 +179,7 @@ impl FromStr for Selector {
         match plain(text) {
             Some(KubeVersion { minor, patch: None }) => Ok(Self::Minor(minor)),
             Some(version) => Ok(Self::Exact(version)),
-            None => Err(wrong("it is no Kubernetes release")),
+            None => Err(wrong("it is not a Kubernetes release")),
         }
     }
 }
@@ -243,10 +243,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case("", "it is no Kubernetes release")]
-    #[case("2.0", "it is no Kubernetes release")]
-    #[case("1.36.4-rc.1", "it is no Kubernetes release")]
-    #[case("1.36.x", "it is no Kubernetes release")]
+    #[case("", "it is not a Kubernetes release")]
+    #[case("2.0", "it is not a Kubernetes release")]
+    #[case("1.36.4-rc.1", "it is not a Kubernetes release")]
+    #[case("1.36.x", "it is not a Kubernetes release")]
     #[case("~latest", "a tilde stands before a release")]
     #[case("..", "a range has at least one end")]
     #[case("..=", "a range has at least one end")]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{KubeVersion, VersionError};
 
-/// Who a server says that it is.
+/// The version that a server reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerVersion {
@@ -16,7 +16,7 @@ pub struct ServerVersion {
     /// `alpha.1`, `beta.0` or `rc.1`: not yet the release, so that fixes of it may be missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pre_release: Option<String>,
-    /// Who built it, where the version tells.
+    /// The distribution, where the version names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vendor: Option<&'static str>,
     /// The release that it behaves as, where that is stated (from 1.33 on). Features are looked up by it.

@@ -35,7 +35,7 @@ impl KubeVersion {
         Self { minor, patch: None }
     }
 
-    /// Whether this release is of the given minor or a later one.
+    /// Returns whether this release is of the given minor or a later one.
     pub fn at_least(self, minor: u32) -> bool {
         self.minor >= minor
     }

@@ -87,7 +87,7 @@ impl<'a> Validator<'a> {
         Self { schema, kubernetes, rules: rules.flatten(), fills, embeds, lists: Lists::of(schema) }
     }
 
-    /// Whether there are rules, which alone can be left inconclusive.
+    /// Returns whether there are rules, which alone can be left inconclusive.
     pub(crate) fn has_rules(&self) -> bool {
         self.rules.is_some()
     }
@@ -245,7 +245,7 @@ impl<'a> Validator<'a> {
         self.judge_lists(value, old, violations);
         if let Some(rules) = &self.rules {
             if violations.iter().any(|violation| blocks_rules(violation.reason)) {
-                violations.push(root.broken_as_a_whole("x-kubernetes-validations", RULES_NOT_CHECKED.to_owned()));
+                violations.push(root.violation_of_whole("x-kubernetes-validations", RULES_NOT_CHECKED.to_owned()));
             } else {
                 rules.judge(value, old, correlation, findings);
             }

@@ -42,7 +42,7 @@ impl<'a> Lists<'a> {
         matches!(self.schema.list_type.as_deref(), Some("set" | "map"))
     }
 
-    /// Shows each of them that a value has, with its schema. Below a list that is no list in the object, or an object
+    /// Shows each of them that a value has, with its schema. Below a list that is not a list in the object, or an object
     /// that is none, there is nothing to see.
     pub(super) fn visit<'v>(
         &self,
@@ -147,8 +147,8 @@ fn list_map(schema: &Schema, items: &[Value], place: &Place<'_>, found: &mut Vec
     });
 }
 
-/// Whether few items surely differ by the texts that they have there, seen without a copy. A single one has nobody to be
-/// told from.
+/// Returns whether few items surely differ by the texts that they have there, seen without a copy. A single one has
+/// nobody to be told from.
 fn tells_apart(key: &str, items: &[Value]) -> bool {
     let mut left = if items.len() <= FEW { items } else { return false };
     while let [first, rest @ ..] = left {

@@ -40,7 +40,7 @@ impl Type {
         }
     }
 
-    /// Whether values of this type have no parts.
+    /// Returns whether values of this type have no parts.
     pub fn is_scalar(self) -> bool {
         !matches!(self, Self::Array | Self::Object)
     }
@@ -58,7 +58,7 @@ pub enum Additional {
 /// One rule of `x-kubernetes-validations`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// Where it stands.
+    /// Its position in the source.
     pub span: Span,
     /// The expression.
     pub rule: String,
@@ -75,7 +75,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether the rule compares with the previous state.
+    /// Returns whether the rule compares with the previous state.
     pub fn is_transition(&self) -> bool {
         self.rule.contains("oldSelf")
     }
@@ -102,7 +102,7 @@ pub struct Malformed {
     pub keyword: String,
     /// Where its value stands.
     pub span: Span,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
@@ -246,12 +246,12 @@ impl Schema {
         self.keywords.iter().find(|keyword| keyword.name == name)
     }
 
-    /// Where a keyword stands, or the node itself where it is absent.
+    /// Returns where a keyword stands, or the node itself where it is absent.
     pub fn keyword_span(&self, name: &str) -> Span {
         self.keyword(name).map_or(self.span, |keyword| keyword.span)
     }
 
-    /// Whether fields that the schema does not name survive at this node.
+    /// Returns whether fields that the schema does not name survive at this node.
     pub fn preserves_unknown(&self) -> bool {
         self.preserve_unknown_fields == Some(true)
     }

@@ -1,10 +1,10 @@
-//! Expressions that are too large to be read.
+//! Expressions that are too large to be read, and stacks that are large enough for the others.
 
 /// Operators, brackets and steps of an expression that we read. The longest rules in the wild have some
 /// two hundred.
 const LIMIT: usize = 400;
 
-/// Whether an expression is larger than what can be read on any stack: whatever parses, rewrites or
+/// Returns whether an expression is larger than what can be read on any stack: whatever parses, rewrites or
 /// evaluates it recurses on each operator, bracket and step.
 pub(crate) fn is_oversized(expression: &str) -> bool {
     let mut in_operator = false;
@@ -17,6 +17,15 @@ pub(crate) fn is_oversized(expression: &str) -> bool {
         in_operator = operator;
     }
     seen > LIMIT
+}
+
+/// The stack that the largest expression below the limit needs in an unoptimised build, with a margin. Only what is used of it
+/// takes memory.
+const STACK: usize = 64 << 20;
+
+/// Runs what parses an expression on a stack that is large enough for it, whichever thread calls.
+pub(crate) fn with_large_stack<T>(parse: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(STACK / 2, STACK, parse)
 }
 
 #[cfg(test)]

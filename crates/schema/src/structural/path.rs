@@ -61,17 +61,17 @@ impl Path {
         &self.0
     }
 
-    /// Whether it is the root.
+    /// Returns whether it is the root.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this path is the other one or lies below it.
+    /// Returns whether this path is the other one or lies below it.
     pub fn is_within(&self, other: &Self) -> bool {
         self.0.starts_with(&other.0)
     }
 
-    /// Whether this path lies in what every object has: apiVersion, kind and metadata.
+    /// Returns whether this path lies in what every object has: apiVersion, kind and metadata.
     pub fn is_meta(&self) -> bool {
         matches!(self.0.first(), Some(Step::Field(name)) if matches!(name.as_str(), "apiVersion" | "kind" | "metadata"))
     }

@@ -10,7 +10,7 @@ use crate::document::pointer;
 /// and the walk must not exhaust the stack.
 pub(super) const DEPTH_LIMIT: usize = 128;
 
-/// How the server writes the root.
+/// The notation of the root on the server.
 pub(super) const NIL: &str = "<nil>";
 
 /// A place and the way to it.
@@ -27,7 +27,7 @@ enum Step<'a> {
     Item(usize),
 }
 
-/// How map keys are written: the schema validator joins them by dots, all other parts of the server
+/// The notation of map keys: the schema validator joins them by dots, all other parts of the server
 /// put them into brackets.
 #[derive(Clone, Copy)]
 enum Style {
@@ -60,7 +60,7 @@ impl<'a> Place<'a> {
         Self { parent: Some(self), step, depth: self.depth + 1 }
     }
 
-    /// Whether it is too deep to look any further.
+    /// Returns whether it is too deep to look any further.
     pub(super) fn is_too_deep(&self) -> bool {
         self.depth > DEPTH_LIMIT
     }
@@ -75,7 +75,7 @@ impl<'a> Place<'a> {
         self.path(Style::Brackets)
     }
 
-    /// The path of all places of its kind, as `.spec.x[*].y`: items and keys of maps are no part of it.
+    /// The path of all places of its kind, as `.spec.x[*].y`: items and keys of maps are not part of it.
     pub(super) fn generic(&self) -> String {
         let parent = self.parent.map(Place::generic).unwrap_or_default();
         match &self.step {
@@ -137,12 +137,12 @@ impl<'a> Place<'a> {
     }
 
     /// A violation that the schema validator reports here.
-    pub(super) fn broken(&self, reason: Reason, keyword: &'static str, message: String) -> Violation {
+    pub(super) fn violation(&self, reason: Reason, keyword: &'static str, message: String) -> Violation {
         Violation { field: self.dotted(), pointer: self.pointer(), reason, keyword, message }
     }
 
     /// A violation that the schema validator reports without a path.
-    pub(super) fn broken_as_a_whole(&self, keyword: &'static str, message: String) -> Violation {
+    pub(super) fn violation_of_whole(&self, keyword: &'static str, message: String) -> Violation {
         Violation { field: NIL.to_owned(), pointer: self.pointer(), reason: Reason::Invalid, keyword, message }
     }
 
@@ -152,7 +152,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Whether a value has more levels than these.
+/// Returns whether a value has more levels than these.
 pub(super) fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let Some(left) = levels.checked_sub(1) else {
         return true;

@@ -19,7 +19,7 @@ pub(super) fn print(value: &mut Value) {
     }
 }
 
-/// Whether a number has the form in which it is printed.
+/// Returns whether a number has the form in which it is printed.
 pub(super) fn prints_as_it_is(number: &Number) -> bool {
     print_number(number).is_none_or(|printed| printed == *number)
 }

@@ -6,7 +6,7 @@ use super::place::Place;
 use super::{Additional, Schema};
 use crate::document::pointer;
 
-/// What pruning leaves alone in every object.
+/// The fields that pruning leaves alone in every object.
 pub(super) const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// Prunes a whole object and returns the paths of what was dropped, as `.spec.x[0].y`. The fields
@@ -22,8 +22,8 @@ pub fn prune_value(schema: &Schema, value: &mut Value) -> Vec<String> {
     drop_all(value, found)
 }
 
-/// What pruning would drop from a value, which may be a whole object. Most have nothing of the kind, and looking copies
-/// nothing.
+/// Returns what pruning would drop from a value, which may be a whole object. Most have nothing of the kind, and
+/// looking copies nothing.
 pub(super) fn unknown(schema: &Schema, value: &Value, resource: bool) -> Vec<Unknown> {
     let mut found = Vec::new();
     look(Some(schema), value, &Place::root(), resource, &mut found);

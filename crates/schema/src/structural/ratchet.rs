@@ -37,7 +37,7 @@ impl<'a> Correlation<'a> {
         })
     }
 
-    /// Whether the old and the new value are equal. The order of a list map does not count. An
+    /// Returns whether the old and the new value are equal. The order of a list map does not count. An
     /// object with fields outside its schema is never equal to another.
     pub(super) fn is_unchanged(&self) -> bool {
         match (self.new, self.old) {

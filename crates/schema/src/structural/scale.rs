@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::verdict::{Reason, Violation};
 
-/// Where the scale subresource finds its values: paths such as `.spec.replicas`.
+/// The paths of the scale subresource, such as `.spec.replicas`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScalePaths<'a> {
     /// `specReplicasPath`.

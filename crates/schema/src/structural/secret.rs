@@ -7,28 +7,48 @@ use serde_json::Value;
 
 use super::Schema;
 
-/// What stands for a secret.
+/// The replacement of a secret.
 pub const REDACTED: &str = "•••";
 
 /// Words that make a field's name a secret's, in any case and form: `dbPassword`, `api_key`.
-const WORDS: [&str; 9] =
-    ["password", "passwd", "passphrase", "secret", "token", "apikey", "privatekey", "credential", "clientkey"];
+const WORDS: [&str; 12] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "credential",
+    "clientkey",
+    "encryptionkey",
+    "signingkey",
+];
 
 /// Names that end so only say where a secret is: `secretName`, `tokenRef`.
 const REFERENCES: [&str; 5] = ["name", "ref", "refs", "namespace", "key"];
 
 /// Names that end so are secrets nevertheless.
-const KEYS: [&str; 3] = ["apikey", "privatekey", "accesskey"];
+const KEYS: [&str; 6] = ["apikey", "accesskey", "privatekey", "clientkey", "encryptionkey", "signingkey"];
+
+/// Fields below a secret's name that say what it is, and are not the secret: `credentials: {type: basic}`.
+const DESCRIPTIONS: [&str; 3] = ["kind", "apiversion", "type"];
 
 /// Shorter values are not looked for in texts: they are parts of other words.
 const SHORTEST: usize = 6;
 
-/// Whether a field holds a secret, by its format or by its name.
+/// Returns whether a field holds a secret, by its format or by its name.
 pub fn is_secret(name: &str, schema: Option<&Schema>) -> bool {
+    let named = WORDS.iter().any(|word| plain(name).contains(word)) && !is_reference(name);
+    schema.is_some_and(is_typed) || named
+}
+
+/// Returns whether a name only says where a secret is.
+fn is_reference(name: &str) -> bool {
     let plain = plain(name);
     let ends = |endings: &[&str]| endings.iter().any(|ending| plain.ends_with(ending));
-    let named = WORDS.iter().any(|word| plain.contains(word)) && (!ends(&REFERENCES) || ends(&KEYS));
-    schema.is_some_and(is_typed) || named
+    ends(&REFERENCES) && !ends(&KEYS)
 }
 
 /// Returns whether a text may hold the name of a field that holds a secret.
@@ -47,26 +67,26 @@ fn is_typed(schema: &Schema) -> bool {
     schema.format.as_deref() == Some("password")
 }
 
-/// What is secret in the objects of a CRD, in any of its versions.
+/// The secret fields of a CRD, in any of its versions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Secrets {
     /// Fields that some version types as secret. They keep their names in stashes, where no schema says so.
     names: BTreeSet<String>,
 }
 
-/// How much below a field is secret.
+/// The extent of a secret below its field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
     /// Nothing, as far as the field says.
     Nothing,
-    /// The value itself, or the values of a list. An object may only refer to a secret: its own fields say.
+    /// The value itself, and what is below it, but not fields that refer to a secret or say what it is.
     Value,
     /// Everything.
     All,
 }
 
 impl Secrets {
-    /// What the schemas of all versions say.
+    /// Returns what the schemas of all versions say.
     pub fn new<'s>(schemas: impl IntoIterator<Item = &'s Schema>) -> Self {
         let mut names = BTreeSet::new();
         for schema in schemas {
@@ -90,11 +110,15 @@ impl Secrets {
         self.walk(schema, Reach::Nothing, value, &mut |secret| {
             // A text of several lines is shown line by line.
             let lines = secret.lines().map(str::trim).filter(|line| line.chars().count() >= SHORTEST);
-            found.extend(lines.map(str::to_owned));
+            for line in lines {
+                // In JSON it is written otherwise, and once more otherwise in JSON that is a text of JSON.
+                let escaped = in_json(line);
+                found.extend([in_json(&escaped), escaped, line.to_owned()]);
+            }
         });
     }
 
-    /// Whether the value at a JSON pointer is secret, by what stands on the way to it.
+    /// Returns whether the value at a JSON pointer is secret, by what stands on the way to it.
     pub fn redacts(&self, schema: Option<&Schema>, object: &Value, pointer: &str) -> bool {
         let (mut schema, mut value) = (schema, Some(object));
         pointer.split('/').skip(1).any(|part| {
@@ -117,9 +141,10 @@ impl Secrets {
     fn walk(&self, schema: Option<&Schema>, reach: Reach, value: &Value, found: &mut dyn FnMut(&str)) -> Value {
         match value {
             Value::Object(map) => {
-                let below = if reach == Reach::All { Reach::All } else { Reach::Nothing };
                 let fields = map.iter().map(|(name, field)| {
                     let child = schema.and_then(|schema| schema.child(name));
+                    let is_visible = is_reference(name) || DESCRIPTIONS.contains(&plain(name).as_str());
+                    let below = if reach == Reach::Value && is_visible { Reach::Nothing } else { reach };
                     let own = if self.is_secret(name, child) { Reach::Value } else { Reach::Nothing };
                     let reach = [below, own, reach_of_kind(value, name)].into_iter().max_by_key(|reach| *reach as u8);
                     (name.clone(), self.walk(child, reach.unwrap_or(below), field, found))
@@ -155,15 +180,21 @@ impl Secrets {
     }
 }
 
-/// What the kind of an object says about one of its fields: everything that a Secret carries is secret.
+/// Returns what the kind of an object says about one of its fields: everything that a Secret carries is secret.
 fn reach_of_kind(object: &Value, field: &str) -> Reach {
     let carries = matches!(field, "data" | "stringData") && object.get("kind").is_some_and(|kind| kind == "Secret");
     if carries { Reach::All } else { Reach::Nothing }
 }
 
-/// A text in which none of these values is left.
+/// A text as it stands between the quotes of a JSON string.
+fn in_json(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// A text in which none of these values is left, nor the beginning of one that was cut.
 pub fn redact_text(text: &str, secrets: &BTreeSet<String>) -> String {
-    let mut text = text.to_owned();
+    let mut text = redact_cut(text, secrets);
     // Longer ones first: a shorter one may be a part of them.
     let mut secrets: Vec<&String> = secrets.iter().filter(|secret| text.contains(secret.as_str())).collect();
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
@@ -171,6 +202,31 @@ pub fn redact_text(text: &str, secrets: &BTreeSet<String>) -> String {
         text = text.replace(secret.as_str(), REDACTED);
     }
     text
+}
+
+/// The sign that the rest of a text is missing.
+const CUT: char = '…';
+
+/// Replaces secrets whose end was cut off.
+fn redact_cut(text: &str, secrets: &BTreeSet<String>) -> String {
+    let mut parts = text.split(CUT).peekable();
+    let mut redacted = String::with_capacity(text.len());
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            redacted.push_str(part);
+            break;
+        }
+        // The longest beginning of a secret that stands right before the cut.
+        let begins = |secret: &String| {
+            let ends = secret.char_indices().map(|(at, _)| at).filter(|at| *at >= SHORTEST);
+            ends.filter(|at| part.ends_with(&secret[..*at])).max()
+        };
+        let shown = part.len() - secrets.iter().filter_map(begins).max().unwrap_or(0);
+        redacted.push_str(&part[..shown]);
+        redacted.push_str(if shown < part.len() { REDACTED } else { "" });
+        redacted.push(CUT);
+    }
+    redacted
 }
 
 #[cfg(test)]
@@ -237,5 +293,33 @@ mod tests {
     fn known_values_are_taken_out_of_any_text() {
         let secrets = BTreeSet::from(["hunter2".to_owned(), "hunter2-long".to_owned()]);
         assert_eq!(redact_text("no hunter2-long, no hunter2.", &secrets), "no •••, no •••.");
+    }
+
+    #[test]
+    fn keys_of_clouds_and_what_is_below_a_secret_are_hidden() {
+        let object = json!({"accessKey": "a", "access_key": "b", "awsAccessKeyId": "c", "clientKey": "d", "signingKey": "e",
+                            "password": {"value": "v", "plain": {"deep": 1}}, "tokens": [{"value": "t", "name": "n"}],
+                            "credentials": {"type": "basic", "secretRef": {"name": "n", "key": "k"}, "user": "u"},
+                            "secretKeyRef": {"name": "n", "key": "k"}, "passwordFrom": {"secretKeyRef": {"name": "n"}}});
+        assert_eq!(
+            redact(&object),
+            json!({"accessKey": "•••", "access_key": "•••", "awsAccessKeyId": "•••", "clientKey": "•••", "signingKey": "•••",
+                   "password": {"value": "•••", "plain": {"deep": "•••"}}, "tokens": [{"value": "•••", "name": "n"}],
+                   "credentials": {"type": "basic", "secretRef": {"name": "n", "key": "k"}, "user": "•••"},
+                   "secretKeyRef": {"name": "n", "key": "k"}, "passwordFrom": {"secretKeyRef": {"name": "n"}}})
+        );
+    }
+
+    #[test]
+    fn a_secret_is_known_in_json_and_where_it_is_cut() {
+        let mut found = BTreeSet::new();
+        let secret = r#"hunter"2\end"#;
+        Secrets::default().collect(None, &json!({"password": secret}), &mut found);
+        let inner = json!({"p": secret}).to_string();
+        for text in [secret.to_owned(), inner.clone(), json!({"stash": inner}).to_string()] {
+            let shown = redact_text(&text, &found);
+            assert!(shown.contains("•••") && !shown.contains("hunter"), "{shown}");
+        }
+        assert_eq!(redact_text("it is hunter\"2… and hunter… or hunt…", &found), "it is •••… and •••… or hunt…");
     }
 }

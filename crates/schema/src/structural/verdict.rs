@@ -65,10 +65,16 @@ pub struct Violation {
     pub message: String,
 }
 
-/// What a server adds where other violations keep it from evaluating rules.
+/// The remark of a server that did not evaluate rules because of other violations.
 pub(super) const RULES_NOT_CHECKED: &str = "rules were not checked because of other violations";
 
 impl Violation {
+    /// Returns the path of the field with a leading dot, such as `.spec.ports[0].name`. The server has none for some
+    /// violations.
+    pub fn path(&self) -> Option<String> {
+        (self.field != "<nil>").then(|| format!(".{}", self.field))
+    }
+
     /// Returns whether it only says that rules were not checked because of other violations.
     pub fn is_remark(&self) -> bool {
         self.message == RULES_NOT_CHECKED
@@ -87,7 +93,7 @@ pub struct Inconclusive {
     pub why: String,
 }
 
-/// What is wrong with a value, and what could not be said about it.
+/// The violations of a value, and what could not be decided.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
     /// What a server would complain about.
@@ -97,13 +103,13 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Whether nothing is wrong and nothing is left open.
+    /// Returns whether nothing is wrong and nothing is left open.
     pub fn is_clean(&self) -> bool {
         self.violations.is_empty() && self.inconclusive.is_empty()
     }
 }
 
-/// How a request ends.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Accepted.
@@ -130,7 +136,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Whether the object was accepted and no rule is left open.
+    /// Returns whether the object was accepted and no rule is left open.
     pub fn is_admitted(&self) -> bool {
         self.outcome == Outcome::Admitted && self.inconclusive.is_empty()
     }

@@ -73,7 +73,7 @@ impl Said {
     }
 }
 
-/// How values of one version become those of the other, and back.
+/// The translation of values of one version into those of the other, and back.
 #[derive(Debug)]
 pub(super) enum Codec {
     Same,
@@ -99,7 +99,7 @@ impl Codec {
         }
     }
 
-    /// What a stashed value of the side `to` becomes, now that the other side has this value. `None` where the
+    /// Returns what a stashed value of the side `to` becomes, now that the other side has this value. `None` where the
     /// present value has been changed since: what people wrote wins.
     pub(super) fn restore(&self, to: Side, present: Option<&Value>, stashed: &Value) -> Option<Value> {
         match self {

@@ -31,7 +31,7 @@ impl Table {
         if let Some(row) = self.rows.iter().find(|row| row[own] == *value) {
             return Said::exactly(row[other].clone());
         }
-        // A null is no value; it stays one unless a row says otherwise.
+        // A null is not a value; it stays one unless a row says otherwise.
         if !self.keeps_others && !value.is_null() {
             return Said::not_quite(None, format!("{} is not in the table", brief(value)));
         }

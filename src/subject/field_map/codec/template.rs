@@ -29,7 +29,7 @@ enum Piece {
     Part(String),
 }
 
-/// What is wrong with a template.
+/// A defect of a template.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::subject::field_map) enum Fault {
     /// The template itself.
@@ -94,7 +94,7 @@ impl Template {
 
     fn join(&self, value: &Value) -> Said {
         let Value::Object(parts) = value else {
-            return Said::not_quite(None, "these are no parts");
+            return Said::not_quite(None, "these are not parts");
         };
         let text = match self.write(parts) {
             Ok(text) => text,
@@ -226,7 +226,7 @@ fn unambiguous(pieces: &[Piece], parts: &BTreeMap<String, Part>) -> Result<(), F
     Ok(())
 }
 
-/// Whether a part can hold this text, as far as a few conversion runs show. What they miss is found when a
+/// Returns whether a part can hold this text, as far as a few conversion runs show. What they miss is found when a
 /// text is split.
 fn holds(name: &str, pieces: &[Piece], parts: &BTreeMap<String, Part>, text: &str) -> bool {
     let pattern = Pattern::new(&format!("^(?:{})$", pattern(name, pieces, parts)));

@@ -9,7 +9,7 @@ use super::{Said, Side, brief, duration, quantity};
 #[derive(Debug)]
 pub(in crate::subject::field_map) struct Units([Unit; 2]);
 
-/// What a unit is made of. Amounts are counted in billionths, so that no text of either kind is rounded.
+/// The definition of a unit. Amounts are counted in billionths, so that no text of either kind is rounded.
 enum Form {
     /// A whole number of so many billionths.
     Number(i128),
@@ -28,13 +28,13 @@ impl Units {
     pub(super) fn say(&self, from: Side, value: &Value) -> Said {
         let (own, other) = (self.0[from.index()], self.0[from.other().index()]);
         let Some(amount) = read(own, value) else {
-            return Said::not_quite(None, format!("{} is no {}", brief(value), name(own)));
+            return Said::not_quite(None, format!("{} is not a {}", brief(value), name(own)));
         };
         let Some((said, exact)) = write(other, amount) else {
             return Said::not_quite(None, format!("{} is too much for {}", brief(value), name(other)));
         };
         if !exact {
-            return Said::not_quite(Some(said), format!("{} is no whole {}", brief(value), name(other)));
+            return Said::not_quite(Some(said), format!("{} is not a whole {}", brief(value), name(other)));
         }
         match read(other, &said).and_then(|amount| write(own, amount)) {
             Some((back, true)) if back == *value => Said::exactly(said),

@@ -24,7 +24,7 @@ impl Wrapped {
                 let why = format!("the list has {} items, and the other version has room for one", rest.len() + 1);
                 Said::not_quite(Some(first.clone()), why)
             }
-            None => Said::not_quite(None, "this is no list"),
+            None => Said::not_quite(None, "this is not a list"),
         }
     }
 

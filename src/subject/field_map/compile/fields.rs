@@ -6,10 +6,10 @@ use super::Problem;
 use crdproof_schema::names;
 use crdproof_schema::structural::Schema;
 
-/// Whether a path leads to a field of a version; `Err` holds a message and a remedy.
+/// Checks that a path leads to a field of a version; `Err` holds a message and a remedy.
 pub(super) fn exists(text: &str, schema: Option<&Schema>, version: &str) -> Result<(), (String, String)> {
     let Some(path) = FieldPath::parse(text) else {
-        let message = format!("{text:?} is no path of fields, such as .spec.endpoint.host or .spec.ports[*].name");
+        let message = format!("{text:?} is not a path of fields, such as .spec.endpoint.host or .spec.ports[*].name");
         return Err((message, "correct the path".to_owned()));
     };
     if matches!(path.steps().first(), Some(Step::Field(name)) if matches!(name.as_str(), "apiVersion" | "kind" | "metadata"))

@@ -13,7 +13,7 @@ pub use operators::{
     UnitChange, ValueTable, Wrap,
 };
 
-/// How two versions of a CRD relate.
+/// The relation of two versions of a CRD.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FieldMap {
@@ -77,7 +77,7 @@ pub struct Stash {
 }
 
 impl Stash {
-    /// Whether it keeps the whole difference.
+    /// Returns whether it keeps the whole difference.
     pub fn is_whole(&self) -> bool {
         self.path == "."
     }

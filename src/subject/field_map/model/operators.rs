@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Move;
 
-/// What becomes of a value that would not come back the same.
+/// The handling of a value that would not come back the same.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Otherwise {
@@ -152,7 +152,7 @@ pub struct Stringify {
     pub otherwise: Otherwise,
 }
 
-/// How a text is read as a structure.
+/// The form of a text that is read as a structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Format {

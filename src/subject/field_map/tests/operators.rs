@@ -237,7 +237,7 @@ properties:
     poor["spec"]["ports"] = json!([{"name": "z"}, {"name": "new"}, {"name": "y"}]);
     let back = relation.convert(&poor, "v1", "v2").unwrap();
     assert_eq!(back["spec"]["ends"], json!([{"label": "z", "deep": 3}, {"label": "new"}, {"label": "y"}]));
-    // Items with one key are no keyed list; then their places tell them apart.
+    // Items with one key are not keyed list; then their places tell them apart.
     let twins = json!({"metadata": {}, "spec": {"ends": [{"label": "x", "deep": 1}, {"label": "x", "deep": 2}]}});
     let poor = relation.convert(&twins, "v2", "v1").unwrap();
     assert_eq!(relation.convert(&poor, "v1", "v2").unwrap(), twins);

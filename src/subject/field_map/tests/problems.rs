@@ -8,7 +8,7 @@ use super::problem;
 #[rstest]
 #[case(json!({"rename": [{"v1": ".spec.a", "v3": ".spec.b"}]}), "/rename/0/v3", "not one of the two versions")]
 #[case(json!({"rename": [{"v1": ".spec.a"}]}), "/rename/0", "in both versions")]
-#[case(json!({"rename": [{"v1": "spec.a", "v2": ".spec.b"}]}), "/rename/0/v1", "no path of fields")]
+#[case(json!({"rename": [{"v1": "spec.a", "v2": ".spec.b"}]}), "/rename/0/v1", "not a path of fields")]
 #[case(json!({"rename": [{"v1": ".spec.a[*].b", "v2": ".spec.b"}]}), "/rename/0", "as many lists")]
 #[case(json!({"rename": [{"v1": ".spec.a[*].b", "v2": ".spec.c[*].b"}]}), "/rename/0", "nothing relates them")]
 #[case(json!({"rename": [{"v1": ".spec.a", "v2": ".spec.b"}, {"v1": ".spec.c", "v2": ".spec.b"}]}),

@@ -19,8 +19,8 @@ use super::refused;
 #[case::wrap(wrap(), json!({"a": [1, 2]}), ".spec.a", "the list has 2 items")]
 #[case::wrap_empty(wrap(), json!({"a": []}), ".spec.a", "the list is empty")]
 #[case::unit(units("refuse"), json!({"a": "90s"}), ".spec.a", "\"90s\" would come back as \"1m30s\"")]
-#[case::unit_fraction(units("accept"), json!({"a": "1.5s"}), ".spec.a", "no whole number of seconds")]
-#[case::unit_text(units("accept"), json!({"a": "soon"}), ".spec.a", "\"soon\" is no duration")]
+#[case::unit_fraction(units("accept"), json!({"a": "1.5s"}), ".spec.a", "not a whole number of seconds")]
+#[case::unit_text(units("accept"), json!({"a": "soon"}), ".spec.a", "\"soon\" is not a duration")]
 #[case::text(json!({"stringify": [{"paths": {"v1": ".spec.a", "v2": ".spec.b"}, "text": "v1"}]}),
     json!({"a": "{"}), ".spec.a", "the text cannot be read")]
 #[case::constant(json!({"constant": [{"version": "v1", "path": ".spec.a", "value": "x"}]}),

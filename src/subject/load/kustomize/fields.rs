@@ -25,7 +25,7 @@ struct NameReference {
     field: FieldSpec,
 }
 
-/// What configurations add to what kustomize knows.
+/// The fields that configurations add to those that kustomize knows.
 #[derive(Debug, Default)]
 pub(super) struct Config {
     namespaces: Vec<FieldSpec>,
@@ -181,7 +181,7 @@ fn fill_in(node: &mut Node, variables: &[(String, String)]) {
     }
 }
 
-/// Whether a resource lives outside of namespaces. Kinds that Kubernetes does not have count as namespaced.
+/// Returns whether a resource lives outside of namespaces. Kinds that Kubernetes does not have count as namespaced.
 fn is_cluster_scoped(resource: &Resource) -> bool {
     const CORE: [&str; 3] = ["Namespace", "Node", "PersistentVolume"];
     let kinds: &[&str] = match resource.group_version().0 {

@@ -57,7 +57,7 @@ pub(in super::super) fn find(tree: &Tree, folder: &Path) -> Option<PathBuf> {
     tree.first_of(folder, &NAMES)
 }
 
-/// Whether a file is a kustomization by its name.
+/// Returns whether a file is a kustomization by its name.
 pub(in super::super) fn is_kustomization(path: &Path) -> bool {
     path.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known))
 }

@@ -13,7 +13,7 @@ pub(super) fn apply(document: &mut Node, patch: &Node) -> Result<(), PatchError>
 fn apply_one(document: &mut Node, operation: &Node) -> Result<(), PatchError> {
     let text = |key: &str| {
         let node = operation.get(key).ok_or_else(|| PatchError::new(operation.span, format!("`{key}` is missing")))?;
-        let text = node.as_str().ok_or_else(|| PatchError::new(node.span, format!("`{key}` is no string")))?;
+        let text = node.as_str().ok_or_else(|| PatchError::new(node.span, format!("`{key}` is not a string")))?;
         Ok((text, node.span))
     };
     let (name, name_span) = text("op")?;

@@ -21,15 +21,16 @@ use self::fields::Config;
 use self::file::Kustomization;
 use self::patches::Patch;
 use self::resource::{Resource, Selector};
+use super::command::Commands;
 use super::tree::{Found, Tree, join};
 use super::{InputError, Text, parallel};
 
 pub(super) use self::file::{find, is_kustomization};
 
-/// What a kustomization gives.
+/// The result of a kustomization.
 #[derive(Debug)]
 pub(super) struct Built {
-    /// Its documents. Those that are no CRDs may lack changes.
+    /// Its documents. Those that are not CRDs may lack changes.
     pub(super) documents: Vec<Node>,
     /// What was not applied to the CRDs, with its place.
     pub(super) not_applied: Vec<String>,
@@ -38,13 +39,14 @@ pub(super) struct Built {
 }
 
 /// Builds the kustomization of a file; with another program where it does more to CRDs than is read here.
-pub(super) fn build(sources: &mut Sources, tree: &Tree, file: &Path) -> Result<Built, InputError> {
+pub(super) fn build(sources: &mut Sources, tree: &Tree, file: &Path, commands: Commands) -> Result<Built, InputError> {
     let built = build_natively(sources, tree, file)?;
     if built.not_applied.is_empty() {
         return Ok(built);
     }
     let folder = file.parent().unwrap_or(Path::new(""));
-    match tool::build(tree, folder) {
+    let by_tool = commands.why_not().map_or_else(|| tool::build(tree, folder), |why| Err(why.to_owned()));
+    match by_tool {
         Ok(Text { name, text }) => {
             let id = sources.add(name, text);
             let documents = parse(sources, id).map_err(|error| InputError::parse(sources, &error))?;
@@ -332,7 +334,7 @@ fn set_all(all: &mut Accumulated, key: &str, pairs: Option<&Node>) {
     }
 }
 
-/// Whether an entry names something that must be fetched.
+/// Returns whether an entry names something that must be fetched.
 fn is_remote(item: &Node) -> bool {
     let path = item.as_str().unwrap_or_default();
     path.contains("://")

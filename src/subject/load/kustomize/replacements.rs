@@ -6,7 +6,7 @@ use super::super::InputError;
 use super::edit;
 use super::resource::{Resource, Selector};
 
-/// Which part of a text is meant.
+/// The part of a text that is meant.
 #[derive(Debug, Default)]
 struct Options {
     delimiter: String,

@@ -13,7 +13,7 @@ pub(super) struct Resource {
     pub(super) node: Node,
     /// Names that it had before, the first one first.
     pub(super) earlier_names: Vec<String>,
-    /// Whether a change of it was not applied in full. Only documents that are no CRDs may be so.
+    /// Whether a change of it was not applied in full. Only documents that are not CRDs may be so.
     pub(super) is_approximate: bool,
 }
 
@@ -40,7 +40,7 @@ impl Resource {
         self.node.at(&["metadata", "namespace"]).and_then(Node::as_str).unwrap_or_default()
     }
 
-    /// Whether it is a CRD, of any API version.
+    /// Returns whether it is a CRD, of any API version.
     pub(super) fn is_crd(&self) -> bool {
         self.kind() == "CustomResourceDefinition"
     }
@@ -59,13 +59,13 @@ impl Resource {
         }
     }
 
-    /// Whether the metadata of a CRD has a variable.
+    /// Returns whether the metadata of a CRD has a variable.
     pub(super) fn uses(&self, variable: &str) -> bool {
         let metadata = self.node.get("metadata").filter(|_| self.is_crd());
         metadata.is_some_and(|metadata| metadata.to_value().to_string().contains(&format!("$({variable})")))
     }
 
-    /// Whether kind, group and version are those of a selection; what is empty selects all.
+    /// Returns whether kind, group and version are those of a selection; what is empty selects all.
     pub(super) fn is_of(&self, group: &str, version: &str, kind: &str) -> bool {
         let (own_group, own_version) = self.group_version();
         let fits = |wanted: &str, own: &str| wanted.is_empty() || wanted == own;
@@ -94,7 +94,7 @@ impl Selector {
             let regex = Regex::new(&format!("^(?:{text})$")).map_err(|error| {
                 let why = error.to_string();
                 let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-                InputError::at(sources, value.span, format!("{text:?} is no regular expression: {why}"))
+                InputError::at(sources, value.span, format!("{text:?} is not a regular expression: {why}"))
                     .help("kustomize reads the target of a patch as regular expressions")
             })?;
             Ok(Some(regex))
@@ -111,13 +111,13 @@ impl Selector {
         })
     }
 
-    /// Whether it says nothing, and so selects everything.
+    /// Returns whether it says nothing, and so selects everything.
     pub(super) fn is_empty(&self) -> bool {
         let patterns = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
         patterns.into_iter().all(Option::is_none) && self.labels.is_none() && self.annotations.is_none()
     }
 
-    /// Whether it selects a resource; `None` where it has a form that is not read.
+    /// Returns whether it selects a resource; `None` where it has a form that is not read.
     pub(super) fn selects(&self, resource: &Resource) -> Option<bool> {
         let (group, version) = resource.group_version();
         let fits = |pattern: &Option<Regex>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
@@ -141,7 +141,8 @@ impl Selector {
     }
 }
 
-/// Whether labels fit a selector of `key`, `!key`, `key=value` and `key!=value`; `None` where it has other forms.
+/// Returns whether labels fit a selector of `key`, `!key`, `key=value` and `key!=value`; `None` where it has other
+/// forms.
 fn matches(selector: &str, labels: Option<&Node>) -> Option<bool> {
     if selector.contains(['(', ')', '<', '>']) {
         return None;

@@ -1,19 +1,18 @@
 //! Building a kustomization with kustomize or kubectl, for what is not read natively.
 
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::path::{Component, Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
 
-use crdproof_envtest::guard::{Guard, Output, Spec};
+use crdproof_envtest::capture::{Capture, Captured, End, MAX_OUTPUT, is_program};
+use crdproof_envtest::guard::{Guard, Spec};
 
 use super::super::Text;
-use super::super::tree::{Tree, git, here};
+use super::super::tree::{Tree, git, git_command, here};
 
-/// How long a build may take: it may fetch from other hosts.
+/// The timeout of a build: it may fetch from other hosts.
 const TIMEOUT: Duration = Duration::from_secs(60);
-
-/// What a shell says where there is no such command.
-const NO_SUCH_COMMAND: i32 = 127;
 
 /// Programs that build kustomizations, and the words before the folder.
 const TOOLS: [(&str, &str); 2] = [("kustomize", "build"), ("kubectl", "kustomize")];
@@ -28,7 +27,7 @@ pub(super) fn build(tree: &Tree, folder: &Path) -> Result<Text, String> {
     let folder = here(folder);
     for (program, word) in TOOLS {
         let spec = Spec::new(program).arg(word).arg(root.join(folder));
-        if let Some(text) = run(spec, scratch.path())? {
+        if let Some(text) = run(spec)? {
             return Ok(Text { name: format!("`{program} {word} {}`{revision}", folder.display()), text });
         }
     }
@@ -36,36 +35,23 @@ pub(super) fn build(tree: &Tree, folder: &Path) -> Result<Text, String> {
 }
 
 /// Runs a program and returns what it prints; `None` where it is not installed.
-fn run(spec: Spec, scratch: &Path) -> Result<Option<String>, String> {
+fn run(spec: Spec) -> Result<Option<String>, String> {
     let name = spec.program.to_string_lossy().into_owned();
+    if !is_program(&name, Path::new("")) {
+        return Ok(None);
+    }
     let failed = |error: std::io::Error| format!("{name}: {error}");
-    let printed = scratch.join("printed");
     let guard = Guard::new(None).map_err(failed)?;
-    let mut command = guard.spawn(&spec.output(Output::PipedErrors(Some(printed.clone())))).map_err(failed)?;
-    let errors = command.take_stderr();
-    let (status, said) = std::thread::scope(|scope| {
-        let said = scope.spawn(move || {
-            let mut bytes = Vec::new();
-            errors.map(|mut pipe| pipe.read_to_end(&mut bytes));
-            bytes
-        });
-        let end = Instant::now() + TIMEOUT;
-        let status = loop {
-            match command.try_wait() {
-                Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
-                // What it started holds the pipe, too, and ends with it.
-                Ok(None) => break command.kill().map(|()| None),
-                ended => break ended,
-            }
-        };
-        (status, said.join().unwrap_or_default())
-    });
-    match status.map_err(failed)? {
-        None => Err(format!("{name} did not end within {} s", TIMEOUT.as_secs())),
-        Some(status) if status.success() => std::fs::read_to_string(&printed).map(Some).map_err(failed),
-        Some(status) if status.code() == Some(NO_SUCH_COMMAND) => Ok(None),
-        Some(_) => {
-            let said = String::from_utf8_lossy(&said);
+    let captured = Capture::start(&guard, spec, Vec::new(), TIMEOUT).and_then(Capture::wait);
+    let Captured { end, output, errors } = captured.map_err(failed)?;
+    match end {
+        End::TimedOut => Err(format!("{name} did not end within {} s", TIMEOUT.as_secs())),
+        End::TooMuchOutput => Err(format!("{name} wrote more than {} MiB", MAX_OUTPUT >> 20)),
+        End::Exited(status) if status.success() => {
+            String::from_utf8(output).map(Some).map_err(|_| format!("{name} wrote what is not UTF-8"))
+        }
+        End::Exited(_) => {
+            let said = String::from_utf8_lossy(&errors);
             let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
             let error = lines.clone().find(|line| line.to_lowercase().starts_with("error"));
             let error = error.or_else(|| lines.next_back()).unwrap_or("it said nothing");
@@ -74,21 +60,53 @@ fn run(spec: Spec, scratch: &Path) -> Result<Option<String>, String> {
     }
 }
 
-/// Writes the files of a revision below a folder, without touching the repository. Returns the path there that
-/// corresponds to the folder of the repository.
+/// Writes the files of a revision below a folder, as they are stored: git's own checkout would run the filters that the
+/// repository configures. Links are left out. Returns the path there that corresponds to the folder of the repository.
 fn export(folder: &Path, revision: &str, scratch: &Path) -> Result<PathBuf, String> {
     let say = |error: super::super::InputError| error.message;
     let top = git(folder, &["rev-parse", "--show-toplevel"]).map_err(say)?;
     let prefix = git(folder, &["rev-parse", "--show-prefix"]).map_err(say)?;
-    let (index, files) = (scratch.join("index"), scratch.join("files"));
-    let target = format!("--prefix={}/", files.display());
-    for words in [vec!["read-tree", revision], vec!["checkout-index", "--all", &target]] {
-        let mut command = std::process::Command::new("git");
-        command.args(&words).current_dir(top.trim()).env("GIT_INDEX_FILE", &index);
-        let output = command.output().map_err(|error| error.to_string())?;
-        if !output.status.success() {
-            return Err(format!("git {}: {}", words[0], String::from_utf8_lossy(&output.stderr).trim()));
-        }
+    let top = Path::new(top.trim_end_matches('\n'));
+    let listed = git(top, &["ls-tree", "-r", "-z", "--full-tree", revision]).map_err(say)?;
+    let entries: Vec<(&str, &str)> = listed.split('\0').filter_map(regular_file).collect();
+    let files = scratch.join("files");
+    let mut command = git_command(top);
+    command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| format!("git cat-file: {error}"))?;
+    let asked: String = entries.iter().map(|(id, _)| format!("{id}\n")).collect();
+    let pipes = child.stdin.take().zip(child.stdout.take());
+    let (mut stdin, stdout) = pipes.ok_or("git cat-file has no pipes")?;
+    // Git answers while it reads, so that both sides must be served at once.
+    let asking = std::thread::spawn(move || stdin.write_all(asked.as_bytes()));
+    let mut stdout = BufReader::new(stdout);
+    for (_, path) in &entries {
+        let bytes = next_object(&mut stdout).map_err(|error| format!("git cat-file {path}: {error}"))?;
+        let target = files.join(path);
+        let made = std::fs::create_dir_all(target.parent().unwrap_or(&files));
+        made.and_then(|()| std::fs::write(&target, bytes)).map_err(|error| format!("{path}: {error}"))?;
     }
-    Ok(files.join(prefix.trim()))
+    // All objects were read, so both have ended or failed already.
+    drop(asking.join());
+    child.wait().map_err(|error| format!("git cat-file: {error}"))?;
+    Ok(files.join(prefix.trim_end_matches('\n')))
+}
+
+/// Returns the id and the path of an entry of a tree that is a regular file.
+fn regular_file(entry: &str) -> Option<(&str, &str)> {
+    let (head, path) = entry.split_once('\t')?;
+    let id = head.rsplit(' ').next()?;
+    let stays = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    (head.starts_with("100") && stays).then_some((id, path))
+}
+
+/// Reads the next object of `git cat-file --batch`: a line with its size, its bytes, and a line break.
+fn next_object(from: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+    let mut head = String::new();
+    from.read_line(&mut head)?;
+    let size = head.trim_end().rsplit(' ').next().and_then(|size| size.parse().ok());
+    let size: usize = size.ok_or_else(|| std::io::Error::other(head.trim_end().to_owned()))?;
+    let mut bytes = Vec::new();
+    from.take(size as u64 + 1).read_to_end(&mut bytes)?;
+    bytes.truncate(size);
+    Ok(bytes)
 }

@@ -18,7 +18,7 @@ const DEPTH_LIMIT: usize = 100;
 /// More nodes than any definition that fits into etcd has.
 const MOST_NODES: usize = 1 << 20;
 
-/// What etcd takes in one request.
+/// The size limit of a request to etcd.
 const MOST_BYTES: usize = 1_572_864;
 
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];

@@ -79,7 +79,7 @@ fn has_alternatives(schema: &Schema) -> bool {
     (!schema.any_of.is_empty() && !types_only) || !schema.one_of.is_empty()
 }
 
-/// Whether a schema has no other keyword.
+/// Returns whether a schema has no other keyword.
 pub(super) fn says_only(schema: &Schema, keyword: &str) -> bool {
     schema.keywords.iter().all(|written| written.name == keyword || written.name == "description")
 }

@@ -28,7 +28,7 @@ pub struct Unsatisfiable {
     pub path: Path,
     /// The keyword.
     pub keyword: String,
-    /// What is the matter with it.
+    /// Its problem.
     pub why: String,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) kubernetes: KubeVersion,
 }
 
-/// What is known of the values at one place.
+/// The plan for values at one place.
 #[derive(Debug)]
 pub(crate) struct Node<'a> {
     pub(crate) path: Path,
@@ -76,7 +76,7 @@ impl Node<'_> {
     }
 }
 
-/// How values are made.
+/// The recipe of a value.
 #[derive(Debug)]
 pub(crate) enum Kind {
     /// Any JSON.
@@ -102,7 +102,7 @@ pub(crate) struct List {
     pub(crate) topology: Topology,
 }
 
-/// What tells items apart.
+/// The identity of items.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Topology {
     Atomic,
@@ -143,7 +143,7 @@ impl<'a> Plan<'a> {
         &self.nodes[id]
     }
 
-    /// What the keywords at a node say about a value, after the defaults inside it are filled in.
+    /// Returns what the keywords at a node say about a value, after the defaults inside it are filled in.
     pub(crate) fn admits(&self, id: Id, value: &Value) -> bool {
         let node = self.node(id);
         let mut value = value.clone();
@@ -153,7 +153,7 @@ impl<'a> Plan<'a> {
         node.schemas.iter().all(|schema| fits(schema, &value, self.kubernetes))
     }
 
-    /// Whether all rules that are stated at a node hold for a value with its defaults. Those that
+    /// Returns whether all rules that are stated at a node hold for a value with its defaults. Those that
     /// cannot be decided count as holding.
     pub(crate) fn obeys(&self, id: Id, value: &Value, validator: &Validator<'_>) -> bool {
         let failing = validator.failing_rules(&self.node(id).path, value);
@@ -199,17 +199,18 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether no object of this plan needs to be tested after its construction.
+    /// Returns whether no object of this plan needs to be tested after its construction.
     pub(crate) fn is_certain(&self) -> bool {
         self.nodes.iter().all(|node| !node.checked && node.goals.is_empty())
     }
 
-    /// Whether anything has a default.
+    /// Returns whether anything has a default.
     pub(crate) fn has_defaults(&self) -> bool {
         self.nodes.iter().any(|node| node.default.is_some())
     }
 
-    /// Whether only numbers are tested, each by itself when it is made: then the whole needs no test of its own.
+    /// Returns whether only numbers are tested, each by itself when it is made: then the whole needs no test of its
+    /// own.
     pub(crate) fn is_tested_in_parts(&self) -> bool {
         let tested = |node: &Node<'_>| !node.checked || matches!(node.kind, Kind::Number(_));
         self.nodes.iter().all(|node| tested(node) && node.goals.is_empty())

@@ -32,7 +32,7 @@ pub(super) fn without_parts(schema: &Schema) -> Schema {
     bare
 }
 
-/// What a string must be.
+/// The constraints of a string.
 pub(super) fn text_of(schemas: &[&Schema], path: &Path, kubernetes: KubeVersion) -> Text {
     let mut text = Text {
         least: greatest(schemas.iter().filter_map(|schema| schema.min_length)),

@@ -5,10 +5,10 @@ use super::super::pattern::Sampler;
 use super::super::random::Random;
 use crate::structural::Pattern;
 
-/// Whether a text is of a format.
+/// A predicate that recognises texts of a format.
 type Test = fn(&str) -> bool;
 
-/// What a string must be.
+/// The constraints of a string.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Text {
     /// The fewest characters.
@@ -26,7 +26,7 @@ pub(crate) struct Text {
     pub(super) pool: Vec<String>,
 }
 
-/// What people write into a string whose schema does not say it.
+/// The likely content of a string whose schema does not say it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) enum Habit {
     /// Anything.
@@ -41,7 +41,7 @@ pub(crate) enum Habit {
 /// Longer texts are only made where a schema asks for them.
 const USUAL: usize = 12;
 
-/// How often a text is tried before one that is known is taken.
+/// The number of attempts at a text before a known one is used.
 const TRIES: usize = 12;
 
 impl Text {
@@ -102,7 +102,7 @@ impl Text {
         (0..TRIES).filter_map(|_| free.of_length(random, length)).take(1).collect()
     }
 
-    /// Whether a text is what it must be.
+    /// Returns whether a text is what it must be.
     pub(crate) fn admits(&self, text: &str) -> bool {
         let length = text.chars().count();
         length >= self.least

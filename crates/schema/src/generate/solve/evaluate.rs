@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::read::{Expr, Quantifier, Relation, Seg};
 use crate::structural::Pattern;
 
-/// What variables stand for: parts of the value that the rule is about, or values of their own.
+/// The meaning of variables: parts of the value that the rule is about, or values of their own.
 #[derive(Debug, Clone)]
 pub(super) enum Bound {
     Place(Vec<Seg>),
@@ -26,7 +26,7 @@ pub(super) fn at<'v>(value: &'v Value, steps: &[Seg]) -> Option<&'v Value> {
     })
 }
 
-/// Where a part of a variable stands in the value.
+/// Returns where a part of a variable stands in the value.
 pub(super) fn place(scope: &Scope, name: &str, steps: &[Seg]) -> Option<Vec<Seg>> {
     match scope.iter().rev().find(|(known, _)| known == name) {
         Some((_, Bound::Place(base))) => Some(base.iter().chain(steps).cloned().collect()),
@@ -82,7 +82,7 @@ pub(super) fn truth(expr: &Expr, root: &Value, scope: &Scope) -> Option<bool> {
     evaluate(expr, root, scope)?.as_bool()
 }
 
-/// Whether all are true, or with `any` whether one is; what is not known does not matter if another
+/// Returns whether all are true, or with `any` whether one is; what is not known does not matter if another
 /// one decides.
 fn all(parts: impl Iterator<Item = Option<bool>>, any: bool) -> Option<bool> {
     let mut unknown = false;

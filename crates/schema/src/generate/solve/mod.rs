@@ -34,7 +34,7 @@ impl<'a> Goal<'a> {
         on_creation.then(|| Self { rule, expr: read::read(&rule.rule) })
     }
 
-    /// Whether a value is seen to break the rule without the engine.
+    /// Returns whether a value is seen to break the rule without the engine.
     pub(crate) fn plainly_fails(&self, value: &Value) -> bool {
         self.expr.as_ref().is_some_and(|expr| evaluate::truth(expr, value, &Vec::new()) == Some(false))
     }

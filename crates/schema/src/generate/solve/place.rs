@@ -26,7 +26,7 @@ impl Repair<'_, '_> {
         kept.into_iter().any(|pin| pin.steps.len() >= place.len() && leads(pin.steps, place))
     }
 
-    /// Whether a part must be just what it is, or must not be there.
+    /// Returns whether a part must be just what it is, or must not be there.
     fn is_settled(&self, place: &[Seg]) -> bool {
         let firm = self.pins.iter().filter(|pin| pin.want != Want::Present);
         firm.into_iter().any(|pin| pin.steps.len() <= place.len() && leads(pin.steps, place))
@@ -128,7 +128,7 @@ impl Repair<'_, '_> {
     }
 }
 
-/// Whether a path and a place go the same way, as far as the shorter one goes.
+/// Returns whether a path and a place go the same way, as far as the shorter one goes.
 fn leads(path: &[Step], place: &[Seg]) -> bool {
     path.iter().zip(place).all(|(step, seg)| match (step, seg) {
         (Step::Field(pinned), Seg::Field(name)) => pinned == name,

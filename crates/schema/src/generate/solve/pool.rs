@@ -11,7 +11,7 @@ use super::super::plan::{Id, Kind, Plan, Unsatisfiable};
 use super::super::random::Random;
 use crate::structural::{Pattern, Validator};
 
-/// How many values are kept, and how many are tried.
+/// The numbers of values that are kept and tried.
 const KEPT: usize = 24;
 const TRIED: usize = 600;
 

@@ -12,7 +12,7 @@ pub(crate) enum Seg {
     Item(usize),
 }
 
-/// How two things are compared.
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Relation {
     Equal,
@@ -23,7 +23,7 @@ pub(crate) enum Relation {
     AtLeast,
 }
 
-/// What is asked of the parts of a list or the keys of a map.
+/// A quantifier over the items of a list or the keys of a map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Quantifier {
     All,

@@ -17,7 +17,7 @@ pub(crate) struct Repair<'r, 'a> {
     pub(crate) node: Id,
     /// Parts that must stay, as paths from the value.
     pub(crate) pins: &'r [Pin<'r>],
-    /// How many changes may still be tried.
+    /// The number of changes that may still be tried.
     pub(crate) steps: usize,
 }
 

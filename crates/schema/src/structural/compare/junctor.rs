@@ -29,7 +29,7 @@ impl Scene<'_> {
             added: usize::from(before.is_none()),
             removed: usize::from(after.is_none()),
         };
-        self.tell("not", direction, what);
+        self.report("not", direction, what);
     }
 
     fn branches(&mut self, keyword: &'static str, old: &[Schema], new: &[Schema]) {
@@ -58,7 +58,7 @@ impl Scene<'_> {
         };
         let direction = self.unless_implied(direction, Some(goal));
         let what = What::JunctorChanged { keyword, added: fresh, removed: gone };
-        self.tell(keyword, direction, what);
+        self.report(keyword, direction, what);
     }
 }
 

@@ -76,7 +76,7 @@ fn strictest(one: Option<Limit>, other: Option<Limit>, stricter: Ordering) -> Op
     }
 }
 
-/// Whether a bound implies another one of its kind; `stricter` says which way they tighten.
+/// Returns whether a bound implies another one of its kind; `stricter` says which way they tighten.
 pub(super) fn implies(old: &Limit, new: &Limit, stricter: Ordering) -> bool {
     match order(&old.0, &new.0) {
         Ordering::Equal => old.1 || !new.1,
@@ -183,7 +183,7 @@ fn is_bounded<'a>(
         })
 }
 
-/// Whether every text of a schema is one of these.
+/// Returns whether every text of a schema is one of these.
 pub(super) fn is_text(schema: &Schema, texts: Option<Texts>) -> bool {
     let Some(texts) = texts else { return false };
     let words = finite(schema);

@@ -94,7 +94,7 @@ struct Automaton {
     cache: Cache,
 }
 
-/// Where an automaton stands. Once it has matched it stays so.
+/// The state of an automaton. Once it has matched it stays so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum State {
     Matched,
@@ -126,7 +126,7 @@ impl Automaton {
         if next.is_quit() { None } else { Some(arrived(next)) }
     }
 
-    /// Whether a text that ends here matches.
+    /// Returns whether a text that ends here matches.
     fn accepts(&mut self, state: State) -> Option<bool> {
         let State::At(id) = state else { return Some(true) };
         let end = self.dfa.next_eoi_state(&mut self.cache, id).ok()?;

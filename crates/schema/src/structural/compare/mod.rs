@@ -28,7 +28,7 @@ use crate::document::Span;
 pub(super) use trees::children;
 pub use what::{Shape, Values, What};
 
-/// Which way a schema moved.
+/// The direction of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// It says the same to an API server.
@@ -54,17 +54,18 @@ pub struct Delta {
     pub old: Span,
     /// Where it stands, or the nearest node that still exists.
     pub new: Span,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// Whether an API server with validation ratcheting accepts an old value here as long as it is
-    /// not touched: only values without parts, and not inside lists whose items have no identity.
+    /// Whether an API server with validation ratcheting accepts an old value here in most updates: it
+    /// accepts what an update leaves alone with all its parts. True for values without parts that are
+    /// not inside lists whose items have no identity; such a list counts as one value.
     pub ratchets: bool,
-    /// What changed.
+    /// The change.
     pub what: What,
 }
 
 impl Delta {
-    /// Whether objects that were fine may now be refused or lose something.
+    /// Returns whether objects that were fine may now be refused or lose something.
     pub fn is_breaking(&self) -> bool {
         match self.direction {
             Direction::Harmless | Direction::Wider => false,

@@ -44,18 +44,18 @@ impl Scene<'_> {
     }
 
     /// Reports a difference of this node, placed at a keyword where that exists.
-    pub(super) fn tell(&mut self, keyword: &str, direction: Direction, what: What) {
+    pub(super) fn report(&mut self, keyword: &str, direction: Direction, what: What) {
         let spans = (self.old.keyword_span(keyword), self.new.keyword_span(keyword));
-        self.tell_at(self.at.path(), spans, direction, what);
+        self.report_at(self.at.path(), spans, direction, what);
     }
 
     /// Reports a difference at a path and place of its own.
-    pub(super) fn tell_at(&mut self, path: Path, (old, new): (Span, Span), direction: Direction, what: What) {
+    pub(super) fn report_at(&mut self, path: Path, (old, new): (Span, Span), direction: Direction, what: What) {
         let scalar = Shape::of(self.old).is_scalar() && Shape::of(self.new).is_scalar();
         self.out.push(Delta { path, old, new, direction, ratchets: self.at.correlates && scalar, what });
     }
 
-    /// What the type allows. False where the states have nothing in common that could be compared.
+    /// Returns what the type allows. False where the states have nothing in common that could be compared.
     fn shape(&mut self) -> bool {
         let (old, new) = (Shape::of(self.old), Shape::of(self.new));
         if old == new {
@@ -73,7 +73,7 @@ impl Scene<'_> {
         let direction = if wider { Direction::Wider } else { Direction::Narrower };
         let keyword =
             if old == Shape::IntOrString || new == Shape::IntOrString { "x-kubernetes-int-or-string" } else { "type" };
-        self.tell(keyword, direction, What::TypeChanged { old, new });
+        self.report(keyword, direction, What::TypeChanged { old, new });
         wider || (old.is_scalar() && new.is_scalar())
     }
 
@@ -85,7 +85,7 @@ impl Scene<'_> {
                 let free = old.preserves_unknown() || values_of(old) != Values::None;
                 let direction = if free && !self.is_meta(name) { Direction::Narrower } else { Direction::Wider };
                 let spans = (old.keyword_span("properties"), schema.span);
-                self.tell_at(self.at.path().field(name), spans, direction, What::PropertyAdded);
+                self.report_at(self.at.path().field(name), spans, direction, What::PropertyAdded);
                 continue;
             };
             let mut at = self.at.then(Hop::Field(name));
@@ -111,10 +111,10 @@ impl Scene<'_> {
         let renamed_to = names::closest(name, fresh.map(|(name, _)| name.as_str()));
         let what = What::PropertyRemoved { renamed_to: renamed_to.map(str::to_owned) };
         let spans = (schema.span, new.keyword_span("properties"));
-        self.tell_at(self.at.path().field(name), spans, direction, what);
+        self.report_at(self.at.path().field(name), spans, direction, what);
     }
 
-    /// Whether a field is one that every object has, named by the schema or not.
+    /// Returns whether a field is one that every object has, named by the schema or not.
     fn is_meta(&self, name: &str) -> bool {
         (self.at.is_root() || self.new.embedded_resource) && matches!(name, "apiVersion" | "kind" | "metadata")
     }
@@ -129,11 +129,11 @@ impl Scene<'_> {
             let is_given = defaulted || self.is_meta(name) || self.follows(&Formula::present(name));
             let direction = if is_given { Direction::Harmless } else { Direction::Narrower };
             let path = self.at.path().field(name);
-            self.tell_at(path, spans, direction, What::RequiredAdded { defaulted });
+            self.report_at(path, spans, direction, What::RequiredAdded { defaulted });
         }
         for name in old.required.iter().filter(|name| !new.required.contains(name)) {
             let path = self.at.path().field(name);
-            self.tell_at(path, spans, Direction::Wider, What::RequiredRemoved);
+            self.report_at(path, spans, Direction::Wider, What::RequiredRemoved);
         }
     }
 
@@ -155,7 +155,7 @@ impl Scene<'_> {
             (Values::None, _) if self.old.preserves_unknown() => Direction::Narrower,
             (Values::None, _) => Direction::Wider,
         };
-        self.tell("additionalProperties", direction, What::MapValuesChanged { old, new });
+        self.report("additionalProperties", direction, What::MapValuesChanged { old, new });
     }
 
     fn items(&mut self) {
@@ -172,32 +172,32 @@ impl Scene<'_> {
                 let described = new.is_some();
                 let is_free = !described && self.new.preserves_unknown();
                 let direction = if is_free { Direction::Wider } else { Direction::Unknown };
-                self.tell("items", direction, What::ItemsChanged { described });
+                self.report("items", direction, What::ItemsChanged { described });
             }
         }
     }
 
-    /// Who owns which part, and what is kept without being named.
+    /// Compares who owns which part, and what is kept without being named.
     fn ownership(&mut self) {
         let (old, new) = (self.old, self.new);
         let lists = (list_type(old), list_type(new));
         if lists.0 != lists.1 {
             let what = What::ListTypeChanged { old: lists.0.to_owned(), new: lists.1.to_owned() };
-            self.tell("x-kubernetes-list-type", Direction::Meaning, what);
+            self.report("x-kubernetes-list-type", Direction::Meaning, what);
         } else if old.list_map_keys != new.list_map_keys {
             let what = What::ListKeysChanged { old: old.list_map_keys.clone(), new: new.list_map_keys.clone() };
-            self.tell("x-kubernetes-list-map-keys", Direction::Meaning, what);
+            self.report("x-kubernetes-list-map-keys", Direction::Meaning, what);
         }
         let maps = (map_type(old), map_type(new));
         if maps.0 != maps.1 {
             let what = What::MapTypeChanged { old: maps.0.to_owned(), new: maps.1.to_owned() };
-            self.tell("x-kubernetes-map-type", Direction::Meaning, what);
+            self.report("x-kubernetes-map-type", Direction::Meaning, what);
         }
         if old.preserves_unknown() != new.preserves_unknown() {
             let preserved = new.preserves_unknown();
             let direction = if preserved { Direction::Wider } else { Direction::Lossy };
             let what = What::PreserveUnknownChanged { preserved };
-            self.tell("x-kubernetes-preserve-unknown-fields", direction, what);
+            self.report("x-kubernetes-preserve-unknown-fields", direction, what);
         }
         if old.embedded_resource != new.embedded_resource {
             let embedded = new.embedded_resource;
@@ -207,7 +207,7 @@ impl Scene<'_> {
                 (false, false) => Direction::Lossy,
             };
             let what = What::EmbeddedResourceChanged { embedded };
-            self.tell("x-kubernetes-embedded-resource", direction, what);
+            self.report("x-kubernetes-embedded-resource", direction, what);
         }
     }
 
@@ -227,11 +227,11 @@ impl Scene<'_> {
             }
             let keyword = name.to_owned();
             if PROSE.contains(&name) {
-                self.tell(name, Direction::Harmless, What::Annotated { keyword });
+                self.report(name, Direction::Harmless, What::Annotated { keyword });
             } else {
                 let what =
                     What::NotUnderstood { keyword, old: before.cloned().flatten(), new: after.cloned().flatten() };
-                self.tell(name, Direction::Unknown, what);
+                self.report(name, Direction::Unknown, what);
             }
         }
     }

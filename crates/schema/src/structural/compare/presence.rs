@@ -70,7 +70,7 @@ impl<'a> Node<'a> {
         worlds
     }
 
-    /// What is certain about a field whose parent is there.
+    /// Returns what is certain about a field whose parent is there.
     fn field(&self, path: &[String]) -> Option<Field> {
         let (name, parents) = path.split_last()?;
         let parent = parents.iter().try_fold(*self, |node, name| {
@@ -107,7 +107,7 @@ impl<'a> Node<'a> {
         self.keeps_default().then_some(node.old)
     }
 
-    /// Whether no default comes in that the old schema did not know.
+    /// Returns whether no default comes in that the old schema did not know.
     fn keeps_default(&self) -> bool {
         match (&self.old.default, &self.new.default) {
             (Some(old), Some(new)) => same(old, new),
@@ -158,7 +158,7 @@ pub(super) fn filled(schema: &Schema) -> Option<Value> {
 }
 
 impl World {
-    /// Whether the parents of a field may be there, so that it is worth a question.
+    /// Returns whether the parents of a field may be there, so that it is worth a question.
     fn reaches(&self, path: &[String]) -> bool {
         (1..path.len()).all(|length| !matches!(self.0.get(&path[..length]), Some(Field::Absent | Field::Known(_))))
     }
@@ -209,7 +209,7 @@ impl World {
         (chosen, true)
     }
 
-    /// What stands for a path that this world knows.
+    /// Returns what stands for a path that this world knows.
     fn known(&self, node: &IdedExpr) -> Option<IdedExpr> {
         let boolean = |value: bool| written(node.id, &Value::Bool(value));
         if let Some(path) = tested_path(node) {
@@ -257,7 +257,7 @@ fn choose(node: &IdedExpr) -> Option<IdedExpr> {
     }
 }
 
-/// Whether an expression cannot be evaluated because one of its parts cannot.
+/// Returns whether an expression cannot be evaluated because one of its parts cannot.
 fn fails(node: &IdedExpr) -> bool {
     let absorbs = |call: &CallExpr| {
         matches!(call.func_name.as_str(), operators::LOGICAL_AND | operators::LOGICAL_OR | operators::CONDITIONAL)

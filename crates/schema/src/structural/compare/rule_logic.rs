@@ -115,7 +115,7 @@ impl Formula {
         }
     }
 
-    /// Whether this is true where these literals are.
+    /// Returns whether this is true where these literals are.
     fn holds(&self, known: &[&Self], oracle: Oracle<'_>) -> bool {
         match self {
             Self::Or(options) => options.iter().any(|option| option.holds(known, oracle)),
@@ -174,7 +174,7 @@ impl Formula {
         low < high || (low <= high && low.abs() < EXACT && (!or_equal || *other_or_equal))
     }
 
-    /// Whether both cannot be true of one object.
+    /// Returns whether both cannot be true of one object.
     fn excludes(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Atom { term, expected }, Self::Atom { term: same, expected: opposite }) => {
@@ -206,7 +206,7 @@ fn are_contradictory(known: &[&Formula]) -> bool {
     known.iter().any(|one| known.iter().any(|other| one.excludes(other)))
 }
 
-/// Whether literals that are written differently are different: 1 and 1.0 are not.
+/// Returns whether literals that are written differently are different: 1 and 1.0 are not.
 fn are_comparable<'v>(values: impl Iterator<Item = &'v String>) -> bool {
     let mut kinds = values.map(|value| match value.as_bytes().first() {
         Some(b'"') => Some(false),
@@ -216,7 +216,8 @@ fn are_comparable<'v>(values: impl Iterator<Item = &'v String>) -> bool {
     first.is_some() && kinds.all(|kind| kind == first)
 }
 
-/// Whether a comparison of a subject with a number is true for a value; `None` where it is about something else.
+/// Returns whether a comparison of a subject with a number is true for a value; `None` where it is about something
+/// else.
 fn satisfies(value: &str, subject: &str, left: &str, right: &str, or_equal: bool) -> Option<bool> {
     let side = |side: &str| number(if side == subject { value } else { side }).filter(|number| number.abs() < EXACT);
     if (left == subject) == (right == subject) {

@@ -34,12 +34,12 @@ impl Scene<'_> {
         for rule in new.iter().filter(|rule| !has(&old, rule)) {
             let (direction, partner) = self.place(rule, &old, &gone);
             let partner = partner.map(|at| gone.remove(at).rule);
-            self.tell_rule(direction, partner, Some(rule.rule));
+            self.report_rule(direction, partner, Some(rule.rule));
         }
         for rule in gone {
             let direction =
                 if all_like(rule, &new).implies(&rule.formula) { Direction::Harmless } else { Direction::Wider };
-            self.tell_rule(direction, Some(rule.rule), None);
+            self.report_rule(direction, Some(rule.rule), None);
         }
         // The first rule of the same meaning is the one whose words a client knows.
         let reworded = new.iter().any(|rule| {
@@ -48,11 +48,11 @@ impl Scene<'_> {
         });
         if reworded {
             let keyword = KEYWORD.to_owned();
-            self.tell(KEYWORD, Direction::Harmless, What::Annotated { keyword });
+            self.report(KEYWORD, Direction::Harmless, What::Annotated { keyword });
         }
     }
 
-    /// Which way a new rule moves things, and the rule among those gone that it took the place of.
+    /// Returns which way a new rule moves things, and the rule among those gone that it took the place of.
     fn place(
         &self,
         new: &ParsedRule<'_>,
@@ -75,7 +75,8 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether all old objects satisfy a rule, by old rules that run when it does and by the rest of the old schema.
+    /// Returns whether all old objects satisfy a rule, by old rules that run when it does and by the rest of the old
+    /// schema.
     fn is_known(&self, rule: &ParsedRule<'_>, old: &[ParsedRule<'_>]) -> bool {
         let alike = old.iter().filter(|old| old.when == rule.when);
         let Some(tree) = &rule.tree else {
@@ -89,7 +90,7 @@ impl Scene<'_> {
         node.entails(&facts, tree)
     }
 
-    fn tell_rule(&mut self, direction: Direction, old: Option<&Rule>, new: Option<&Rule>) {
+    fn report_rule(&mut self, direction: Direction, old: Option<&Rule>, new: Option<&Rule>) {
         let transition = new.or(old).is_some_and(Rule::is_transition);
         let text = |rule: Option<&Rule>| rule.map(|rule| rule.rule.trim().to_owned());
         let what = What::RuleChanged { old: text(old), new: text(new), transition };
@@ -98,7 +99,7 @@ impl Scene<'_> {
             new.map_or_else(|| self.new.keyword_span(KEYWORD), |rule| rule.span),
         );
         let path: Path = self.at.path();
-        self.tell_at(path, spans, direction, what);
+        self.report_at(path, spans, direction, what);
     }
 }
 
@@ -126,7 +127,7 @@ fn all_like(one: &ParsedRule<'_>, rules: &[ParsedRule<'_>]) -> Formula {
     Formula::all(alike.map(|rule| rule.formula.clone()))
 }
 
-/// What a client is told when the rule fails.
+/// Returns what a client is told when the rule fails.
 fn words(rule: &Rule) -> [&Option<String>; 4] {
     [&rule.message, &rule.message_expression, &rule.reason, &rule.field_path]
 }

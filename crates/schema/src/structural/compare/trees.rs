@@ -84,13 +84,13 @@ pub(super) fn rename(node: &IdedExpr, from: &str, to: &str) -> IdedExpr {
     }
 }
 
-/// How many comprehensions are inside each other.
+/// Returns how many comprehensions are inside each other.
 pub(super) fn height(node: &IdedExpr) -> usize {
     let below = children(node).into_iter().map(height).max().unwrap_or_default();
     below + usize::from(matches!(node.expr, Expr::Comprehension(_)))
 }
 
-/// Whether an expression uses no variable but its own.
+/// Returns whether an expression uses no variable but its own.
 pub(super) fn is_closed(node: &IdedExpr, bound: &mut Vec<String>) -> bool {
     match &node.expr {
         Expr::Ident(name) => bound.contains(name) || NAMES.contains(&name.as_str()),

@@ -27,7 +27,7 @@ impl Scene<'_> {
             let is_idle = self.at.was_required || filled(self.new).is_some_and(|value| is_empty(&value));
             let direction = if old.is_none() && is_idle { Direction::Harmless } else { Direction::Meaning };
             let what = What::DefaultChanged { old: old.clone(), new: new.clone() };
-            self.tell("default", direction, what);
+            self.report("default", direction, what);
         }
     }
 
@@ -44,7 +44,7 @@ impl Scene<'_> {
             // The server drops a null that a property or a map value may not hold.
             Direction::Lossy
         };
-        self.tell("nullable", direction, What::NullableChanged { nullable });
+        self.report("nullable", direction, What::NullableChanged { nullable });
     }
 
     pub(super) fn values(&mut self) {
@@ -58,7 +58,7 @@ impl Scene<'_> {
                 old: word(self.old.unique_items),
                 new: word(self.new.unique_items),
             };
-            self.tell("uniqueItems", direction, what);
+            self.report("uniqueItems", direction, what);
         }
         self.enumeration();
         self.pattern();
@@ -112,10 +112,10 @@ impl Scene<'_> {
             })
         };
         let what = What::BoundChanged { keyword, old: word(old), new: word(new) };
-        self.tell(keyword, direction, what);
+        self.report(keyword, direction, what);
     }
 
-    /// Whether all old values keep a new bound for other reasons than the old one.
+    /// Returns whether all old values keep a new bound for other reasons than the old one.
     fn implies_bound(&self, keyword: &str, stricter: Ordering, limit: &Limit) -> bool {
         let size = limit.0.as_i64();
         let is_kept = match keyword {
@@ -153,7 +153,7 @@ impl Scene<'_> {
             old: word(&self.old.multiple_of),
             new: word(&self.new.multiple_of),
         };
-        self.tell("multipleOf", direction, what);
+        self.report("multipleOf", direction, what);
     }
 
     fn enumeration(&mut self) {
@@ -177,10 +177,10 @@ impl Scene<'_> {
                 (direction, What::EnumChanged { removed, added })
             }
         };
-        self.tell("enum", direction, what);
+        self.report("enum", direction, what);
     }
 
-    /// Whether every old value is one of these.
+    /// Returns whether every old value is one of these.
     fn is_among(&self, values: &[Value]) -> bool {
         let texts = || values.iter().map(Value::as_str).collect::<Option<Vec<_>>>();
         let goal = || Formula::member("self".to_owned(), values.iter().map(text_of).collect(), true);
@@ -208,10 +208,10 @@ impl Scene<'_> {
             (Some(false), _) => Direction::Narrower,
             (None, _) => Direction::Unknown,
         };
-        self.tell("pattern", direction, What::PatternChanged { old, new });
+        self.report("pattern", direction, What::PatternChanged { old, new });
     }
 
-    /// Whether old rules ask for a pattern.
+    /// Returns whether old rules ask for a pattern.
     fn matches(&self, pattern: &str) -> bool {
         let term = format!("_.matches(self,{pattern:?})");
         self.follows(&Formula::Atom { term, expected: true })
@@ -228,7 +228,7 @@ impl Scene<'_> {
             (_, new) => tighter(new.is_some()),
         };
         let what = What::FormatChanged { old: old.clone(), new: new.clone() };
-        self.tell("format", direction, what);
+        self.report("format", direction, what);
     }
 }
 
@@ -254,7 +254,7 @@ fn without(values: &[Value], others: &[Value]) -> Vec<Value> {
     values.iter().filter(missing).cloned().collect()
 }
 
-/// Whether a value says as much as its absence does to most programs.
+/// Returns whether a value says as much as its absence does to most programs.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -309,7 +309,7 @@ fn in_force(schema: &Schema) -> Option<String> {
     known.then_some(name)
 }
 
-/// Whether every value of one format is also one of the other.
+/// Returns whether every value of one format is also one of the other.
 fn includes(wide: &str, narrow: &str) -> bool {
     wide == narrow
         || matches!(

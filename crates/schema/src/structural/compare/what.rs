@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::{Schema, Type};
 
-/// What kind of value a node takes.
+/// The kind of value that a node takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Values of any type.
@@ -27,7 +27,7 @@ impl Shape {
         }
     }
 
-    /// Whether values have no parts.
+    /// Returns whether values have no parts.
     pub fn is_scalar(self) -> bool {
         match self {
             Self::Any => false,
@@ -47,7 +47,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// What an object takes beside its named properties.
+/// The fields that an object takes beside its named properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
     /// Nothing.
@@ -69,7 +69,7 @@ impl Values {
     }
 }
 
-/// What changed about a node. The values are those of the old and the new state.
+/// A change of a node. The values are those of the old and the new state.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "old and new speak for themselves")]
 pub enum What {
@@ -124,7 +124,7 @@ pub enum What {
 }
 
 impl What {
-    /// What tells this change from others at the same path: what it is about, and both values. It
+    /// Returns what tells this change from others at the same path: what it is about, and both values. It
     /// goes into fingerprints, so it must not depend on wording.
     pub fn key(&self) -> String {
         let flag = |set: bool| (json!(!set), json!(set));

@@ -14,11 +14,11 @@ enum Groups {
     Forbidden,
 }
 
-/// What is left to read. Each method takes its part from the front, or gives `None`.
+/// The rest of the text. Each method takes its part from the front, or returns `None`.
 struct Reader<'a>(&'a str);
 
 impl<'a> Reader<'a> {
-    /// How many addresses were read: one, or those of a group.
+    /// Returns how many addresses were read: one, or those of a group.
     fn addresses(&mut self, groups: Groups) -> Option<usize> {
         self.skip_space();
         if self.0.is_empty() {
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// What follows an opening parenthesis. Comments nest.
+    /// Returns what follows an opening parenthesis. Comments nest.
     fn comment(&mut self) -> Option<()> {
         let mut depth = 1;
         let mut escaped = false;
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether dots may stand anywhere in an atom.
+/// The rule for dots in an atom.
 #[derive(Clone, Copy, PartialEq)]
 enum Dots {
     Strict,

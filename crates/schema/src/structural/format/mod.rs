@@ -27,7 +27,7 @@ pub(super) enum Format {
     Number(Width),
 }
 
-/// How wide a number may be.
+/// The width of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
     /// 32 bits, whole.
@@ -77,7 +77,7 @@ pub(crate) fn text_format(schema: &Schema, kubernetes: KubeVersion) -> Option<fn
     }
 }
 
-/// Whether values are checked against the width of their numeric type.
+/// Returns whether values are checked against the width of their numeric type.
 pub(super) fn enforces_width(kubernetes: KubeVersion) -> bool {
     kubernetes.at_least(36)
 }

@@ -88,7 +88,7 @@ pub(in crate::structural) fn date_time(text: &str) -> Option<Moment> {
     })
 }
 
-/// What rules see of a date-time: a stricter reader, which takes neither lower case, nor a fraction
+/// Returns what rules see of a date-time: a stricter reader, which takes neither lower case, nor a fraction
 /// after any character but a dot or a comma, nor zones beyond a day.
 pub(in crate::structural) fn date_time_for_rules(text: &str) -> Option<Moment> {
     let moment = date_time(text)?;

@@ -3,7 +3,7 @@
 
 use super::network::is_ip;
 
-/// What stands in a part of the URI decides which characters it may have.
+/// A part of a URI, which decides the characters that it may have.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Host,
@@ -73,7 +73,7 @@ fn is_host(scheme: &str, host: &str) -> bool {
     }
 }
 
-/// What follows an opening bracket: an IPv6 address, perhaps with a zone, and perhaps a port.
+/// Returns what follows an opening bracket: an IPv6 address, perhaps with a zone, and perhaps a port.
 fn is_literal(rest: &str) -> bool {
     let Some((address, port)) = rest.rsplit_once(']') else {
         return false;
@@ -93,7 +93,7 @@ fn is_port(text: &str) -> bool {
     text.is_empty() || text.strip_prefix(':').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether every percent sign starts an escape, and every character may stand there.
+/// Returns whether every percent sign starts an escape, and every character may stand there.
 fn is_escaped(text: &str, part: Part) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;

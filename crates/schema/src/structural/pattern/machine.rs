@@ -214,7 +214,7 @@ fn contains(ranges: &[(char, char)], c: char) -> bool {
     after > 0 && c <= ranges[after - 1].1
 }
 
-/// Whether a place of a text is what a pattern asks for. Our trees hold only the looks that Go has.
+/// Returns whether a place of a text is what a pattern asks for. Our trees hold only the looks that Go has.
 fn holds(look: Look, text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let after = text[at..].chars().next();

@@ -36,7 +36,7 @@ struct Compiled {
     engine: Engine,
 }
 
-/// What runs a pattern.
+/// The engine of a pattern.
 #[derive(Debug)]
 enum Engine {
     Regex(Regex),
@@ -80,7 +80,7 @@ impl Pattern {
         self.tree().map(Hir::to_string)
     }
 
-    /// Whether the text matches anywhere. A pattern that does not compile matches nothing.
+    /// Returns whether the text matches anywhere. A pattern that does not compile matches nothing.
     pub fn matches(&self, text: &str) -> bool {
         match self.compiled.as_ref() {
             Ok(Compiled { engine: Engine::Regex(regex), .. }) => regex.is_match(text),

@@ -168,7 +168,7 @@ fn member(cursor: &mut Cursor<'_>, whole: &str) -> Result<u32, String> {
     cursor.next().map(u32::from).ok_or_else(|| format!("missing closing ]: {whole}"))
 }
 
-/// How often something is repeated.
+/// The bounds of a repetition.
 #[derive(Clone, Copy)]
 pub(super) struct Counts {
     pub(super) least: u32,

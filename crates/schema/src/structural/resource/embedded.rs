@@ -98,7 +98,7 @@ fn judge_resource(map: &Map<String, Value>, place: &Place<'_>, found: &mut Vec<V
                 (Reason::Invalid, format!("{text:?} has two slashes"))
             }
             Some(Value::String(text)) if name == "kind" && !is_dns_label_1035(&text.to_lowercase()) => {
-                (Reason::Invalid, format!("{text:?} is no DNS label"))
+                (Reason::Invalid, format!("{text:?} is not a DNS label"))
             }
             Some(Value::String(_)) => continue,
             Some(_) => (Reason::Invalid, "must be a string".to_owned()),

@@ -31,7 +31,7 @@ pub(in crate::structural) fn judge_created(
     if let Some(namespace) = text(metadata, "namespace")
         && (!is_dns_subdomain_1123(namespace) || namespace.contains('.') || namespace.len() > 63)
     {
-        let message = format!("{namespace:?} is no DNS label");
+        let message = format!("{namespace:?} is not a DNS label");
         found.push(invalid(&place.field("namespace"), message));
     }
     let generation = metadata.get("generation").and_then(Value::as_i64);

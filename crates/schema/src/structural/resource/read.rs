@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::format::date_time_for_rules;
 
-/// What becomes of a field that cannot be read.
+/// The handling of a field that cannot be read.
 #[derive(Clone, Copy, PartialEq)]
 pub(in crate::structural) enum Strictness {
     /// The object is refused.

@@ -25,9 +25,11 @@ fn collect(node: &IdedExpr, faults: &mut Vec<String>) {
             ("matches" | "find" | "findAll", _, Some(pattern)) => {
                 Pattern::new(pattern).fault().map(|why| format!("the pattern {pattern:?} does not compile: {why}"))
             }
-            ("duration", Some(text), None) if go_duration(text).is_none() => Some(format!("{text:?} is no duration")),
+            ("duration", Some(text), None) if go_duration(text).is_none() => {
+                Some(format!("{text:?} is not a duration"))
+            }
             ("timestamp", Some(text), None) if date_time_for_rules(text).is_none() => {
-                Some(format!("{text:?} is no time as of RFC 3339"))
+                Some(format!("{text:?} is not a time as of RFC 3339"))
             }
             _ => None,
         });

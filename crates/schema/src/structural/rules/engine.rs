@@ -116,7 +116,7 @@ impl Engine {
     }
 }
 
-/// Whether a failure would be one on a server too, rather than a gap in our engine.
+/// Returns whether a failure would be one on a server too, rather than a gap in our engine.
 pub(super) fn is_genuine(error: &ExecutionError) -> bool {
     match error {
         ExecutionError::NoSuchKey(_)

@@ -9,7 +9,7 @@ use super::super::Schema;
 use super::library::original;
 use super::value::escape;
 
-/// Where in a value the order does not count.
+/// The places of a value where the order does not count.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Shape {
     /// The order counts everywhere.
@@ -46,7 +46,7 @@ impl Shape {
         if fields.is_empty() { Self::Plain } else { Self::Object(fields) }
     }
 
-    /// Whether two values are equal.
+    /// Returns whether two values are equal.
     pub(super) fn equal(&self, left: &Value, right: &Value) -> bool {
         match (self, left, right) {
             (Self::List { unordered, items }, Value::List(left), Value::List(right)) => {
@@ -86,7 +86,7 @@ fn is_semver(value: &dyn Opaque) -> bool {
     value.runtime_type_name() == "kubernetes.Semver"
 }
 
-/// Whether the order of a list does not count.
+/// Returns whether the order of a list does not count.
 pub(super) fn is_unordered(schema: &Schema) -> bool {
     matches!(schema.list_type.as_deref(), Some("set" | "map"))
 }

@@ -95,15 +95,15 @@ pub(super) fn to_json(value: &Cel) -> Result<Value, String> {
         Cel::Bool(value) => Ok(Value::Bool(*value)),
         Cel::Int(value) => Ok((*value).into()),
         Cel::UInt(value) => Ok((*value).into()),
-        Cel::Float(value) => {
-            serde_json::Number::from_f64(*value).map(Value::Number).ok_or_else(|| format!("{value} is no JSON number"))
-        }
+        Cel::Float(value) => serde_json::Number::from_f64(*value)
+            .map(Value::Number)
+            .ok_or_else(|| format!("{value} is not a JSON number")),
         Cel::String(text) => Ok(Value::String(text.as_ref().clone())),
         Cel::List(items) => items.iter().map(to_json).collect::<Result<_, _>>().map(Value::Array),
         Cel::Map(map) => {
             let entries = map.map.iter().map(|(key, value)| match key {
                 Key::String(name) => Ok((name.as_ref().clone(), to_json(value)?)),
-                _ => Err("a map has keys that are no texts".to_owned()),
+                _ => Err("a map has keys that are not texts".to_owned()),
             });
             // Collected in order, since the map itself has none.
             let mut entries = entries.collect::<Result<Vec<_>, _>>()?;

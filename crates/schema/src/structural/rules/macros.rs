@@ -80,7 +80,7 @@ fn test(ftx: &FunctionContext<'_, '_>, variables: usize, entry: &(Value, Value),
     }
 }
 
-/// Whether some test gives `decisive`; if none does, a failure of any of them counts.
+/// Returns whether some test gives `decisive`; if none does, a failure of any of them counts.
 fn quantify(ftx: &FunctionContext<'_, '_>, decisive: bool) -> Result<Value> {
     let variables = ftx.args.len().saturating_sub(1);
     let mut failure = None;

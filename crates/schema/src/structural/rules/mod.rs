@@ -3,7 +3,7 @@
 //! The walk over the schema, the values that rules see, transition rules, ratcheting, reasons and
 //! field paths are ours; expressions are evaluated by `cel` with the functions of `kube-cel`. What
 //! that engine reads differently from a server is rewritten before evaluation (`rewrite`): field
-//! selection on what is no map, `?.`, negation, comparison of sets and list maps without regard to
+//! selection on what is not a map, `?.`, negation, comparison of sets and list maps without regard to
 //! order, and `all` and `exists` over failing tests. Functions with another meaning, or missing
 //! forms, are replaced (`library`, `macros`, `times`, `urls`).
 //!
@@ -73,7 +73,7 @@ struct Node<'a> {
     values: Option<Box<Node<'a>>>,
 }
 
-/// What an update changed, on the way down. Below a part that has no counterpart, the last part
+/// The old and the new value, on the way down. Below a part that has no counterpart, the last part
 /// that has one decides.
 #[derive(Clone, Copy, Default)]
 struct Ratchet<'a> {
@@ -346,7 +346,8 @@ pub fn syntax_error(text: &str) -> Option<String> {
     if super::is_oversized(text) {
         return None;
     }
-    let parsed = std::panic::catch_unwind(|| kube_cel::cel::Program::compile(text).map(drop));
+    let compile = || kube_cel::cel::Program::compile(text).map(drop);
+    let parsed = super::with_large_stack(|| std::panic::catch_unwind(compile));
     let error = parsed.ok()?.err()?.to_string();
     let ours = error.contains("unsupported syntax") || error.contains("Recursion limit");
     if ours { None } else { Some(error) }

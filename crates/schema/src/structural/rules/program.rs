@@ -57,7 +57,7 @@ impl<'v> Subject<'v> {
     }
 }
 
-/// What a rule says.
+/// The verdict of a rule.
 enum Answer {
     Holds,
     Fails,

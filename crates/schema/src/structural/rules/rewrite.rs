@@ -3,7 +3,7 @@
 use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
 use kube_cel::cel::parser::Parser;
 
-use super::super::{Schema, Type, is_oversized};
+use super::super::{Schema, Type, is_oversized, with_large_stack};
 use super::engine::{EQUAL, Engine, NEGATE, OPTIONAL, SELECT};
 use super::equal::{Shape, is_unordered};
 use super::literals::plain_literals;
@@ -31,7 +31,7 @@ pub(super) fn parse(text: &str) -> Result<IdedExpr, String> {
     }
     let text = plain_literals(text);
     let parser = Parser::new().enable_optional_syntax(true);
-    let tree = parser.parse(&text).map_err(|errors| {
+    let tree = with_large_stack(|| parser.parse(&text)).map_err(|errors| {
         let first = errors.errors.first();
         first.map_or_else(|| "does not parse".to_owned(), |error| error.msg.clone())
     })?;
@@ -70,7 +70,7 @@ impl<'a> Rewriter<'a, '_> {
             Expr::Select(select) => {
                 self.expression(&mut select.operand)?;
                 if !select.test {
-                    // Selection from what is no map must fail, as indexing does.
+                    // Selection from what is not a map must fail, as indexing does.
                     let operand = std::mem::take(&mut *select.operand);
                     let field = literal(node.id, &select.field);
                     node.expr = call(operators::INDEX, vec![operand, field]);
@@ -177,7 +177,7 @@ impl<'a> Rewriter<'a, '_> {
         }
     }
 
-    /// How the operands of an operator are compared.
+    /// Returns how the operands of an operator are compared.
     fn shape_of_operands(&self, name: &str, args: &[IdedExpr]) -> Result<Shape, String> {
         let mut schemas = args.iter().filter_map(|arg| self.schema_of(arg));
         match name {
@@ -244,10 +244,10 @@ fn quantifier(comprehension: &mut ComprehensionExpr) -> Option<Expr> {
     }))
 }
 
-/// Whether a template is known and has only what all engines print alike.
+/// Returns whether a template is known and has only what all engines print alike.
 fn formats_plainly(template: Option<&IdedExpr>) -> bool {
     let Some(Expr::Literal(LiteralValue::String(template))) = template.map(|node| &node.expr) else {
-        // `format.dns1123Label()` and its kin are no templates.
+        // `format.dns1123Label()` and its kin are not templates.
         return is_ident(template, "format");
     };
     let mut clauses = template.inner().split('%').skip(1);

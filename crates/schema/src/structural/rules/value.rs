@@ -179,12 +179,12 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
-/// Whether CEL reserves a word.
+/// Returns whether CEL reserves a word.
 pub(super) fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)
 }
 
-/// Whether a reserved word may be selected somewhere; a quick look that spares a parser.
+/// Returns whether a reserved word may be selected somewhere; a quick look that spares a parser.
 pub(super) fn mentions_reserved(rule: &str) -> bool {
     RESERVED.iter().any(|word| rule.contains(&format!(".{word}")) || rule.contains(&format!("?{word}")))
 }

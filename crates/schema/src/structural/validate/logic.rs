@@ -23,7 +23,7 @@ impl<'a> Check<'a> {
             && self.alternative(schema).run(place, None).is_valid()
         {
             let message = format!("{} must not match the schema under not", place.dotted());
-            tally.add(place.broken_as_a_whole("not", message));
+            tally.add(place.violation_of_whole("not", message));
         }
         tally.count();
         tally
@@ -42,7 +42,7 @@ impl<'a> Check<'a> {
             best = Some(further(best, result));
         }
         let message = format!("{} matches no schema under anyOf", place.dotted());
-        tally.add(place.broken_as_a_whole("anyOf", message));
+        tally.add(place.violation_of_whole("anyOf", message));
         tally.merge(best.unwrap_or_default());
     }
 
@@ -66,7 +66,7 @@ impl<'a> Check<'a> {
             0 => format!("{} matches no schema under oneOf", place.dotted()),
             _ => format!("{} must match one schema under oneOf, matches {matching}", place.dotted()),
         };
-        tally.add(place.broken_as_a_whole("oneOf", message));
+        tally.add(place.violation_of_whole("oneOf", message));
         tally.merge(best.unwrap_or_default());
     }
 
@@ -82,7 +82,7 @@ impl<'a> Check<'a> {
         if matching < count {
             let how_many = if matching == 0 { "none" } else { "not all" };
             let message = format!("{} must match all schemas under allOf, matches {how_many}", place.dotted());
-            tally.add(place.broken_as_a_whole("allOf", message));
+            tally.add(place.violation_of_whole("allOf", message));
         }
     }
 }

@@ -47,12 +47,12 @@ impl Tally {
     }
 }
 
-/// What the keywords of a schema say about a value as it is. Rules and list types are not looked at.
+/// Returns what the keywords of a schema say about a value as it is. Rules and list types are not looked at.
 pub(crate) fn keywords(schema: &Schema, value: &Value, kubernetes: KubeVersion) -> Vec<Violation> {
     Check { schema, value, kubernetes, nesting: 0 }.violations(&Place::root(), None)
 }
 
-/// Whether they say nothing against it.
+/// Returns whether they say nothing against it.
 pub fn fits(schema: &Schema, value: &Value, kubernetes: KubeVersion) -> bool {
     keywords(schema, value, kubernetes).is_empty()
 }
@@ -95,7 +95,7 @@ impl Numeric {
 }
 
 impl<'a> Check<'a> {
-    /// What is wrong with the value.
+    /// Returns what is wrong with the value.
     pub(super) fn violations(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Vec<Violation> {
         self.run(place, correlation).violations
     }
@@ -113,7 +113,7 @@ impl<'a> Check<'a> {
         let mut tally = Tally::default();
         if place.is_too_deep() || self.nesting > super::place::DEPTH_LIMIT {
             let message = "nested too deeply to be judged";
-            tally.add(place.broken(Reason::Invalid, "properties", message.to_owned()));
+            tally.add(place.violation(Reason::Invalid, "properties", message.to_owned()));
             return tally;
         }
         if self.value.is_null() {
@@ -201,7 +201,7 @@ impl<'a> Check<'a> {
             _ => format!("of type {}", types.join(" or ")),
         };
         let message = format!("must be {wanted}, is of type {actual}");
-        place.broken(Reason::TypeInvalid, "type", message)
+        place.violation(Reason::TypeInvalid, "type", message)
     }
 
     fn actual_type(&self) -> Type {

@@ -26,7 +26,7 @@ impl Check<'_> {
         let width = self.width(format);
         if let Some(name) = misfit(value, width) {
             let message = format!("{} does not fit into {name}", self.value);
-            tally.add(place.broken_as_a_whole("format", message));
+            tally.add(place.violation_of_whole("format", message));
         }
         let schema = self.schema;
         for (keyword, bound) in
@@ -63,7 +63,7 @@ impl Check<'_> {
             None => value,
             Some(name) => {
                 let message = format!("the {keyword} {bound} of the schema does not fit into {name}");
-                tally.add(place.broken_as_a_whole(keyword, message));
+                tally.add(place.violation_of_whole(keyword, message));
                 Numeric::Floating(value.to_f64())
             }
         };
@@ -90,12 +90,12 @@ impl Check<'_> {
         };
         if !holds {
             let message = format!("{relation} {bound}, is {}", self.value);
-            tally.add(place.broken(Reason::Invalid, keyword, message));
+            tally.add(place.violation(Reason::Invalid, keyword, message));
         }
     }
 }
 
-/// Whether a floating point number counts as whole: exactly, or a very little above.
+/// Returns whether a floating point number counts as whole: exactly, or a very little above.
 pub(super) fn is_whole(value: f64) -> bool {
     if !value.is_finite() || value.abs() > GREATEST_EXACT {
         return false;

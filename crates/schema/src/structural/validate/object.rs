@@ -27,12 +27,12 @@ impl<'a> Check<'a> {
                 tally.merge(self.child(values, name, value, &child, correlation));
             } else if forbidden {
                 let message = format!("the key {name:?} is not allowed");
-                tally.add(place.broken(Reason::Invalid, "additionalProperties", message));
+                tally.add(place.violation(Reason::Invalid, "additionalProperties", message));
             }
         }
         for name in &self.schema.required {
             if !map.contains_key(name) {
-                tally.add(place.field(name).broken(Reason::Required, "required", "is required".to_owned()));
+                tally.add(place.field(name).violation(Reason::Required, "required", "is required".to_owned()));
             }
         }
         tally
@@ -42,11 +42,11 @@ impl<'a> Check<'a> {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         if let Some(least) = self.schema.min_properties.filter(|least| count < *least) {
             let message = format!("has {count} properties, must have {least}");
-            tally.add(place.broken(Reason::Invalid, "minProperties", message));
+            tally.add(place.violation(Reason::Invalid, "minProperties", message));
         }
         if let Some(most) = self.schema.max_properties.filter(|most| count > *most) {
             let message = format!("has {count} properties, may have at most {most}");
-            tally.add(place.broken(Reason::TooMany, "maxProperties", message));
+            tally.add(place.violation(Reason::TooMany, "maxProperties", message));
         }
     }
 
@@ -74,11 +74,11 @@ impl<'a> Check<'a> {
         let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
         if let Some(least) = self.schema.min_items.filter(|least| count < *least) {
             let message = format!("has {count} items, must have {least}");
-            tally.add(place.broken(Reason::Invalid, "minItems", message));
+            tally.add(place.violation(Reason::Invalid, "minItems", message));
         }
         if let Some(most) = self.schema.max_items.filter(|most| count > *most) {
             let message = format!("has {count} items, may have at most {most}");
-            tally.add(place.broken(Reason::TooMany, "maxItems", message));
+            tally.add(place.violation(Reason::TooMany, "maxItems", message));
         }
         tally.count();
         tally

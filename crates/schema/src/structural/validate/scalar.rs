@@ -16,7 +16,7 @@ impl Check<'_> {
             if !test(text) {
                 let name = self.schema.format.as_deref().unwrap_or_default();
                 let message = format!("{text:?} is not of format {name}");
-                tally.add(place.broken(Reason::TypeInvalid, "format", message));
+                tally.add(place.violation(Reason::TypeInvalid, "format", message));
             }
             tally.count();
         }
@@ -28,15 +28,15 @@ impl Check<'_> {
         let length = || i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
         if let Some(most) = schema.max_length.filter(|most| length() > *most) {
             let message = format!("has {} characters, may have at most {most}", length());
-            tally.add(place.broken(Reason::TooLong, "maxLength", message));
+            tally.add(place.violation(Reason::TooLong, "maxLength", message));
         } else if let Some(least) = schema.min_length.filter(|least| length() < *least) {
             let message = format!("{text:?} has {} characters, must have {least}", length());
-            tally.add(place.broken(Reason::Invalid, "minLength", message));
+            tally.add(place.violation(Reason::Invalid, "minLength", message));
         } else if let Some(pattern) = &schema.pattern
             && !(pattern.text.is_empty() || pattern.matches(text))
         {
             let message = format!("{text:?} does not match {}", pattern.text);
-            tally.add(place.broken(Reason::Invalid, "pattern", message));
+            tally.add(place.violation(Reason::Invalid, "pattern", message));
         }
     }
 
@@ -47,7 +47,7 @@ impl Check<'_> {
         }
         let names = allowed.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
         let message = format!("{} is not one of {}", self.value, names);
-        tally.add(place.broken(Reason::NotSupported, "enum", message));
+        tally.add(place.violation(Reason::NotSupported, "enum", message));
     }
 }
 

@@ -1,48 +1,48 @@
-//! How a conversion webhook is called: what keeps it from being called, today or soon.
+//! Judges how a conversion webhook is called: what prevents that, now or soon.
 
 use jiff::civil::Date;
 
-use super::{Fact, Sign};
+use super::{Fact, Level};
 use crate::evidence::inventory::Webhook;
 use crate::subject::Bundle;
 
 pub(super) fn facts(webhook: &Webhook, today: Date, notice: i64) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let mut say = |sign: Sign, text: String| {
-        facts.push(Fact { sign, about: "conversion", version: None, text, objects: None });
+    let mut say = |level: Level, text: String| {
+        facts.push(Fact { level, about: "conversion", version: None, text, objects: None });
     };
     match (&webhook.service, &webhook.url) {
-        (Some(service), _) => say(Sign::Good, format!("converts by the webhook of service {service}")),
+        (Some(service), _) => say(Level::Ok, format!("converts by the webhook of service {service}")),
         (None, Some(url)) => {
-            say(Sign::Good, format!("converts by the webhook at {}", address(url)));
+            say(Level::Ok, format!("converts by the webhook at {}", address(url)));
             if !url.starts_with("https://") {
-                say(Sign::Wrong, "the webhook's address is not https, and no other is called".into());
+                say(Level::Error, "the webhook's address is not https, and no other is called".into());
             } else if is_local(url) {
                 let text = "the webhook's address is that of each API server's own machine; a cluster has several";
-                say(Sign::Mind, text.into());
+                say(Level::Warning, text.into());
             }
         }
-        (None, None) => say(Sign::Wrong, "converts by a webhook without a service or an address".into()),
+        (None, None) => say(Level::Error, "converts by a webhook without a service or an address".into()),
     }
     match webhook.bundle.as_deref().map(Bundle::read) {
         None | Some(Bundle::Blank) if webhook.service.is_some() => {
             let text = "there is no caBundle, and no public authority signs the name of a service: conversion fails";
-            say(Sign::Wrong, text.into());
+            say(Level::Error, text.into());
         }
         None | Some(Bundle::Blank) => {
-            say(Sign::Mind, "there is no caBundle: authorities of each API server's machine decide".into());
+            say(Level::Warning, "there is no caBundle: authorities of each API server's machine decide".into());
         }
-        Some(Bundle::Unreadable(why)) => say(Sign::Wrong, format!("caBundle {why}")),
+        Some(Bundle::Unreadable(why)) => say(Level::Error, format!("caBundle {why}")),
         Some(Bundle::Certificates(certificates)) => {
             let good = certificates.iter().any(|(_, end)| *end >= today);
             for (name, end) in certificates {
                 let left = today.until(end).map_or(i64::MAX, |span| i64::from(span.get_days()));
                 if end < today {
                     // One that still holds may be all that is needed: bundles carry the old and the new one for a while.
-                    let sign = if good { Sign::Mind } else { Sign::Wrong };
-                    say(sign, format!("the certificate {name:?} in caBundle expired on {end}"));
+                    let level = if good { Level::Warning } else { Level::Error };
+                    say(level, format!("the certificate {name:?} in caBundle expired on {end}"));
                 } else if left <= notice {
-                    say(Sign::Mind, format!("the certificate {name:?} in caBundle ends on {end}, in {left} days"));
+                    say(Level::Warning, format!("the certificate {name:?} in caBundle ends on {end}, in {left} days"));
                 }
             }
         }
@@ -51,9 +51,9 @@ pub(super) fn facts(webhook: &Webhook, today: Date, notice: i64) -> Vec<Fact> {
     let listed = webhook.reviews.join(", ");
     match (has("v1"), has("v1beta1")) {
         (true, _) => {}
-        (false, true) => say(Sign::Mind, format!("conversionReviewVersions is [{listed}], without v1")),
+        (false, true) => say(Level::Warning, format!("conversionReviewVersions is [{listed}], without v1")),
         (false, false) => {
-            say(Sign::Wrong, format!("conversionReviewVersions is [{listed}]: API servers speak none of them"));
+            say(Level::Error, format!("conversionReviewVersions is [{listed}]: API servers speak none of them"));
         }
     }
     facts

@@ -1,4 +1,4 @@
-//! What an inventory means: one fact for each thing that is worth a line, and what to do next. Pure: the day is given.
+//! Judges an inventory: one fact for each observation, and the commands that fix what is wrong.
 
 mod webhook;
 
@@ -7,52 +7,52 @@ use std::collections::BTreeSet;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::evidence::inventory::{Condition, Count, Holding, Unseen};
+use crate::evidence::inventory::{Condition, Count, CrdInventory, NotRead};
 
-/// How a fact is to be taken.
+/// The severity of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Sign {
+pub enum Level {
     /// As it should be.
-    Good,
-    /// Could not be looked at.
-    Unseen,
-    /// Nothing is wrong yet; an upgrade or a day may make it so.
-    Mind,
-    /// Something is wrong now.
-    Wrong,
+    Ok,
+    /// Could not be read.
+    Unknown,
+    /// An upgrade or the passing of time will break it.
+    Warning,
+    /// Broken now.
+    Error,
 }
 
-impl Sign {
-    /// How it is shown.
+impl Level {
+    /// Returns the mark of the level.
     pub fn as_char(self) -> char {
         match self {
-            Self::Good => '✔',
-            Self::Unseen => '○',
-            Self::Mind => '⚠',
-            Self::Wrong => '✗',
+            Self::Ok => '✔',
+            Self::Unknown => '○',
+            Self::Warning => '⚠',
+            Self::Error => '✗',
         }
     }
 }
 
-/// One thing that was seen.
+/// One observation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// How it is to be taken.
-    pub sign: Sign,
-    /// What it is about, for programs.
+    /// Its severity.
+    pub level: Level,
+    /// The identifier for programs.
     pub about: &'static str,
     /// The version that it is about, where it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// In words.
+    /// The fact as a sentence.
     pub text: String,
     /// How many objects it is about, and the first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objects: Option<Count>,
 }
 
-/// One CRD, judged.
+/// The result for one CRD.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Audited {
@@ -66,13 +66,13 @@ pub struct Audited {
     pub versions: Vec<String>,
     /// `status.storedVersions`.
     pub stored_versions: Vec<String>,
-    /// How many objects were looked at; nothing where they were not.
+    /// The number of objects that were read; nothing where they were not.
     pub objects: Option<u64>,
     /// Entries of managedFields.
     pub entries: Vec<Entries>,
-    /// What there is to say.
+    /// Everything that was found.
     pub facts: Vec<Fact>,
-    /// Commands that mend it.
+    /// Commands that fix it.
     pub next: Vec<String>,
 }
 
@@ -83,18 +83,18 @@ pub struct Entries {
     pub version: String,
     /// The manager.
     pub manager: String,
-    /// How many objects have them.
+    /// The number of objects that have them.
     pub objects: u64,
 }
 
 impl Audited {
-    /// The worst of its facts.
-    pub fn worst(&self) -> Sign {
-        self.facts.iter().map(|fact| fact.sign).max().unwrap_or(Sign::Good)
+    /// Returns the level of its most serious fact.
+    pub fn worst(&self) -> Level {
+        self.facts.iter().map(|fact| fact.level).max().unwrap_or(Level::Ok)
     }
 }
 
-/// How a CRD offers a version.
+/// The state of a version in a CRD.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Served,
@@ -102,50 +102,50 @@ enum Standing {
     Gone,
 }
 
-/// A judge at work.
+/// Collects the facts about one CRD.
 struct Judge<'h> {
-    holding: &'h Holding,
+    inventory: &'h CrdInventory,
     facts: Vec<Fact>,
     /// Versions that are to be retired, and whether everything is to be migrated.
     retire: BTreeSet<String>,
     migrate: bool,
 }
 
-/// Judges one CRD. A certificate that ends within `notice` days is reported before it does.
-pub fn judge(holding: &Holding, today: Date, notice: i64) -> Audited {
-    let mut judge = Judge { holding, facts: Vec::new(), retire: BTreeSet::new(), migrate: false };
+/// Judges one CRD. A certificate that expires within `notice` days is a warning.
+pub fn judge(inventory: &CrdInventory, today: Date, notice: i64) -> Audited {
+    let mut judge = Judge { inventory, facts: Vec::new(), retire: BTreeSet::new(), migrate: false };
     judge.versions();
     judge.conditions();
-    if let Some(called) = &holding.webhook {
+    if let Some(called) = &inventory.webhook {
         judge.facts.extend(webhook::facts(called, today, notice));
-    } else if holding.versions.len() > 1 {
-        judge.say(Sign::Good, "conversion", "converts by strategy None: apiVersion alone is changed");
+    } else if inventory.versions.len() > 1 {
+        judge.say(Level::Ok, "conversion", "converts by strategy None: apiVersion alone is changed");
     }
     judge.objects();
     judge.entries();
     judge.applied();
     judge.owners();
     let names = |served: bool| {
-        let versions = holding.versions.iter().filter(|version| version.served || !served);
+        let versions = inventory.versions.iter().filter(|version| version.served || !served);
         versions.map(|version| version.name.clone()).collect::<Vec<_>>()
     };
     let mut next = Vec::new();
     if judge.migrate {
-        next.push(format!("crdproof migrate {} --trim", holding.name));
+        next.push(format!("crdproof migrate {} --trim", inventory.name));
     }
-    next.extend(judge.retire.iter().map(|version| format!("crdproof retire {} {version}", holding.name)));
-    let entries = holding.objects.entries.iter().map(|((version, manager), count)| Entries {
+    next.extend(judge.retire.iter().map(|version| format!("crdproof retire {} {version}", inventory.name)));
+    let entries = inventory.objects.entries.iter().map(|((version, manager), count)| Entries {
         version: version.clone(),
         manager: manager.clone(),
         objects: count.objects,
     });
     Audited {
-        crd: holding.name.clone(),
-        storage: holding.storage().map(|version| version.name.clone()),
+        crd: inventory.name.clone(),
+        storage: inventory.storage().map(|version| version.name.clone()),
         served: names(true),
         versions: names(false),
-        stored_versions: holding.stored.clone(),
-        objects: holding.unseen.is_none().then_some(holding.objects.seen),
+        stored_versions: inventory.stored.clone(),
+        objects: inventory.not_read.is_none().then_some(inventory.objects.seen),
         entries: entries.collect(),
         facts: judge.facts,
         next,
@@ -153,14 +153,14 @@ pub fn judge(holding: &Holding, today: Date, notice: i64) -> Audited {
 }
 
 impl Judge<'_> {
-    fn say(&mut self, sign: Sign, about: &'static str, text: impl Into<String>) -> &mut Fact {
-        self.facts.push(Fact { sign, about, version: None, text: text.into(), objects: None });
+    fn say(&mut self, level: Level, about: &'static str, text: impl Into<String>) -> &mut Fact {
+        self.facts.push(Fact { level, about, version: None, text: text.into(), objects: None });
         let last = self.facts.len() - 1;
         &mut self.facts[last]
     }
 
     fn standing(&self, version: &str) -> Standing {
-        match self.holding.version(version) {
+        match self.inventory.version(version) {
             Some(offer) if offer.served => Standing::Served,
             Some(_) => Standing::Unserved,
             None => Standing::Gone,
@@ -168,39 +168,39 @@ impl Judge<'_> {
     }
 
     fn versions(&mut self) {
-        let holding = self.holding;
+        let inventory = self.inventory;
         let served: Vec<&str> =
-            holding.versions.iter().filter(|version| version.served).map(|version| version.name.as_str()).collect();
-        let Some(storage) = holding.storage() else {
-            self.say(Sign::Wrong, "storage", "no version is the storage version");
+            inventory.versions.iter().filter(|version| version.served).map(|version| version.name.as_str()).collect();
+        let Some(storage) = inventory.storage() else {
+            self.say(Level::Error, "storage", "no version is the storage version");
             return;
         };
-        let stored = if holding.stored.is_empty() {
-            "storedVersions is not known".to_owned()
+        let stored = if inventory.stored.is_empty() {
+            "storedVersions is unknown".to_owned()
         } else {
-            format!("storedVersions is [{}]", holding.stored.join(", "))
+            format!("storedVersions is [{}]", inventory.stored.join(", "))
         };
         let offered = if served.is_empty() { "nothing".to_owned() } else { served.join(", ") };
-        self.say(Sign::Good, "versions", format!("stores {}, serves {offered}; {stored}", storage.name));
+        self.say(Level::Ok, "versions", format!("stores {}, serves {offered}; {stored}", storage.name));
         if served.is_empty() {
-            self.say(Sign::Wrong, "served", "no version is served: nobody reads or writes its objects");
+            self.say(Level::Error, "served", "no version is served: its objects can be neither read nor written");
         }
-        for version in holding.stored.iter().filter(|version| **version != storage.name) {
-            let (sign, text) = match self.standing(version) {
+        for version in inventory.stored.iter().filter(|version| **version != storage.name) {
+            let (level, text) = match self.standing(version) {
                 Standing::Gone => (
-                    Sign::Wrong,
+                    Level::Error,
                     format!(
                         "storedVersions names {version}, which the CRD does not have: what is stored there cannot be read"
                     ),
                 ),
                 Standing::Unserved => (
-                    Sign::Mind,
+                    Level::Warning,
                     format!(
                         "objects may still be stored at {version}, which is not served: an upgrade that removes it strands them"
                     ),
                 ),
                 Standing::Served => (
-                    Sign::Mind,
+                    Level::Warning,
                     format!("objects may still be stored at {version}: an upgrade that removes it strands them"),
                 ),
             };
@@ -208,97 +208,97 @@ impl Judge<'_> {
             if self.standing(version) == Standing::Unserved {
                 self.retire.insert(version.clone());
             }
-            self.say(sign, "stored", text).version = Some(version.clone());
+            self.say(level, "stored", text).version = Some(version.clone());
         }
-        if !holding.stored.is_empty() && !holding.stored.contains(&storage.name) {
+        if !inventory.stored.is_empty() && !inventory.stored.contains(&storage.name) {
             let text = format!("storedVersions does not name the storage version {}", storage.name);
-            self.say(Sign::Wrong, "stored", text).version = Some(storage.name.clone());
+            self.say(Level::Error, "stored", text).version = Some(storage.name.clone());
         }
     }
 
     fn conditions(&mut self) {
-        for Condition { name, status, why } in &self.holding.conditions {
+        for Condition { name, status, why } in &self.inventory.conditions {
             let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
             match (name.as_str(), status.as_str()) {
                 ("Established" | "NamesAccepted" | "KubernetesAPIApprovalPolicyConformant", "True")
                 | ("NonStructuralSchema" | "Terminating", "False") => {}
                 ("Established" | "NamesAccepted", _) => {
-                    self.say(Sign::Wrong, "condition", format!("is not {name}{why}"));
+                    self.say(Level::Error, "condition", format!("is not {name}{why}"));
                 }
                 ("NonStructuralSchema", _) => {
                     let text = format!("its schema is not structural{why}: fields are not pruned, and v1 refuses it");
-                    self.say(Sign::Wrong, "condition", text);
+                    self.say(Level::Error, "condition", text);
                 }
                 ("Terminating", _) => {
-                    self.say(Sign::Wrong, "condition", format!("is being deleted, with all its objects{why}"));
+                    self.say(Level::Error, "condition", format!("is being deleted, with all its objects{why}"));
                 }
                 ("KubernetesAPIApprovalPolicyConformant", _) => {
-                    self.say(Sign::Mind, "condition", format!("is in a protected group without approval{why}"));
+                    self.say(Level::Warning, "condition", format!("is in a protected group without approval{why}"));
                 }
                 _ => {}
             }
         }
-        if self.holding.conditions.is_empty() {
-            self.say(Sign::Unseen, "condition", "has no conditions: no server has taken it up");
+        if self.inventory.conditions.is_empty() {
+            self.say(Level::Unknown, "condition", "has no conditions: no API server has processed it");
         }
     }
 
     fn objects(&mut self) {
-        match &self.holding.unseen {
-            Some(Unseen::Forbidden(why) | Unseen::Elsewhere(why)) => {
-                self.say(Sign::Unseen, "unseen", format!("objects were not looked at: {why}"));
+        match &self.inventory.not_read {
+            Some(NotRead::Forbidden(why) | NotRead::Unavailable(why)) => {
+                self.say(Level::Unknown, "notRead", format!("objects were not read: {why}"));
             }
-            Some(Unseen::Broken(why)) => {
-                self.say(Sign::Wrong, "unlistable", format!("objects cannot be listed: {why}"));
+            Some(NotRead::Broken(why)) => {
+                self.say(Level::Error, "unlistable", format!("objects cannot be listed: {why}"));
             }
             None => {
-                let tally = &self.holding.objects;
-                let text = format!("{} objects", tally.seen);
-                self.say(Sign::Good, "objects", text);
-                if tally.seen > 0 && tally.bare == tally.seen {
+                let counts = &self.inventory.objects;
+                let text = format!("{} objects", counts.seen);
+                self.say(Level::Ok, "objects", text);
+                if counts.seen > 0 && counts.bare == counts.seen {
                     let text = "no object has managedFields; a dump has them only with --show-managed-fields";
-                    self.say(Sign::Unseen, "bare", text);
+                    self.say(Level::Unknown, "bare", text);
                 }
             }
         }
     }
 
     fn entries(&mut self) {
-        let mut versions: Vec<&String> = self.holding.objects.entries.keys().map(|(version, _)| version).collect();
+        let mut versions: Vec<&String> = self.inventory.objects.entries.keys().map(|(version, _)| version).collect();
         versions.dedup();
         for version in versions {
-            let of_version = || self.holding.objects.entries.iter().filter(move |((each, _), _)| each == version);
+            let of_version = || self.inventory.objects.entries.iter().filter(move |((each, _), _)| each == version);
             let managers: Vec<String> =
                 of_version().map(|((_, manager), count)| format!("{manager} {}", count.objects)).collect();
             // The objects of the manager that has most stand for all: one object may have several managers.
             let most = of_version().map(|(_, count)| count).max_by_key(|count| count.objects).cloned();
             let managers = managers.join(", ");
-            let (sign, text) = match self.standing(version) {
-                Standing::Served => (Sign::Good, format!("managedFields at {version}: {managers}")),
+            let (level, text) = match self.standing(version) {
+                Standing::Served => (Level::Ok, format!("managedFields at {version}: {managers}")),
                 Standing::Unserved => (
-                    Sign::Mind,
+                    Level::Warning,
                     format!(
                         "managedFields at {version}, which is not served, block server-side apply once it is removed: {managers}"
                     ),
                 ),
                 Standing::Gone => (
-                    Sign::Wrong,
+                    Level::Error,
                     format!("managedFields at {version}, which is gone, block server-side apply: {managers}"),
                 ),
             };
             let version = version.clone();
             // A version of another group is none that `retire` could name.
-            if sign != Sign::Good && !version.is_empty() && !version.contains('/') {
+            if level != Level::Ok && !version.is_empty() && !version.contains('/') {
                 self.retire.insert(version.clone());
             }
-            let fact = self.say(sign, "managedFields", text);
+            let fact = self.say(level, "managedFields", text);
             fact.version = Some(version);
-            fact.objects = most.filter(|_| sign != Sign::Good);
+            fact.objects = most.filter(|_| level != Level::Ok);
         }
     }
 
     fn applied(&mut self) {
-        for (version, count) in &self.holding.objects.applied {
+        for (version, count) in &self.inventory.objects.applied {
             let what = match self.standing(version) {
                 Standing::Served => continue,
                 Standing::Unserved => "is not served",
@@ -308,25 +308,25 @@ impl Judge<'_> {
                 "{} objects were last applied at {version}, which {what}: applying their manifests again is refused",
                 count.objects
             );
-            let fact = self.say(Sign::Mind, "lastApplied", text);
+            let fact = self.say(Level::Warning, "lastApplied", text);
             fact.version = Some(version.clone());
             fact.objects = Some(count.clone());
         }
     }
 
     fn owners(&mut self) {
-        for (version, count) in &self.holding.owners {
-            let (sign, what) = match self.standing(version) {
-                Standing::Served => (Sign::Good, ""),
+        for (version, count) in &self.inventory.owners {
+            let (level, what) = match self.standing(version) {
+                Standing::Served => (Level::Ok, ""),
                 Standing::Unserved => {
-                    (Sign::Wrong, ", which is not served: garbage collection does not find their owner")
+                    (Level::Error, ", which is not served: garbage collection does not find their owner")
                 }
-                Standing::Gone => (Sign::Wrong, ", which is gone: garbage collection does not find their owner"),
+                Standing::Gone => (Level::Error, ", which is gone: garbage collection does not find their owner"),
             };
             let text = format!("{} objects name an owner at {version}{what}", count.objects);
-            let fact = self.say(sign, "ownerReferences", text);
+            let fact = self.say(level, "ownerReferences", text);
             fact.version = Some(version.clone());
-            fact.objects = (sign != Sign::Good).then(|| count.clone());
+            fact.objects = (level != Level::Ok).then(|| count.clone());
         }
     }
 }

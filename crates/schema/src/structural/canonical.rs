@@ -9,9 +9,9 @@ use super::{Additional, Schema, drop_nulls, prune};
 
 /// Brings an object into the form in which an API server goes on with it after reading or converting it: without what the
 /// schema does not know, without nulls that it does not allow, numbers as they are printed. Defaults are another matter.
-pub fn as_held(schema: Option<&Schema>, object: &mut Value) {
+pub fn canonicalize(schema: Option<&Schema>, object: &mut Value) {
     // Most objects have that form already, and looking is cheaper than changing.
-    if is_held(schema, object) {
+    if is_canonical(schema, object) {
         return;
     }
     if let Some(schema) = schema {
@@ -21,9 +21,9 @@ pub fn as_held(schema: Option<&Schema>, object: &mut Value) {
     print(object);
 }
 
-/// Whether an object surely has that form already and is not too deep to be judged, seen without a copy. Nulls are not
-/// looked at any closer.
-pub fn is_held(schema: Option<&Schema>, object: &Value) -> bool {
+/// Returns whether an object surely has that form already and is not too deep to be judged, seen without a copy. Nulls
+/// are not looked at any closer.
+pub fn is_canonical(schema: Option<&Schema>, object: &Value) -> bool {
     let levels = DEPTH_LIMIT;
     schema.map_or_else(|| is_plain(object, levels), |schema| is_plain_and_known(schema, object, true, levels))
 }
@@ -47,7 +47,7 @@ fn is_plain_and_known(schema: &Schema, value: &Value, resource: bool, levels: us
     }
 }
 
-/// Whether a value has no nulls, only numbers as they are printed, and no more than so many levels.
+/// Returns whether a value has no nulls, only numbers as they are printed, and no more than so many levels.
 fn is_plain(value: &Value, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else { return false };
     match value {
@@ -81,12 +81,12 @@ mod tests {
             (json!({"count": null}), false),
         ];
         for (object, held) in objects {
-            assert_eq!(is_held(Some(&schema), &object), held, "{object}");
+            assert_eq!(is_canonical(Some(&schema), &object), held, "{object}");
             let mut after = object.clone();
-            as_held(Some(&schema), &mut after);
+            canonicalize(Some(&schema), &mut after);
             assert_eq!(after == object, held, "{object}");
         }
         // A null that is allowed stays; only the quick look cannot tell.
-        assert!(!is_held(Some(&schema), &json!({"o": {"s": null}})));
+        assert!(!is_canonical(Some(&schema), &json!({"o": {"s": null}})));
     }
 }

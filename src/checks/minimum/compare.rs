@@ -1,38 +1,38 @@
-//! A CRD as it was sent against the CRD as it is stored.
+//! Compares what was sent with what the server stored.
 
 use serde_json::Value;
 
-use super::{Lack, Sight};
+use super::{Gap, ReleaseResult};
 use crdproof_schema::document::pointer::escape;
 use crdproof_schema::kubernetes::FEATURES;
 
-/// What was sent and is not stored. What the server adds is its own affair.
-pub(super) fn compare(crd: &str, path: &str, sent: &Value, stored: Option<&Value>, sight: &mut Sight) {
+/// Adds what was sent and is not stored. What the server adds does not count.
+pub(super) fn compare(crd: &str, path: &str, sent: &Value, stored: Option<&Value>, result: &mut ReleaseResult) {
     let Some(stored) = stored else {
-        if says_nothing(sent) {
+        if is_zero(sent) {
             return;
         }
         if is_harmless(path) {
-            sight.notes.push(format!("drops {path} of {crd}, which changes no object's meaning"));
+            result.notes.push(format!("drops {path} of {crd}, which changes no object's meaning"));
             return;
         }
-        sight.lacks.push(Lack::Dropped { crd: crd.to_owned(), path: path.to_owned(), sent: sent.clone() });
+        result.gaps.push(Gap::Dropped { crd: crd.to_owned(), path: path.to_owned(), sent: sent.clone() });
         return;
     };
     let below = |name: &str| format!("{path}/{}", escape(name));
     match (sent, stored) {
         (Value::Object(sent), Value::Object(stored)) => {
             for (name, value) in sent {
-                compare(crd, &below(name), value, stored.get(name), sight);
+                compare(crd, &below(name), value, stored.get(name), result);
             }
         }
         (Value::Array(sent), Value::Array(stored)) => {
             for (index, value) in sent.iter().enumerate() {
-                compare(crd, &below(&index.to_string()), value, stored.get(index), sight);
+                compare(crd, &below(&index.to_string()), value, stored.get(index), result);
             }
         }
         (sent, stored) if is_same(sent, stored) || sent.is_null() => {}
-        (sent, stored) => sight.lacks.push(Lack::Changed {
+        (sent, stored) => result.gaps.push(Gap::Changed {
             crd: crd.to_owned(),
             path: path.to_owned(),
             sent: sent.clone(),
@@ -41,14 +41,14 @@ pub(super) fn compare(crd: &str, path: &str, sent: &Value, stored: Option<&Value
     }
 }
 
-/// Values that servers leave out since they are what is meant without them.
-fn says_nothing(value: &Value) -> bool {
+/// Returns whether the value means the same as its absence, so that servers may leave it out.
+fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::Number(number) => number.as_f64() == Some(0.0),
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.values().all(says_nothing),
+        Value::Object(fields) => fields.values().all(is_zero),
         Value::Bool(true) => false,
     }
 }
@@ -58,7 +58,7 @@ fn is_same(left: &Value, right: &Value) -> bool {
     left == right || left.is_number() && left.as_f64() == right.as_f64()
 }
 
-/// Whether objects keep their meaning without the part of a CRD at this path.
+/// Returns whether objects keep their meaning without the part of a CRD at this path.
 fn is_harmless(path: &str) -> bool {
     let mut steps = path.rsplit('/');
     let (Some(name), Some(parent)) = (steps.next(), steps.next()) else { return false };
@@ -76,10 +76,10 @@ mod tests {
 
     use super::*;
 
-    fn seen(sent: &Value, stored: &Value) -> Sight {
-        let mut sight = Sight::default();
-        compare("x", "/spec", sent, Some(stored), &mut sight);
-        sight
+    fn seen(sent: &Value, stored: &Value) -> ReleaseResult {
+        let mut result = ReleaseResult::default();
+        compare("x", "/spec", sent, Some(stored), &mut result);
+        result
     }
 
     #[rstest]
@@ -88,22 +88,22 @@ mod tests {
     #[case::not_set(json!({"creationTimestamp": null}), json!({"creationTimestamp": "2026"}))]
     #[case::a_bound(json!({"minimum": 1}), json!({"minimum": 1.0}))]
     fn what_means_the_same_is_the_same(#[case] sent: Value, #[case] stored: Value) {
-        assert_eq!(seen(&sent, &stored), Sight::default());
+        assert_eq!(seen(&sent, &stored), ReleaseResult::default());
     }
 
     #[test]
     fn what_is_missing_is_named_with_its_value() {
         let sent = json!({"versions": [{"name": "v1", "a/b": {"c": [1]}}]});
-        let sight = seen(&sent, &json!({"versions": [{"name": "v1"}]}));
+        let result = seen(&sent, &json!({"versions": [{"name": "v1"}]}));
         let path = "/spec/versions/0/a~1b".to_owned();
-        assert_eq!(sight.lacks, [Lack::Dropped { crd: "x".into(), path, sent: json!({"c": [1]}) }]);
+        assert_eq!(result.gaps, [Gap::Dropped { crd: "x".into(), path, sent: json!({"c": [1]}) }]);
     }
 
     #[test]
     fn what_is_another_is_named_with_both() {
-        let sight = seen(&json!({"scope": "Cluster"}), &json!({"scope": "Namespaced"}));
+        let result = seen(&json!({"scope": "Cluster"}), &json!({"scope": "Namespaced"}));
         assert_eq!(
-            sight.lacks[0].to_string(),
+            result.gaps[0].to_string(),
             r#"changes /spec/scope of x: sent was "Cluster", stored is "Namespaced""#
         );
     }

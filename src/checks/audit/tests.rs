@@ -5,38 +5,38 @@ use super::*;
 const TODAY: Date = jiff::civil::date(2026, 1, 15);
 
 /// A CRD that nothing is to be said about, with one change.
-fn changed(change: impl FnOnce(&mut Value)) -> Holding {
+fn changed(change: impl FnOnce(&mut Value)) -> CrdInventory {
     let mut crd = json!({"metadata": {"name": "widgets.example.com"}, "spec": {"group": "example.com",
         "names": {"kind": "Widget", "plural": "widgets"}, "versions": [
             {"name": "v1", "served": true, "storage": false}, {"name": "v2", "served": true, "storage": true}]},
         "status": {"storedVersions": ["v2"], "conditions": [{"type": "Established", "status": "True"},
             {"type": "NamesAccepted", "status": "True"}]}});
     change(&mut crd);
-    Holding::read(&crd)
+    CrdInventory::read(&crd)
 }
 
-fn audited(holding: &Holding) -> Audited {
-    judge(holding, TODAY, 30)
+fn audited(inventory: &CrdInventory) -> Audited {
+    judge(inventory, TODAY, 30)
 }
 
-/// What is worth a look.
-fn said(audited: &Audited) -> Vec<(Sign, &str)> {
-    let facts = audited.facts.iter().filter(|fact| fact.sign != Sign::Good);
-    facts.map(|fact| (fact.sign, fact.text.as_str())).collect()
+/// Returns what is worth a look.
+fn said(audited: &Audited) -> Vec<(Level, &str)> {
+    let facts = audited.facts.iter().filter(|fact| fact.level != Level::Ok);
+    facts.map(|fact| (fact.level, fact.text.as_str())).collect()
 }
 
 #[track_caller]
-fn only(holding: &Holding, sign: Sign, words: &str) -> Audited {
-    let audited = audited(holding);
+fn only(inventory: &CrdInventory, level: Level, words: &str) -> Audited {
+    let audited = audited(inventory);
     let said = said(&audited);
-    assert!(said.len() == 1 && said[0].0 == sign && said[0].1.contains(words), "{said:?} does not say {words:?}");
+    assert!(said.len() == 1 && said[0].0 == level && said[0].1.contains(words), "{said:?} does not say {words:?}");
     audited
 }
 
-fn written(object: &Value) -> Holding {
-    let mut holding = changed(|_| ());
-    holding.add(object);
-    holding
+fn written(object: &Value) -> CrdInventory {
+    let mut inventory = changed(|_| ());
+    inventory.add(object);
+    inventory
 }
 
 fn entry(version: &str) -> Value {
@@ -46,7 +46,7 @@ fn entry(version: &str) -> Value {
 #[test]
 fn a_crd_in_order_is_clean() {
     let audited = audited(&written(&entry("v1")));
-    assert_eq!((said(&audited), audited.worst()), (vec![], Sign::Good));
+    assert_eq!((said(&audited), audited.worst()), (vec![], Level::Ok));
     assert_eq!((audited.next.len(), audited.objects), (0, Some(1)));
     assert!(audited.facts.iter().any(|fact| fact.text == "managedFields at v1: alice 1"), "{audited:?}");
 }
@@ -54,31 +54,31 @@ fn a_crd_in_order_is_clean() {
 #[test]
 fn versions_that_are_stored_beside_the_storage_version() {
     let served = changed(|crd| crd["status"]["storedVersions"] = json!(["v1", "v2"]));
-    let audited = only(&served, Sign::Mind, "may still be stored at v1: an upgrade that removes it strands them");
+    let audited = only(&served, Level::Warning, "may still be stored at v1: an upgrade that removes it strands them");
     assert_eq!(audited.next, ["crdproof migrate widgets.example.com --trim"]);
 
     let unserved = changed(|crd| {
         crd["status"]["storedVersions"] = json!(["v1", "v2"]);
         crd["spec"]["versions"][0]["served"] = json!(false);
     });
-    let audited = only(&unserved, Sign::Mind, "v1, which is not served");
+    let audited = only(&unserved, Level::Warning, "v1, which is not served");
     assert_eq!(audited.next.last().unwrap(), "crdproof retire widgets.example.com v1");
 
     let gone = changed(|crd| crd["status"]["storedVersions"] = json!(["v0", "v2"]));
-    only(&gone, Sign::Wrong, "names v0, which the CRD does not have");
+    only(&gone, Level::Error, "names v0, which the CRD does not have");
     let other = changed(|crd| crd["status"]["storedVersions"] = json!(["v1"]));
     assert!(said(&self::audited(&other)).iter().any(|(_, text)| text.contains("does not name the storage version v2")));
 }
 
 #[test]
 fn entries_block_apply_where_their_version_is_gone() {
-    let audited = only(&written(&entry("v0")), Sign::Wrong, "v0, which is gone, block server-side apply: alice 1");
+    let audited = only(&written(&entry("v0")), Level::Error, "v0, which is gone, block server-side apply: alice 1");
     assert_eq!(audited.next, ["crdproof retire widgets.example.com v0"]);
     assert_eq!(audited.facts.last().unwrap().objects.as_ref().unwrap().first, ["a"]);
 
     let mut unserved = changed(|crd| crd["spec"]["versions"][0]["served"] = json!(false));
     unserved.add(&entry("v1"));
-    only(&unserved, Sign::Mind, "once it is removed");
+    only(&unserved, Level::Warning, "once it is removed");
 }
 
 #[test]
@@ -89,19 +89,19 @@ fn manifests_at_a_version_that_is_gone() {
         object["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": text});
         written(&object)
     };
-    only(&applied("v0"), Sign::Mind, "1 objects were last applied at v0, which is gone");
+    only(&applied("v0"), Level::Warning, "1 objects were last applied at v0, which is gone");
     assert_eq!(said(&audited(&applied("v1"))), []);
 }
 
 #[test]
 fn owners_at_a_version_that_is_gone() {
     let owned = |version: &str| {
-        let mut holding = changed(|_| ());
+        let mut inventory = changed(|_| ());
         let owner = json!({"apiVersion": format!("example.com/{version}"), "kind": "Widget"});
-        holding.add_owned("pods", &json!({"metadata": {"name": "p", "ownerReferences": [owner]}}));
-        holding
+        inventory.add_owned("pods", &json!({"metadata": {"name": "p", "ownerReferences": [owner]}}));
+        inventory
     };
-    only(&owned("v0"), Sign::Wrong, "1 objects name an owner at v0, which is gone");
+    only(&owned("v0"), Level::Error, "1 objects name an owner at v0, which is gone");
     assert_eq!(said(&audited(&owned("v1"))), []);
 }
 
@@ -111,11 +111,11 @@ fn conditions_that_are_not_as_they_should_be() {
         let condition = json!({"type": name, "status": status, "reason": "Why", "message": "words"});
         changed(|crd| crd["status"]["conditions"] = json!([condition]))
     };
-    only(&with("Established", "False"), Sign::Wrong, "is not Established (Why: words)");
-    only(&with("NamesAccepted", "False"), Sign::Wrong, "is not NamesAccepted");
-    only(&with("NonStructuralSchema", "True"), Sign::Wrong, "not structural");
-    only(&with("Terminating", "True"), Sign::Wrong, "being deleted");
-    only(&with("KubernetesAPIApprovalPolicyConformant", "False"), Sign::Mind, "protected group");
+    only(&with("Established", "False"), Level::Error, "is not Established (Why: words)");
+    only(&with("NamesAccepted", "False"), Level::Error, "is not NamesAccepted");
+    only(&with("NonStructuralSchema", "True"), Level::Error, "not structural");
+    only(&with("Terminating", "True"), Level::Error, "being deleted");
+    only(&with("KubernetesAPIApprovalPolicyConformant", "False"), Level::Warning, "protected group");
     for (name, status) in [
         ("Established", "True"),
         ("NonStructuralSchema", "False"),
@@ -124,17 +124,17 @@ fn conditions_that_are_not_as_they_should_be() {
     ] {
         assert_eq!(said(&audited(&with(name, status))), [], "{name}");
     }
-    only(&changed(|crd| crd["status"]["conditions"] = json!([])), Sign::Unseen, "no conditions");
+    only(&changed(|crd| crd["status"]["conditions"] = json!([])), Level::Unknown, "no conditions");
 }
 
 #[test]
 fn kinds_that_were_not_looked_at() {
-    let unseen = |why: Unseen| Holding { unseen: Some(why), ..changed(|_| ()) };
-    let audited = only(&unseen(Unseen::Forbidden("may not".into())), Sign::Unseen, "not looked at: may not");
+    let not_read = |why: NotRead| CrdInventory { not_read: Some(why), ..changed(|_| ()) };
+    let audited = only(&not_read(NotRead::Forbidden("may not".into())), Level::Unknown, "not read: may not");
     assert_eq!(audited.objects, None);
-    only(&unseen(Unseen::Broken("500".into())), Sign::Wrong, "cannot be listed: 500");
-    only(&unseen(Unseen::Elsewhere("none".into())), Sign::Unseen, "not looked at: none");
-    only(&written(&json!({"metadata": {"name": "a"}})), Sign::Unseen, "--show-managed-fields");
+    only(&not_read(NotRead::Broken("500".into())), Level::Error, "cannot be listed: 500");
+    only(&not_read(NotRead::Unavailable("none".into())), Level::Unknown, "not read: none");
+    only(&written(&json!({"metadata": {"name": "a"}})), Level::Unknown, "--show-managed-fields");
 }
 
 #[test]
@@ -144,8 +144,8 @@ fn a_crd_that_serves_or_stores_nothing() {
             crd["spec"]["versions"][version]["served"] = json!(false);
         }
     });
-    only(&unserved, Sign::Wrong, "no version is served");
-    only(&changed(|crd| crd["spec"]["versions"] = json!([])), Sign::Wrong, "no version is the storage version");
+    only(&unserved, Level::Error, "no version is served");
+    only(&changed(|crd| crd["spec"]["versions"] = json!([])), Level::Error, "no version is the storage version");
 }
 
 mod webhooks {
@@ -167,7 +167,7 @@ mod webhooks {
         STANDARD.encode(days.iter().map(pem).collect::<String>())
     }
 
-    fn called(change: impl FnOnce(&mut Value)) -> Holding {
+    fn called(change: impl FnOnce(&mut Value)) -> CrdInventory {
         changed(|crd| {
             crd["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
                 "clientConfig": {"service": {"namespace": "system", "name": "hook"}, "caBundle": bundle(&[400])}}});
@@ -175,7 +175,7 @@ mod webhooks {
         })
     }
 
-    fn at(url: &str) -> Holding {
+    fn at(url: &str) -> CrdInventory {
         let url = url.to_owned();
         called(|hook| hook["clientConfig"] = json!({"url": url, "caBundle": bundle(&[400])}))
     }
@@ -190,30 +190,30 @@ mod webhooks {
     #[test]
     fn bundles() {
         let with = |bundle: Value| called(|hook| hook["clientConfig"]["caBundle"] = bundle);
-        only(&with(Value::Null), Sign::Wrong, "there is no caBundle");
-        only(&with(json!("Cg==")), Sign::Wrong, "there is no caBundle");
-        only(&with(json!("%")), Sign::Wrong, "is not base64");
-        only(&with(json!(STANDARD.encode("hello"))), Sign::Wrong, "holds no PEM certificate");
-        only(&with(json!(bundle(&[-1]))), Sign::Wrong, "expired on 2026-01-14");
-        only(&with(json!(bundle(&[-1, 400]))), Sign::Mind, "expired on 2026-01-14");
-        only(&with(json!(bundle(&[30]))), Sign::Mind, "in 30 days");
+        only(&with(Value::Null), Level::Error, "there is no caBundle");
+        only(&with(json!("Cg==")), Level::Error, "there is no caBundle");
+        only(&with(json!("%")), Level::Error, "is not base64");
+        only(&with(json!(STANDARD.encode("hello"))), Level::Error, "holds no PEM certificate");
+        only(&with(json!(bundle(&[-1]))), Level::Error, "expired on 2026-01-14");
+        only(&with(json!(bundle(&[-1, 400]))), Level::Warning, "expired on 2026-01-14");
+        only(&with(json!(bundle(&[30]))), Level::Warning, "in 30 days");
         assert_eq!(said(&audited(&with(json!(bundle(&[31]))))), []);
         let bare = called(|hook| hook["clientConfig"] = json!({"url": "https://hook.example.com/"}));
-        only(&bare, Sign::Mind, "authorities of each API server's machine");
+        only(&bare, Level::Warning, "authorities of each API server's machine");
     }
 
     #[test]
     fn addresses() {
-        only(&at("http://hook.example.com/"), Sign::Wrong, "not https");
+        only(&at("http://hook.example.com/"), Level::Error, "not https");
         for url in ["https://localhost/x", "https://127.0.0.1:9443", "https://[::1]:9443/x"] {
-            only(&at(url), Sign::Mind, "own machine");
+            only(&at(url), Level::Warning, "own machine");
         }
         let audited = audited(&at("https://user:word@hook.example.com:9443/path?token=secret"));
         assert_eq!(said(&audited), []);
         assert!(audited.facts.iter().any(|fact| fact.text.ends_with("at hook.example.com:9443")), "{audited:?}");
         only(
             &called(|hook| hook["clientConfig"] = json!({"caBundle": bundle(&[400])})),
-            Sign::Wrong,
+            Level::Error,
             "without a service",
         );
     }
@@ -221,8 +221,8 @@ mod webhooks {
     #[test]
     fn review_versions() {
         let with = |versions: Value| called(|hook| hook["conversionReviewVersions"] = versions);
-        only(&with(json!(["v1beta1"])), Sign::Mind, "[v1beta1], without v1");
-        only(&with(json!(["v7"])), Sign::Wrong, "speak none of them");
+        only(&with(json!(["v1beta1"])), Level::Warning, "[v1beta1], without v1");
+        only(&with(json!(["v7"])), Level::Error, "speak none of them");
         assert_eq!(said(&audited(&with(json!(["v1beta1", "v1"])))), []);
     }
 }

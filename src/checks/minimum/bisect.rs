@@ -9,7 +9,7 @@ pub struct Search {
     asked: usize,
 }
 
-/// What is known in the end.
+/// The result of a bisection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bound {
     /// The lowest from which on everything that was asked is good; none where the last one is bad.
@@ -36,7 +36,7 @@ impl Search {
         Self { answers: vec![None; count], guess: guess.filter(|guess| *guess < count), asked: 0 }
     }
 
-    /// What to ask now; nothing where the answer is known or enough was asked.
+    /// Returns what to ask now; nothing where the answer is known or enough was asked.
     pub fn next(&self) -> Option<usize> {
         let count = self.answers.len();
         let left = most_questions(count).checked_sub(self.asked).filter(|left| *left > 0)?;
@@ -57,7 +57,8 @@ impl Search {
         Some(self.pivot(low, high, left))
     }
 
-    /// What to ask of `low..high`, nearest to the guess as long as the questions that are left suffice for either half.
+    /// Returns what to ask of `low..high`, nearest to the guess as long as the questions that are left suffice for
+    /// either half.
     fn pivot(&self, low: usize, high: usize, left: usize) -> usize {
         let middle = low + (high - low) / 2;
         let most = 1_usize.checked_shl(u32::try_from(left - 1).unwrap_or(u32::MAX)).map_or(usize::MAX, |all| all - 1);
@@ -86,8 +87,8 @@ impl Search {
         best.map(|(from, to)| from + (to - from) / 2)
     }
 
-    /// What came of a question. What is known already is not counted again.
-    pub fn tell(&mut self, index: usize, good: bool) {
+    /// Records an answer. What is known already is not counted again.
+    pub fn record(&mut self, index: usize, good: bool) {
         if let Some(answer) = self.answers.get_mut(index)
             && answer.replace(good).is_none()
         {
@@ -95,12 +96,12 @@ impl Search {
         }
     }
 
-    /// How many questions were answered.
-    pub fn asked(&self) -> usize {
+    /// Returns how many questions were answered.
+    pub fn answered(&self) -> usize {
         self.asked
     }
 
-    /// What is known by now.
+    /// Returns what is known by now.
     pub fn bound(&self) -> Bound {
         let all = || self.answers.iter().enumerate();
         let below = all().filter(|(_, answer)| **answer == Some(false)).map(|(index, _)| index).next_back();
@@ -130,7 +131,7 @@ mod tests {
         while let Some(index) = search.next() {
             assert!(!asked.contains(&index), "{index} was asked twice");
             asked.push(index);
-            search.tell(index, truth[index]);
+            search.record(index, truth[index]);
         }
         (search, asked)
     }
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!(search(&truth, Some(4)).1[..2], [7, 4]);
         let (search, asked) = search(&[false, false, true, true], Some(2));
         assert_eq!(asked, [3, 2, 1]);
-        assert_eq!(search.asked(), 3);
+        assert_eq!(search.answered(), 3);
     }
 
     #[test]
@@ -184,10 +185,10 @@ mod tests {
     #[test]
     fn answers_that_are_known_are_not_asked_for() {
         let mut search = Search::new(2, None);
-        search.tell(1, true);
-        search.tell(0, false);
-        search.tell(0, false);
-        assert_eq!((search.next(), search.asked()), (None, 2));
+        search.record(1, true);
+        search.record(0, false);
+        search.record(0, false);
+        assert_eq!((search.next(), search.answered()), (None, 2));
     }
 
     proptest! {
@@ -209,7 +210,7 @@ mod tests {
             let (search, asked) = search(&truth, Some(guess));
             prop_assert!(asked.len() <= most_questions(truth.len()));
             let bound = search.bound();
-            prop_assert_eq!(bound.untested.len() + search.asked(), truth.len());
+            prop_assert_eq!(bound.untested.len() + search.answered(), truth.len());
             // What is claimed was seen.
             prop_assert!(bound.lowest.is_none_or(|lowest| truth[lowest] && asked.contains(&lowest)));
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::subject::Crd;
 
-/// What a server sets, what points to other objects of the same cluster, and what is there twice.
+/// Metadata that a server sets, that points to other objects of the same cluster, or that is there twice.
 const SET: [&str; 10] = [
     "managedFields",
     "uid",
@@ -20,14 +20,14 @@ const SET: [&str; 10] = [
 
 /// An object that was taken as a sample.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Taken {
+pub struct SampleFile {
     /// The name of its file.
     pub file: String,
     /// The object.
     pub object: Value,
 }
 
-impl Taken {
+impl SampleFile {
     /// Makes a sample of an object. With a number it also loses its names, labels and annotations.
     pub fn of(crd: &Crd, object: &Value, anonymous: Option<usize>) -> Self {
         let version = object["apiVersion"].as_str().and_then(|text| Some(text.rsplit_once('/')?.1)).unwrap_or_default();
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_sample_has_no_secrets_and_nothing_that_a_server_set() {
-        let taken = Taken::of(&crd(), &object(), None);
+        let taken = SampleFile::of(&crd(), &object(), None);
         assert_eq!(taken.file, "widget_n_..-shop.json");
         let wanted = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "../shop", "namespace": "n",
             "labels": {"team": "blue"}, "annotations": {"note": "kept"}, "finalizers": ["example.com/x"]},
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn an_anonymous_sample_has_no_name_of_its_own() {
-        let taken = Taken::of(&crd(), &object(), Some(2));
+        let taken = SampleFile::of(&crd(), &object(), Some(2));
         assert_eq!(
             (taken.file.as_str(), &taken.object["metadata"]),
             ("widget_sample-2.json", &json!({"name": "sample-2"}))

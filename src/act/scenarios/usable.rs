@@ -1,0 +1,110 @@
+//! Which objects scenarios can write and read at every version.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::converter::Converter;
+use crate::converter::endpoint::Endpoint;
+use crate::evidence::{LeftOut, LeftOutReason};
+use crate::subject::Crd;
+use crate::subject::objects::Planned;
+use crdproof_schema::kubernetes::{KubeVersion, label_value, qualified_name};
+use crdproof_schema::structural::Validator;
+
+/// Splits objects into those that are valid at their version, that the converter takes to every version and back, and that
+/// are valid there; and the others. One object that cannot be converted makes every list of its kind fail, and one that is
+/// not valid anywhere makes every rewrite fail, so that nothing else could be seen.
+pub(super) async fn usable(
+    crd: &Crd,
+    kubernetes: KubeVersion,
+    converter: Option<&Arc<dyn Endpoint>>,
+    objects: Vec<Planned>,
+) -> (Vec<Planned>, Vec<LeftOut>) {
+    let (crd, endpoint, all) = (crd.clone(), converter.map(Arc::clone), objects.clone());
+    let split = tokio::task::spawn_blocking(move || {
+        let validators = crd.versions.iter().filter_map(|version| {
+            let schema = version.schema.as_ref()?;
+            Some((version.name.as_str(), Validator::new(schema, kubernetes)))
+        });
+        let judge = Judge {
+            crd: &crd,
+            converter: endpoint.as_deref().map(|endpoint| Converter::with_endpoint(&crd, endpoint)),
+            validators: validators.collect(),
+        };
+        let (mut usable, mut left_out) = (Vec::new(), Vec::new());
+        for planned in all {
+            match judge.objection(&planned) {
+                None => usable.push(planned),
+                Some(Objection { reason, path, why }) => {
+                    let Planned { version, name, is_sample, .. } = planned;
+                    left_out.push(LeftOut { version, name, is_sample, reason, path, why });
+                }
+            }
+        }
+        (usable, left_out)
+    });
+    // A converter that panics is seen by the scenarios themselves.
+    split.await.unwrap_or((objects, Vec::new()))
+}
+
+struct Judge<'a> {
+    crd: &'a Crd,
+    converter: Option<Converter<'a>>,
+    validators: BTreeMap<&'a str, Validator<'a>>,
+}
+
+/// Why an object is left out.
+struct Objection {
+    reason: LeftOutReason,
+    path: Option<String>,
+    why: String,
+}
+
+impl Judge<'_> {
+    fn objection(&self, planned: &Planned) -> Option<Objection> {
+        let mut object = planned.object.clone();
+        if let Some(status) = &planned.status {
+            object["status"] = status.clone();
+        }
+        self.violation(&planned.version, &object, LeftOutReason::NotValid).or_else(|| {
+            let names = self.crd.versions.iter().map(|version| version.name.as_str());
+            names.filter(|name| *name != planned.version).find_map(|to| self.conversion(planned, &object, to))
+        })
+    }
+
+    /// Converts an object to a version and back, as API servers do that serve it there.
+    fn conversion(&self, planned: &Planned, object: &Value, to: &str) -> Option<Objection> {
+        let converter = self.converter.as_ref()?;
+        let refused = |why| Some(Objection { reason: LeftOutReason::NotConverted, path: None, why });
+        let there = match converter.convert(object, &planned.version, to) {
+            Ok(there) => there,
+            Err(why) => return refused(why),
+        };
+        if let Some(objection) = wrong_label(there.served()) {
+            return Some(objection);
+        }
+        let reason = LeftOutReason::NotValidAt(to.to_owned());
+        self.violation(to, there.served(), reason)
+            .or_else(|| converter.convert(there.served(), to, &planned.version).err().and_then(refused))
+    }
+
+    fn violation(&self, version: &str, object: &Value, reason: LeftOutReason) -> Option<Objection> {
+        let validator = self.validators.get(version)?;
+        let violations = validator.validate(&validator.filled(object)).violations;
+        let violation = violations.into_iter().find(|violation| !violation.is_remark())?;
+        Some(Objection { reason, path: violation.path(), why: violation.message })
+    }
+}
+
+/// API servers refuse answers whose labels are not valid, and with them the whole list.
+fn wrong_label(object: &Value) -> Option<Objection> {
+    let labels = object["metadata"]["labels"].as_object()?;
+    labels.iter().find_map(|(key, value)| {
+        let why = qualified_name(key).and_then(|()| label_value(value.as_str().unwrap_or_default())).err()?;
+        let why = format!("the label {key} has the value {value}, which API servers refuse: {why}");
+        let path = Some(format!(".metadata.labels.{key}"));
+        Some(Objection { reason: LeftOutReason::NotConverted, path, why })
+    })
+}

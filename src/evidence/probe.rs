@@ -1,0 +1,22 @@
+//! What a probe of a server showed.
+
+use serde::Serialize;
+
+/// The result of a probe.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "result", content = "observed")]
+pub enum ProbeResult {
+    /// The server behaves correctly: what was observed.
+    Good(String),
+    /// The server has the defect: what was observed.
+    Bad(String),
+    /// The probe cannot decide on this server, and why.
+    Unclear(String),
+}
+
+impl ProbeResult {
+    /// Returns `Good` or `Bad` with what was observed.
+    pub fn of(good: bool, observed: impl Into<String>) -> Self {
+        if good { Self::Good(observed.into()) } else { Self::Bad(observed.into()) }
+    }
+}

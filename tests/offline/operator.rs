@@ -1,0 +1,24 @@
+//! The example operator: a crate of its own, whose tests use the library as its authors would.
+
+use std::process::Command;
+
+use crate::cli::repository;
+
+#[test]
+fn the_tests_of_the_example_operator_pass() {
+    let own = std::env::current_exe().unwrap();
+    // Dependencies are compiled already: this test is <target>/debug/deps/offline-….
+    let target = own.ancestors().nth(3).unwrap();
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["test", "--quiet", "--locked", "--test", "conversion", "--manifest-path"]);
+    command.arg(repository().join("examples/operator/Cargo.toml")).env("CARGO_TARGET_DIR", target);
+    // What cargo tells tests would make it build everything anew.
+    for (name, _) in
+        std::env::vars().filter(|(name, _)| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
+    {
+        command.env_remove(name);
+    }
+    let output = command.output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("4 passed"), "{said}");
+}

@@ -1,0 +1,64 @@
+//! Webhooks that are slow, or whose answers depend on luck: a run ends in time, and says what it tried.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crdproof::converter::proxy::{Call, Reply};
+use serde_json::Value;
+
+use crate::webhook::{broken, judged_with, right};
+
+/// How long objects are tried here. The default is longer, and ends a run in the same way.
+const TIME: Duration = Duration::from_secs(4);
+
+/// The first batches of both versions are tried whatever the time, and every finding is made a little smaller.
+const MORE: Duration = Duration::from_secs(80);
+
+fn objects(call: &Call) -> u32 {
+    let review: Value = serde_json::from_slice(&call.body).unwrap_or_default();
+    review["request"]["objects"].as_array().map_or(0, |objects| u32::try_from(objects.len()).unwrap())
+}
+
+#[test]
+fn a_webhook_that_takes_20_ms_for_an_object_ends_in_time_and_says_what_was_tried() {
+    assert!(crdproof::run::DEFAULT_TIME > TIME);
+    let start = Instant::now();
+    let slow = |call: Call| {
+        std::thread::sleep(Duration::from_millis(20) * objects(&call));
+        right(&call)
+    };
+    // How long answers take has a check of its own.
+    let ended = judged_with(slow, &["--time", "4s", "--except", "webhook/within-budget"])
+        .says(0, &["converted: v1→v2", "not tried: ", "the search ended early (--time sets its limit)"]);
+    assert!(start.elapsed() < TIME + MORE, "{:?}", start.elapsed());
+    let untried = ended.json()["conversions"][0]["untried"].as_u64().unwrap();
+    assert!((1..2000).contains(&untried), "{untried} objects were not tried");
+}
+
+#[test]
+fn a_racy_webhook_ends_in_time_and_is_accused_of_it() {
+    let start = Instant::now();
+    let calls = AtomicUsize::new(0);
+    let racy = move |call: Call| {
+        let mut reply = right(&call);
+        // As if another thread had written to the answer.
+        if calls.fetch_add(1, Ordering::Relaxed) % 3 == 2
+            && let Ok(mut answer) = serde_json::from_slice::<Value>(&reply.body)
+            && let Some(object) = answer["response"]["convertedObjects"].get_mut(0)
+        {
+            object["spec"] = Value::Null;
+            reply = Reply::json(&answer);
+        }
+        reply
+    };
+    let ended = judged_with(racy, &["--time", "4s"]).says(1, &["converted: v1→v2"]);
+    assert!(start.elapsed() < TIME + MORE, "{:?}", start.elapsed());
+    let broken = broken(&ended);
+    assert!(broken.iter().any(|check| check == "converter/deterministic"), "{broken:?}");
+}
+
+#[test]
+fn whoever_has_the_time_has_tried_everything() {
+    let ended = judged_with(|call| right(&call), &["--objects", "200"]).says(0, &[]);
+    assert!(!ended.stderr.contains("not tried"), "{}", ended.stderr);
+}
