@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::body::{Bytes, Incoming};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
@@ -22,12 +22,23 @@ use crdproof_envtest::{ClusterError, Pair};
 
 /// More than an API server ever sends: its own limit for a request is 3 MiB, for a list of objects to
 /// convert there is none, so this is generous.
-const LONGEST_BODY: usize = 256 << 20;
+const LONGEST_BODY: usize = 64 << 20;
 
-/// How long a client may take to shake hands.
+/// The number of bytes of bodies that are held at once: one of the longest, or several others. A body that is
+/// being answered takes its length about three times (itself, parsed, the response), so this bounds the memory.
+const BODIES: usize = LONGEST_BODY;
+
+/// The timeouts for a client to send the head of a request, and its body.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The number of connections that are served at once. More wait to be accepted; idle ones are closed soon.
+const CONNECTIONS: usize = 1000;
+
+/// The timeout of a client's handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// How long connections may take to finish what they are at.
+/// The timeout for connections to finish.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The accepting task; dropped, it ends, and with it every connection.
@@ -66,11 +77,12 @@ pub(super) async fn start(
     let handle = tokio::spawn(async move {
         // Connections live in here, so that they end with it.
         let mut connections = tokio::task::JoinSet::new();
+        let server = Server { handler, bodies: Arc::new(Semaphore::new(BODIES)) };
         loop {
             tokio::select! {
-                accepted = listener.accept() => match accepted {
+                accepted = listener.accept(), if connections.len() < CONNECTIONS => match accepted {
                     Ok((stream, _)) => {
-                        connections.spawn(connection(stream, acceptor.clone(), Arc::clone(&handler), ended.clone()));
+                        connections.spawn(connection(stream, acceptor.clone(), server.clone(), ended.clone()));
                     }
                     // Out of files, mostly; another connection's end helps.
                     Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -99,18 +111,23 @@ fn acceptor(pair: &Pair) -> Result<TlsAcceptor, String> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Serves one connection. How it ends is the client's affair.
-async fn connection(
-    stream: TcpStream,
-    acceptor: TlsAcceptor,
+/// The state that all connections share.
+#[derive(Clone)]
+struct Server {
     handler: Arc<dyn Handler>,
-    mut ending: watch::Receiver<bool>,
-) {
+    /// The bytes of bodies that may still be held.
+    bodies: Arc<Semaphore>,
+}
+
+/// Serves one connection. How it ends is the client's affair.
+async fn connection(stream: TcpStream, acceptor: TlsAcceptor, server: Server, mut ending: watch::Receiver<bool>) {
     // Small answers must not wait for more to come.
     let _ = stream.set_nodelay(true);
     let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await else { return };
-    let service = hyper::service::service_fn(|request| respond(request, Arc::clone(&handler)));
-    let builder = auto::Builder::new(TokioExecutor::new());
+    let service = hyper::service::service_fn(|request| respond(request, server.clone()));
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+    builder.http2().timer(TokioTimer::new()).keep_alive_interval(HEAD_TIMEOUT).keep_alive_timeout(HEAD_TIMEOUT);
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => {}
@@ -122,18 +139,36 @@ async fn connection(
     }
 }
 
-async fn respond(request: Request<Incoming>, handler: Arc<dyn Handler>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn respond(request: Request<Incoming>, server: Server) -> Result<Response<Full<Bytes>>, Infallible> {
     let (parts, body) = request.into_parts();
-    let reply = match Limited::new(body, LONGEST_BODY).collect().await {
-        Ok(body) => {
+    // One of unknown length may be as long as any.
+    let length = body.size_hint().upper().and_then(|length| usize::try_from(length).ok()).unwrap_or(LONGEST_BODY);
+    let length = length.min(LONGEST_BODY);
+    // Held until it is answered. The semaphore is never closed.
+    let _held = server.bodies.acquire_many(u32::try_from(length).unwrap_or(u32::MAX)).await;
+    let reply = match tokio::time::timeout(BODY_TIMEOUT, read(body, length)).await {
+        Ok(Ok(body)) => {
             let path = parts.uri.path_and_query().map_or_else(|| "/".into(), ToString::to_string);
-            let call = Call { method: parts.method.to_string(), path, body: body.to_bytes().to_vec() };
-            handler.answer(call).await
+            let call = Call { method: parts.method.to_string(), path, body };
+            server.handler.answer(call).await
         }
-        Err(error) => Reply::text(413, format!("the request's body cannot be read: {error}")),
+        Ok(Err(error)) => Reply::text(413, format!("the request's body cannot be read: {error}")),
+        Err(_) => Reply::text(408, format!("the request's body did not come within {} s", BODY_TIMEOUT.as_secs())),
     };
     let response = Response::builder().status(reply.status).header("content-type", reply.content_type);
     let whole = response.body(Full::new(Bytes::from(reply.body)));
     // Only a status out of range cannot be said.
     Ok(whole.unwrap_or_else(|_| Response::new(Full::new(Bytes::from_static(b"no such status")))))
+}
+
+/// Reads a body of about that length into one buffer; collecting its frames first would hold it twice.
+async fn read(body: Incoming, length: usize) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
+    let mut body = Limited::new(body, LONGEST_BODY);
+    let mut bytes = Vec::with_capacity(length);
+    while let Some(frame) = body.frame().await {
+        if let Some(data) = frame?.data_ref() {
+            bytes.extend_from_slice(data);
+        }
+    }
+    Ok(bytes)
 }
