@@ -16,9 +16,10 @@ fn main() -> io::Result<()> {
         let output = Command::new(&program).args(command).arg("--help").env_remove("COLUMNS").output();
         output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
     };
-    fs::create_dir_all(root.join("docs/checks"))?;
     for (path, text) in pages::pages(read, &help) {
-        fs::write(root.join(path), text)?;
+        let path = root.join(path);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::write(path, text)?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Pages out of the registry, the types and the help.
 
+#[path = "check_pages.rs"]
+mod check_pages;
 #[path = "keys.rs"]
 mod keys;
 #[path = "reference.rs"]
@@ -8,7 +10,6 @@ mod reference;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crdproof::checks::{self, Check, Need};
 use crdproof::report::Report;
 use crdproof::run::SuiteFile;
 use crdproof::subject::SubjectFile;
@@ -29,87 +30,13 @@ pub(crate) fn pages(read: impl Fn(&str) -> String, help: &dyn Fn(&[&str]) -> Str
         pages.insert(path.into(), reference::with_suites(&page));
     }
     pages.insert("docs/commands.md".into(), reference::commands(help));
-    pages.insert("docs/checks/README.md".into(), index());
-    for family in checks::families() {
-        pages.insert(format!("docs/checks/{family}.md"), page(family));
-    }
+    pages.extend(check_pages::pages(&read));
     pages.insert("docs/features.md".into(), features());
     pages.insert("docs/server-defects.md".into(), server_defects());
     // Editors read it at the address that `crdproof init` writes.
     let schema = schema_for!(SubjectFile).to_value();
     pages.insert("docs/subject-file.schema.json".into(), format!("{schema:#}\n"));
     pages
-}
-
-/// What each family is about.
-fn about(family: &str) -> &'static str {
-    match family {
-        "manifest" => "The CRD documents alone: what an API server would refuse, and what it accepts and users regret.",
-        "upgrade" => "An old state of the CRDs against a new one: what breaks for those who have objects and clients.",
-        "converter" => "The converter as a function: what goes to another version comes back whole.",
-        "webhook" => "The conversion webhook as an endpoint.",
-        "serving" => "What clients of every version see on an API server.",
-        "storage" => "What is stored, and how it gets from one version to the next.",
-        "apply" => "Who owns which field, across versions.",
-        "resilience" => "What happens when the converter is slow, wrong or away.",
-        _ => "Known defects and limits of API servers.",
-    }
-}
-
-fn of(family: &str) -> impl Iterator<Item = &'static Check> {
-    checks::ALL.iter().copied().filter(move |check| check.family() == family)
-}
-
-fn index() -> String {
-    let mut text =
-        "# Checks\n\nWritten by `scripts/generate-docs` from the registry; `crdproof explain ID` says the same.\n\
-                    A check names the guarantee, not the defect.\n"
-            .to_owned();
-    for family in checks::families() {
-        let _ = write!(text, "\n## [{family}]({family}.md)\n\n{}\n\n", about(family));
-        text.push_str("| check | severity | guarantee |\n| --- | --- | --- |\n");
-        for check in of(family) {
-            let _ = writeln!(
-                text,
-                "| [{}]({family}.md#{}) | {} | {} |",
-                check.name(),
-                check.name(),
-                check.severity.as_str(),
-                cell(check.title)
-            );
-        }
-    }
-    text
-}
-
-fn page(family: &str) -> String {
-    let mut text = format!("# The {family} family\n\n{}\n\nWritten by `scripts/generate-docs`.\n", about(family));
-    for check in of(family) {
-        let _ = write!(
-            text,
-            "\n## {}\n\n`{}` · {} · needs {}{}\n\n**Guarantee:** {}.\n\n**Why:** {}\n\n**What to do:** {}.\n",
-            check.name(),
-            check.id,
-            check.severity.as_str(),
-            check.needs.iter().map(|need| needed(*need)).collect::<Vec<_>>().join(", "),
-            check.since.map(|minor| format!(" · from Kubernetes 1.{minor}")).unwrap_or_default(),
-            prose(check.title),
-            prose(check.why),
-            prose(check.help),
-        );
-        text.push_str("\n**Source:**\n\n");
-        for source in check.source {
-            let _ = writeln!(text, "- {}", link(source));
-        }
-    }
-    text
-}
-
-/// Links a source from a page in `docs/checks`.
-fn link(source: &str) -> String {
-    let Some(page) = source.strip_prefix("docs/") else { return format!("<{source}>") };
-    let words = page.replace(".md#", ": ").replace(".md", "").replace('-', " ");
-    format!("[{words}](../{page})")
 }
 
 /// Lists the defects of API servers that `crdproof preflight` knows.
@@ -187,21 +114,6 @@ fn features() -> String {
         let _ = writeln!(text, "| [{what}]({}){note} | {stages} | {older} | {seen} | {gate} |", feature.source);
     }
     text
-}
-
-fn needed(need: Need) -> &'static str {
-    match need {
-        Need::Manifest => "the CRD",
-        Need::Baseline => "a baseline",
-        Need::Samples => "samples",
-        Need::ConversionRuns | Need::Survey => "a converter, and samples or generated objects",
-        Need::FieldMap => "a field map beside the converter",
-        Need::Recorded => "recorded conversions of samples",
-        Need::BaselineConverter => "the converter of the previous release",
-        Need::Exchanges => "a webhook that runs, and samples",
-        Need::Scenario(_) => "an API server",
-        Need::InTreeMigration => "a control plane that migrates (`--in-tree-migration`)",
-    }
 }
 
 /// Returns a page with the part between two lines replaced.

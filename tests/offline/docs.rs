@@ -54,7 +54,7 @@ fn generated_pages_are_current() {
         let path = name(&path);
         assert!(
             !path.starts_with("docs/checks/") || pages.contains_key(&path),
-            "{path} describes no family any more: remove it"
+            "{path} describes no check or family any more: remove it"
         );
     }
 }
