@@ -33,9 +33,10 @@ const BY_COMPLAINT: [&str; 4] = [
 /// The beginning of findings that are about the form of values alone. They have one cause, whatever the field.
 pub(super) const FORM: &str = "change in form, not in meaning";
 
-/// Checks whose findings can be consequences: the families that look at objects on their way through versions, and what a
-/// wrong list of review versions lacks.
-const CONSEQUENCES: [&str; 5] = ["apply/", "converter/", "manifest/review-v1-offered", "serving/", "storage/"];
+/// Checks whose findings can be consequences: the families that look at objects on their way through versions, what a
+/// wrong list of review versions lacks, and a bound for which samples are refused.
+const CONSEQUENCES: [&str; 6] =
+    ["apply/", "converter/", "manifest/review-v1-offered", "manifest/values-possible", "serving/", "storage/"];
 
 /// Returns the position of a check among the causes; everything else comes after them.
 pub(crate) fn cause_rank(check: &str) -> usize {
@@ -150,6 +151,15 @@ mod tests {
         let partial = |why| symptoms("converter/partial-objects-survive", Severity::Error, &[], Some(why));
         assert!(partial("invalid duration …").follow_from(&refused));
         assert!(!partial("spec is missing").follow_from(&refused));
+    }
+
+    #[test]
+    fn a_bound_that_refuses_samples_is_one_cause_with_them() {
+        let samples =
+            symptoms("manifest/samples-valid", Severity::Error, &[".spec.a"], Some("the maximum … is too wide"));
+        let bound = |why| symptoms("manifest/values-possible", Severity::Warning, &[".spec.a"], Some(why));
+        assert!(bound("the maximum … is too wide").follow_from(&samples));
+        assert!(!bound("the minimum … is too wide").follow_from(&samples));
     }
 
     #[test]

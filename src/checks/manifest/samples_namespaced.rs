@@ -1,6 +1,7 @@
 //! Server-side appliers refuse namespaced objects that do not say where they belong.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
+use crate::subject::Sample;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/samples-namespaced",
@@ -17,22 +18,28 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
-    let mut failures = Vec::new();
-    let mut examined = 0;
-    for sample in evidence.subject.samples_of(crd) {
-        examined += 1;
-        let namespace = sample.object["metadata"]["namespace"].as_str().filter(|namespace| !namespace.is_empty());
-        let message = match (crd.is_namespaced(), namespace) {
-            (true, None) => {
-                format!("the sample {} sets no namespace, but {} is namespaced", sample.name(), crd.names.kind)
-            }
-            (false, Some(_)) => {
-                format!("the sample {} sets a namespace, but {} is cluster-wide", sample.name(), crd.names.kind)
-            }
-            _ => continue,
-        };
-        let span = sample.node.nearest("/metadata/namespace").span;
-        failures.push(Failure::new(message).at(span).version(sample.group_version().1));
-    }
-    Verdict::from_failures(failures, examined)
+    let kind = &crd.names.kind;
+    let samples: Vec<&Sample> = evidence.subject.samples_of(crd).collect();
+    let has_namespace = |sample: &Sample| {
+        sample.object["metadata"]["namespace"].as_str().is_some_and(|namespace| !namespace.is_empty())
+    };
+    let wrong: Vec<&Sample> =
+        samples.iter().copied().filter(|sample| has_namespace(sample) != crd.is_namespaced()).collect();
+    let (sets, scope) =
+        if crd.is_namespaced() { ("no namespace", "namespaced") } else { ("a namespace", "cluster-wide") };
+    let place = |sample: &Sample| sample.node.nearest("/metadata/namespace").span;
+    let message = match wrong.as_slice() {
+        [] => return Verdict::Passed { examined: samples.len() },
+        [sample] => format!("the sample {} sets {sets}, but {kind} is {scope}", sample.name()),
+        several => {
+            let name = |sample: &&Sample| format!("{} ({})", sample.name(), sample.group_version().1);
+            let names: Vec<String> = several.iter().map(name).collect();
+            format!("{} samples set {sets}, but {kind} is {scope}: {}", several.len(), names.join(", "))
+        }
+    };
+    let (first, others) = (wrong[0], &wrong[1..]);
+    // One habit is one finding, however many samples follow it.
+    let failure = Failure::new(message).at(place(first)).version(first.group_version().1).key(sets);
+    let failure = others.iter().fold(failure, |failure, sample| failure.related(place(sample), "and here"));
+    Verdict::from_failures(vec![failure], samples.len())
 }

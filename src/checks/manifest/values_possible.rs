@@ -6,7 +6,7 @@ use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::document::Span;
 use crdproof_schema::kubernetes::KubeVersion;
 use crdproof_schema::structural::{Path, Schema, Type, validate};
-use serde_json::{Number, Value};
+use serde_json::{Number, Value, json};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/values-possible",
@@ -30,11 +30,18 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let Some(schema) = &version.schema else { continue };
         schema.walk(&mut |path, node| {
             examined += 1;
-            for (message, span) in bounds(node).into_iter().chain(values(node)).chain(required(path, node)) {
+            let failure = |(message, span): (String, Span)| {
                 let clause =
                     message.replacen("admits", "admit", 1).replacen("has", "have", 1).replacen(" its ", " their ", 1);
                 let failure = Failure::new(format!("{path} {message}")).at(span).key(&message).together(clause);
-                failures.push(failure.version(&version.name).path(path));
+                failure.version(&version.name).path(path)
+            };
+            failures.extend(bounds(node).into_iter().chain(values(node)).chain(required(path, node)).map(failure));
+            if let Some(wide) = wide_bounds(node) {
+                // A server refuses every number in these words, also that of a sample: it is one cause.
+                let refusal = validate(node, &json!(0), KubeVersion::NEWEST).violations.into_iter().next();
+                let complaint = refusal.map(|refusal| refusal.message).unwrap_or_default();
+                failures.push(failure(wide).complaint(&complaint));
             }
         });
     }
@@ -65,7 +72,6 @@ fn bounds(node: &Schema) -> Vec<(String, Span)> {
     .into_iter()
     .filter(|(.., broken)| *broken)
     .map(|(low, high, _)| (format!("admits no value: {low} and {high} leave no room"), node.keyword_span(low)))
-    .chain(wide_bounds(node))
     .collect()
 }
 
