@@ -136,7 +136,7 @@ fn never(reach: &Reach) -> Option<String> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    Some(format!("never seen non-default at {}: {}{more}", reach.version, named.join(", ")))
+    Some(format!("converted objects of {} never had, beyond defaults: {}{more}", reach.version, named.join(", ")))
 }
 
 /// Returns what there was no time for.
@@ -184,7 +184,10 @@ mod tests {
         assert_eq!(shown.rows[1], Row { from: "v2".into(), cells: vec!["20 (3 refused)".into(), "–".into()] });
         let fields = ".spec.f0, .spec.f1, .spec.f2, .spec.f3, .spec.f4, .spec.f5";
         let untried = "not tried: 4 objects; the search ended early (--time sets its limit)";
-        assert_eq!(shown.never, [untried.to_owned(), format!("never seen non-default at v2: {fields} and 3 more")]);
+        assert_eq!(
+            shown.never,
+            [untried.to_owned(), format!("converted objects of v2 never had, beyond defaults: {fields} and 3 more")]
+        );
         assert_eq!(shown.timings[0].line(), "1 object: p50 840 µs, p90 1.2 ms, p99 2.0 s");
         assert!(shown.odd);
     }
