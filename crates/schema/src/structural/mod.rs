@@ -7,6 +7,7 @@
 mod admit;
 pub mod compare;
 mod default;
+mod digest;
 mod format;
 mod canonical;
 mod lists;

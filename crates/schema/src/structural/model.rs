@@ -182,6 +182,8 @@ pub struct Schema {
     pub map_type: Option<String>,
     /// `x-kubernetes-validations`.
     pub rules: Vec<Rule>,
+    /// The digest of everything that was read. `None` where the schema was not read, or was changed since.
+    pub(super) digest: Option<u64>,
 }
 
 impl Schema {
@@ -224,7 +226,14 @@ impl Schema {
             list_map_keys: Vec::new(),
             map_type: None,
             rules: Vec::new(),
+            digest: None,
         }
+    }
+
+    /// Returns whether another schema was read from the same keywords and values, wherever they stand. False where that
+    /// cannot be told.
+    pub(super) fn says_the_same_as(&self, other: &Self) -> bool {
+        self.digest.is_some() && self.digest == other.digest
     }
 
     /// Returns the newest release that admits objects with every field. Since Kubernetes 1.36 a bound that does not fit the
@@ -280,13 +289,18 @@ impl Schema {
 
     /// The schema at a path, to be changed.
     pub fn at_mut(&mut self, path: &Path) -> Option<&mut Schema> {
-        path.steps().iter().try_fold(self, |schema, step| match step {
-            Step::Field(name) if schema.properties.contains_key(name) => schema.properties.get_mut(name),
-            Step::Item => schema.items.as_deref_mut(),
-            Step::Field(_) | Step::Value => match &mut schema.additional {
-                Some(Additional::Schema(values)) => Some(&mut **values),
-                Some(Additional::Allowed(_)) | None => None,
-            },
+        self.digest = None;
+        path.steps().iter().try_fold(self, |schema, step| {
+            let part = match step {
+                Step::Field(name) if schema.properties.contains_key(name) => schema.properties.get_mut(name),
+                Step::Item => schema.items.as_deref_mut(),
+                Step::Field(_) | Step::Value => match &mut schema.additional {
+                    Some(Additional::Schema(values)) => Some(&mut **values),
+                    Some(Additional::Allowed(_)) | None => None,
+                },
+            }?;
+            part.digest = None;
+            Some(part)
         })
     }
 

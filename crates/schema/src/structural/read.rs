@@ -2,6 +2,7 @@
 
 use serde_json::Number;
 
+use super::digest::digest;
 use super::{Additional, Keyword, Malformed, Pattern, Rule, Schema, Type};
 use crate::document::{Entry, Kind, Node};
 
@@ -16,6 +17,7 @@ impl Schema {
         for entry in node.entries() {
             schema.take(entry);
         }
+        schema.digest = Some(digest(node, &schema));
         schema
     }
 

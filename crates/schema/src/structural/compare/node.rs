@@ -23,6 +23,10 @@ pub(super) struct Scene<'a> {
 impl Scene<'_> {
     /// Lists every difference of this node and what is below it.
     pub(super) fn compare(mut self) {
+        // Most of a CRD is as it was. What is equal below this node has no difference, wherever it is required or used.
+        if self.old.says_the_same_as(self.new) {
+            return;
+        }
         self.keywords();
         self.default();
         if !self.shape() {
