@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::document::Span;
 use crdproof_schema::kubernetes::KubeVersion;
-use crdproof_schema::structural::{Path, Schema, Type, validate};
+use crdproof_schema::structural::{Path, Schema, Type, Validator, validate};
 use serde_json::{Number, Value, json};
 
 pub(crate) const CHECK: Check = Check {
@@ -100,11 +100,12 @@ fn compare(left: &Number, right: &Number) -> Option<Ordering> {
 
 /// Values of an enum that the rest of the schema refuses.
 fn values(node: &Schema) -> Option<(String, Span)> {
+    let all = node.enumeration.as_ref()?;
+    let validator = Validator::new(node, KubeVersion::NEWEST);
     let refused = |value: &&Value| {
-        let violations = validate(node, value, KubeVersion::NEWEST).violations;
+        let violations = validator.validate(value).violations;
         !value.is_null() && violations.iter().any(|violation| violation.keyword != "x-kubernetes-validations")
     };
-    let all = node.enumeration.as_ref()?;
     let refused: Vec<String> = all.iter().filter(refused).map(Value::to_string).collect();
     let message = match refused.len() {
         0 => return None,

@@ -265,6 +265,15 @@ impl Schema {
         self.preserve_unknown_fields == Some(true)
     }
 
+    /// Returns whether there are rules at this node or below it.
+    pub fn has_rules(&self) -> bool {
+        !self.rules.is_empty()
+            || self.properties.values().any(Self::has_rules)
+            || self.items.as_deref().is_some_and(Self::has_rules)
+            || self.values().is_some_and(Self::has_rules)
+            || self.junctors().any(Self::has_rules)
+    }
+
     /// The schema of every map value, where there is one.
     pub fn values(&self) -> Option<&Schema> {
         match &self.additional {

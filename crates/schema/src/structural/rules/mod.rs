@@ -107,6 +107,10 @@ impl Ratchet<'_> {
 impl<'a> Rules<'a> {
     /// Compiles all rules; `None` where there are none.
     pub(super) fn compile(schema: &'a Schema, kubernetes: KubeVersion) -> Option<Self> {
+        // Most schemas have none, and an engine with all its functions takes time to set up.
+        if !schema.has_rules() {
+            return None;
+        }
         let mut engine = Engine::new(kubernetes);
         let root = Node::compile(schema, schema, true, 0, &mut engine)?;
         engine.seal();
