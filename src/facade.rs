@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::checks::Severity;
-use crate::converter::endpoint::{Function, Request, Stand};
-use crate::converter::{Means, Opened, review};
+use crate::converter::endpoint::{Function, ReplacementEndpoint, Request};
+use crate::converter::{ConverterResources, SubjectEndpoints, review};
 use crate::report::{Report, Style, counterexample, terminal};
 use crate::run::{Options, RunError, Selection, Servers, Settings, execute, plan};
 use crate::subject::Subject;
@@ -127,7 +127,7 @@ impl Checker {
                 Err(why) => (400, why.as_bytes().to_vec()),
             }
         };
-        self.settings.endpoint = Some(Stand(Arc::new(Function(answer))));
+        self.settings.endpoint = Some(ReplacementEndpoint(Arc::new(Function(answer))));
         self
     }
 
@@ -162,7 +162,7 @@ impl Checker {
         let matrix = servers.as_ref().map(|servers| servers.matrix(&|_| ())).transpose()?.unwrap_or_default();
         let plan = plan(&self.subject, &self.settings, &matrix);
         let mut options = Options::today();
-        options.endpoint = Opened::with(Means::default());
+        options.endpoint = SubjectEndpoints::with(ConverterResources::default());
         let (ran, _) = execute(&plan, servers.as_ref(), &options, &|_| ())?;
         Ok(ran.report)
     }

@@ -1,4 +1,4 @@
-//! Pages out of the registry, the types and the help.
+//! Pages generated from the registry, the types and the help.
 
 #[path = "keys.rs"]
 mod keys;
@@ -15,8 +15,8 @@ use crdproof::subject::SubjectFile;
 use crdproof_schema::kubernetes::{FEATURES, KubeVersion, Older, RULES, ServerRule, Stages, Weight};
 use schemars::schema_for;
 
-/// All generated pages, by path. `read` returns a page as it is: pages with a table of keys keep what is written by hand.
-/// `help` returns what `crdproof COMMAND --help` prints.
+/// All generated pages, by path. `read` returns the current page: pages with a table of keys keep their handwritten
+/// parts. `help` returns the output of `crdproof COMMAND --help`.
 pub(crate) fn pages(read: impl Fn(&str) -> String, help: &dyn Fn(&[&str]) -> String) -> BTreeMap<String, String> {
     let mut pages = BTreeMap::new();
     let tables = [
@@ -35,13 +35,13 @@ pub(crate) fn pages(read: impl Fn(&str) -> String, help: &dyn Fn(&[&str]) -> Str
     }
     pages.insert("docs/features.md".into(), features());
     pages.insert("docs/server-defects.md".into(), server_defects());
-    // Editors read it at the address that `crdproof init` writes.
+    // Editors load the schema from the address that `crdproof init` writes.
     let schema = schema_for!(SubjectFile).to_value();
     pages.insert("docs/subject-file.schema.json".into(), format!("{schema:#}\n"));
     pages
 }
 
-/// What each family is about.
+/// The subject of a family of checks.
 fn about(family: &str) -> &'static str {
     match family {
         "manifest" => "The CRD documents alone: what an API server would refuse, and what it accepts and users regret.",
@@ -56,7 +56,7 @@ fn about(family: &str) -> &'static str {
     }
 }
 
-fn of(family: &str) -> impl Iterator<Item = &'static Check> {
+fn checks_of(family: &str) -> impl Iterator<Item = &'static Check> {
     checks::ALL.iter().copied().filter(move |check| check.family() == family)
 }
 
@@ -68,7 +68,7 @@ fn index() -> String {
     for family in checks::families() {
         let _ = write!(text, "\n## [{family}]({family}.md)\n\n{}\n\n", about(family));
         text.push_str("| check | severity | guarantee |\n| --- | --- | --- |\n");
-        for check in of(family) {
+        for check in checks_of(family) {
             let _ = writeln!(
                 text,
                 "| [{}]({family}.md#{}) | {} | {} |",
@@ -84,14 +84,14 @@ fn index() -> String {
 
 fn page(family: &str) -> String {
     let mut text = format!("# The {family} family\n\n{}\n\nWritten by `scripts/generate-docs`.\n", about(family));
-    for check in of(family) {
+    for check in checks_of(family) {
         let _ = write!(
             text,
             "\n## {}\n\n`{}` · {} · needs {}{}\n\n**Guarantee:** {}.\n\n**Why:** {}\n\n**What to do:** {}.\n",
             check.name(),
             check.id,
             check.severity.as_str(),
-            check.needs.iter().map(|need| needed(*need)).collect::<Vec<_>>().join(", "),
+            check.needs.iter().map(|need| need_text(*need)).collect::<Vec<_>>().join(", "),
             check.since.map(|minor| format!(" · from Kubernetes 1.{minor}")).unwrap_or_default(),
             prose(check.title),
             prose(check.why),
@@ -156,7 +156,7 @@ fn server_defects() -> String {
     text
 }
 
-/// The table of features, for people.
+/// The table of features.
 fn features() -> String {
     let mut text = "# Features by release\n\nWritten by `scripts/generate-docs` from the table that `manifest/minimum-kubernetes`, \
                     `crdproof minimum` and\n`crdproof preflight` go by (`crates/schema/src/kubernetes/features.yaml`).\n\n\
@@ -189,7 +189,7 @@ fn features() -> String {
     text
 }
 
-fn needed(need: Need) -> &'static str {
+fn need_text(need: Need) -> &'static str {
     match need {
         Need::Manifest => "the CRD",
         Need::Baseline => "a baseline",
@@ -205,13 +205,13 @@ fn needed(need: Need) -> &'static str {
 }
 
 /// Returns a page with the part between two lines replaced.
-fn between(page: &str, begin: &str, end: &str, part: &str) -> String {
+fn replace_between(page: &str, begin: &str, end: &str, part: &str) -> String {
     let Some((before, rest)) = page.split_once(begin) else { return page.to_owned() };
     let after = rest.split_once(end).map_or("", |(_, after)| after);
     format!("{before}{begin}\n{part}\n{end}{after}")
 }
 
-/// Text in which nothing is taken for markup but code spans.
+/// Escapes markup in a text, except for code spans.
 fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let escape = |(index, part): (usize, &str)| match index % 2 {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::evidence::ProbeResult;
-use crate::subject::{Subject, Used, features_of};
+use crate::subject::{Subject, UsedFeature, features_of};
 use crdproof_schema::kubernetes::{ServerRule, ServerVersion, Standing, Weight};
 
 /// One known defect, judged for a server.
@@ -115,7 +115,7 @@ pub fn judge_rule(rule: &'static ServerRule, version: &ServerVersion, probes: Ve
 pub fn needed_features(subject: &Subject, version: &ServerVersion) -> Vec<NeededFeature> {
     let mut needed = Vec::new();
     for crd in &subject.crds {
-        for Used { feature, since, span } in features_of(crd) {
+        for UsedFeature { feature, since, span } in features_of(crd) {
             needed.push(NeededFeature {
                 feature: feature.what.clone(),
                 since: since.to_string(),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::CommandFactory as _;
-use crdproof_envtest::binaries::listed;
+use crdproof_envtest::binaries::buildable_releases;
 use crdproof_schema::kubernetes::KubeVersion;
 
 use super::args::Cli;
@@ -20,7 +20,8 @@ pub(crate) fn version(args: &VersionArgs, console: Console) -> Result<Exit> {
         // `scripts/dist` sets both; other builds do not know where their sources come from.
         let commit = option_env!("CRDPROOF_COMMIT").unwrap_or("unknown (not a release build)");
         let rustc = option_env!("CRDPROOF_RUSTC").unwrap_or("unknown (not a release build)");
-        let releases: Vec<KubeVersion> = listed(None)?.into_iter().map(|release| release.kubernetes).collect();
+        let releases: Vec<KubeVersion> =
+            buildable_releases(None)?.into_iter().map(|release| release.kubernetes).collect();
         let (oldest, newest) = (releases.iter().min(), releases.iter().max());
         text.push_str(&format!("commit: {commit}\nrustc: {rustc}\n"));
         text.push_str(&format!("platform: {} {}\n", std::env::consts::OS, std::env::consts::ARCH));

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::checks;
-use crate::converter::Opened;
-use crate::converter::endpoint::{Endpoint as _, Request, Stand};
+use crate::converter::SubjectEndpoints;
+use crate::converter::endpoint::{Endpoint as _, ReplacementEndpoint, Request};
 use crate::converter::webhook::Webhook;
 use crate::evidence;
 use crate::report::{Finding, Outcome, Report};
@@ -53,7 +53,7 @@ pub(crate) fn replay(args: &ReplayArgs, console: Console) -> Result<Exit> {
     }
     let endpoint = args.target.as_deref().map(|url| target(url, args.ca.as_deref())).transpose()?;
     // A process of the subject is started once for all cases.
-    let opened = Opened::with(env::means(&subject, true, console)?);
+    let opened = SubjectEndpoints::with(env::means(&subject, true, console)?);
     let (mut broken, mut unreachable) = (false, false);
     for kept in &kept {
         let verdict = judge(kept, &subject, endpoint.clone(), &opened, args)?;
@@ -76,7 +76,7 @@ pub(crate) fn replay(args: &ReplayArgs, console: Console) -> Result<Exit> {
 }
 
 /// A webhook that stands in for the subject's converter. It must answer something.
-fn target(url: &str, ca: Option<&Path>) -> Result<Stand> {
+fn target(url: &str, ca: Option<&Path>) -> Result<ReplacementEndpoint> {
     let wrong = |why: String| InputError::new(Trouble::Wrong, why).help("write https://HOST:PORT/PATH, and --ca FILE");
     let read =
         |path: &Path| std::fs::read(path).map_err(|error| wrong(format!("{} cannot be read: {error}", path.display())));
@@ -84,15 +84,15 @@ fn target(url: &str, ca: Option<&Path>) -> Result<Stand> {
     let webhook = Webhook::new(url, authorities.as_deref()).map_err(wrong)?;
     match webhook.send(&Request::get()).0 {
         evidence::Outcome::Failed(why) => Err(unreachable(&why, "start it, or correct --target").into()),
-        evidence::Outcome::Answered { .. } | evidence::Outcome::Met(_) => Ok(Stand(Arc::new(webhook))),
+        evidence::Outcome::Answered { .. } | evidence::Outcome::Met(_) => Ok(ReplacementEndpoint(Arc::new(webhook))),
     }
 }
 
 fn judge(
     kept: &Kept,
     subject: &Subject,
-    endpoint: Option<Stand>,
-    opened: &Opened,
+    endpoint: Option<ReplacementEndpoint>,
+    opened: &SubjectEndpoints,
     args: &ReplayArgs,
 ) -> Result<Verdict> {
     let case = &kept.case;

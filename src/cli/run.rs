@@ -12,7 +12,7 @@ use super::progress::Narrator;
 use super::servers::{self, run_error};
 use super::subject::{load, options, settings};
 use super::{counterexamples, env, output, record};
-use crate::converter::Opened;
+use crate::converter::SubjectEndpoints;
 use crate::evidence::Counterexample;
 use crate::report::{Conduct, Report};
 use crate::run::{self as engine, Event, Options, Ran, Recording, Settings, quoted};
@@ -48,7 +48,7 @@ pub(crate) fn run_then(
     let matrix = servers::matrix(servers.as_ref(), &narrator).map_err(wrong)?;
     let plan = engine::plan(&subject, &settings, &matrix);
     let mut options = Options { stop: interrupts.stop.clone(), ..options(args.report.jobs) };
-    options.endpoint = Opened::with(env::means(&subject, engine::needs_converter(&plan), console)?);
+    options.endpoint = SubjectEndpoints::with(env::means(&subject, engine::needs_converter(&plan), console)?);
     let started = jiff::Timestamp::now();
     let observe = |event: &Event<'_>| {
         // Before that, there is nothing to report.

@@ -4,7 +4,7 @@ use super::shared_deliver::{lines, live, sent, wanted};
 use crate::checks::shared_difference::field;
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{ApplyStep, Became, Scenario};
+use crate::evidence::{ApplyStep, DeliveryOutcome, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/drift-corrected",
@@ -38,7 +38,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
             found.examined += 1;
             let (name, version) = (&line.name, &line.version);
-            let Some(now) = live(trace, ApplyStep::DeliverCorrect, line).filter(|_| line.became != Became::Refused)
+            let Some(now) =
+                live(trace, ApplyStep::DeliverCorrect, line).filter(|_| line.became != DeliveryOutcome::Refused)
             else {
                 let message = format!("{name} drifted, and applying it again: {}", line.why);
                 found.failure(version, message, format!("refused {name}"));
@@ -57,7 +58,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 found.failure(version, message, format!("stranger {name}"));
             }
             let mut after = lines(evidence, trace, ApplyStep::DeliverCorrected).filter(|after| after.name == *name);
-            if let Some(after) = after.find(|after| after.became != Became::Unchanged) {
+            if let Some(after) = after.find(|after| after.became != DeliveryOutcome::Unchanged) {
                 let message = format!("{after} right after it was corrected");
                 found.failure(version, message, format!("after {name}"));
             }

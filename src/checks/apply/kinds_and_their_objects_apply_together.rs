@@ -4,7 +4,7 @@ use super::shared_deliver::{FIRST, lines, live, sent};
 use crate::checks::shared_difference::{differences, field};
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
-use crate::evidence::{Action, ApplyStep, Became, Call, Delivered, Health, Scenario, State, Trace};
+use crate::evidence::{Action, ApplyStep, Call, Delivered, DeliveryOutcome, Health, Scenario, State, Trace};
 use crate::subject::features_of;
 use crdproof_schema::kubernetes::Older;
 
@@ -33,7 +33,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 fn unknown(evidence: &Evidence<'_>) -> Option<String> {
     let trace = evidence.trace?;
     let definition = format!("CustomResourceDefinition/{}", evidence.crd.name);
-    let refused = trace.delivered(FIRST).find(|line| line.name == definition && line.became == Became::Refused)?;
+    let refused =
+        trace.delivered(FIRST).find(|line| line.name == definition && line.became == DeliveryOutcome::Refused)?;
     let server = trace.kubernetes;
     let newer = features_of(evidence.crd).into_iter().filter(|used| used.since > server);
     let dropped = newer.filter(|used| used.feature.on(server) == Older::Drops).max_by_key(|used| used.since)?;
@@ -44,15 +45,15 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         let definition = format!("CustomResourceDefinition/{}", evidence.crd.name);
         let kind = trace.delivered(FIRST).filter(|line| line.name == definition);
-        let refused = kind.chain(lines(evidence, trace, FIRST)).filter(|line| line.became == Became::Refused);
+        let refused = kind.chain(lines(evidence, trace, FIRST)).filter(|line| line.became == DeliveryOutcome::Refused);
         for line in refused {
             found.failure(&line.version, format!("{line}"), format!("refused {}", line.name));
         }
-        for line in lines(evidence, trace, FIRST).filter(|line| line.became != Became::Refused) {
+        for line in lines(evidence, trace, FIRST).filter(|line| line.became != DeliveryOutcome::Refused) {
             found.examined += 1;
             stored(evidence, trace, line, found);
             let mut again = lines(evidence, trace, ApplyStep::DeliverAgain).filter(|again| again.name == line.name);
-            if let Some(again) = again.find(|again| again.became != Became::Unchanged) {
+            if let Some(again) = again.find(|again| again.became != DeliveryOutcome::Unchanged) {
                 let paths: Vec<String> = again.differences.iter().map(|differs| field(&differs.at)).collect();
                 let message = format!("{again} although the source is the same: {}", paths.join(", "));
                 found.failure(&line.version, message, format!("again {}", line.name));

@@ -4,7 +4,7 @@ use super::shared::{complains, differs, each, schema_of};
 use super::shared_invented::invented;
 use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Fit;
+use crate::evidence::Validity;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/neither-validates-nor-defaults",
@@ -52,7 +52,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
         for step in conversion_run.first_conversions() {
-            if let Fit::Invalid(keyword) = &conversion_run.fit
+            if let Validity::Invalid(keyword) = &conversion_run.fit
                 && HARMLESS.contains(&keyword.as_str())
             {
                 collector.examined();

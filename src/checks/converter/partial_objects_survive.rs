@@ -3,7 +3,7 @@
 use super::shared::{complains, declared, differs, each, schema_of};
 use crate::checks::shared_difference::differences_in;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Fit, normalised};
+use crate::evidence::{Validity, normalised};
 use crdproof_schema::structural::means_absent;
 
 pub(crate) const CHECK: Check = Check {
@@ -27,7 +27,7 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     each(evidence, |collector, conversion_run| {
-        let Fit::Partial(missing) = &conversion_run.fit else { return };
+        let Validity::Partial(missing) = &conversion_run.fit else { return };
         for step in conversion_run.first_conversions() {
             collector.examined();
             if let Some(why) = step.hop.complaint() {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::subject::{Subject, Used, features_of};
+use crate::subject::{Subject, UsedFeature, features_of};
 use crdproof_schema::kubernetes::KubeVersion;
 
 /// The requirements of a subject's manifests.
@@ -39,7 +39,7 @@ impl Requirements {
     pub fn of(subject: &Subject) -> Self {
         let mut because = Vec::new();
         for crd in &subject.crds {
-            because.extend(features_of(crd).into_iter().map(|Used { feature, since, span }| Requirement {
+            because.extend(features_of(crd).into_iter().map(|UsedFeature { feature, since, span }| Requirement {
                 crd: crd.name.clone(),
                 feature: &feature.what,
                 since,

@@ -5,12 +5,12 @@ pub(crate) mod run;
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 
-use crate::converter::Means;
+use crate::converter::ConverterResources;
 use crate::subject::Subject;
 use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
 use crdproof_envtest::binaries::{
-    Assets, BinariesError, Care, Entry, Kind, Origin, Sources, Store, given, listed, lock, sideload,
+    Assets, BinariesError, Care, Entry, Kind, Origin, Sources, Store, buildable_releases, given, lock, sideload,
 };
 use crdproof_envtest::{Installer, exact};
 use crdproof_schema::kubernetes::{Selector, SelectorError};
@@ -89,9 +89,9 @@ pub(crate) fn with_progress<T>(
 
 /// Returns what of this machine a subject's converter may need. The programs of an API server are only had where it
 /// does.
-pub(super) fn means(subject: &Subject, is_needed: bool, console: Console) -> Result<Means> {
+pub(super) fn means(subject: &Subject, is_needed: bool, console: Console) -> Result<ConverterResources> {
     let process = subject.file.converter.as_ref().and_then(|converter| converter.process.as_ref());
-    let mut means = Means { server: None, kubeconfig: run::kubeconfigs() };
+    let mut means = ConverterResources { server: None, kubeconfig: run::kubeconfigs() };
     if is_needed && process.is_some_and(|process| process.needs_cluster) {
         let wanted = subject.file.kubernetes.lowest();
         let wanted = wanted.map_or_else(|| DEFAULT_RELEASE.to_owned(), |version| version.to_string());
@@ -148,7 +148,7 @@ fn from(origin: &Origin) -> String {
 
 fn list(store: &Store, args: &EnvListArgs, console: Console) -> Result<Exit> {
     let entries = store.entries();
-    let buildable = listed(args.locks.as_deref()).map_err(install_error)?;
+    let buildable = buildable_releases(args.locks.as_deref()).map_err(install_error)?;
     let text = match args.format {
         TextFormat::Json => {
             let installed: Vec<_> = entries

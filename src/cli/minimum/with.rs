@@ -2,7 +2,7 @@
 
 use crate::checks::minimum::{Gap, ReleaseResult};
 use crate::checks::{self, Severity};
-use crate::converter::Opened;
+use crate::converter::SubjectEndpoints;
 use crate::report::{Outcome, Report};
 use crate::run::{self as engine, Options};
 use crate::subject::Subject;
@@ -44,7 +44,7 @@ pub(super) fn test(args: &RunArgs, subject: &Subject, console: Console) -> Resul
     let settings = settings(&args.selection, subject)?;
     let Some(servers) = servers(subject, &args.matrix)? else { return Ok(None) };
     let narrator = Narrator::new(console, false, false);
-    let endpoint = Opened::with(means(subject, true, console)?);
+    let endpoint = SubjectEndpoints::with(means(subject, true, console)?);
     let stop = Stop::default();
     let run = || {
         let mut plan = engine::plan(subject, &settings, &matrix(Some(&servers), &narrator)?);
