@@ -1,4 +1,4 @@
-//! `version`, `man` and `completions`: what packagers and bug reports need.
+//! `version`, `man` and `completions`: for packagers and bug reports.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use super::console::Console;
 use super::exit::Exit;
 use super::files::{self, For};
 
-/// Prints the version; with `--verbose` also where this program comes from and which servers it knows.
+/// Prints the version; with `--verbose` also the build and the known servers.
 pub(crate) fn version(args: &VersionArgs, console: Console) -> Result<Exit> {
     let mut text = format!("crdproof {}\n", env!("CARGO_PKG_VERSION"));
     if args.verbose {
-        // `scripts/dist` sets both; other builds do not know where their sources come from.
+        // `scripts/dist` sets both; other builds do not know their commit.
         let commit = option_env!("CRDPROOF_COMMIT").unwrap_or("unknown (not a release build)");
         let rustc = option_env!("CRDPROOF_RUSTC").unwrap_or("unknown (not a release build)");
         let releases: Vec<KubeVersion> =
@@ -46,7 +46,7 @@ pub(crate) fn man(args: &ManArgs, console: Console) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Writes the page of a command and of those below it, such as `crdproof-env-use.1`, and returns how many.
+/// Writes the page of a command and of its subcommands, such as `crdproof-env-use.1`, and returns their number.
 fn write_pages(command: &clap::Command, name: &str, folder: &Path) -> Result<usize> {
     let page = clap_mangen::Man::new(command.clone()).title(name.to_uppercase());
     let mut text = Vec::new();

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use crdproof::converter::proxy::{ConversionProxy, Fault};
 use crdproof::evidence::Scenario;
 use crdproof::operate::migrate::Pace;
-use crdproof::operate::retire::{Wish, retire};
-use crdproof::operate::settle::{Flight, Store, Watched, settle};
+use crdproof::operate::retire::{RetireRequest, retire};
+use crdproof::operate::settle::{PendingRequest, Store, Watched, settle};
 use crdproof_envtest::api::{Api, PatchKind, Resource, definitions};
 use crdproof_envtest::local::{Binaries, Local};
 use crdproof_envtest::{ClusterError, Server, retry};
@@ -78,7 +78,7 @@ async fn slow_writes(
     apis: &[Api],
     proxy: &ConversionProxy,
     kind: &Resource,
-) -> Result<(Vec<Flight>, Arc<AtomicUsize>), Failed> {
+) -> Result<(Vec<PendingRequest>, Arc<AtomicUsize>), Failed> {
     let ended = Arc::new(AtomicUsize::new(0));
     proxy.fail(Some(Fault::Late { towards: "v1".into(), by: SLOW }));
     let flights = apis.iter().enumerate().map(|(number, api)| {
@@ -89,7 +89,7 @@ async fn slow_writes(
             answer
         })
     });
-    let flights: Vec<Flight> = flights.collect();
+    let flights: Vec<PendingRequest> = flights.collect();
     let end = Instant::now() + SLOW;
     while proxy.pending().len() < apis.len() && Instant::now() < end {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -163,7 +163,7 @@ pub(crate) fn a_storage_version_change_is_verified_on_every_server(binaries: &Bi
 
 /// Retires v1 through the first server, and checks that both serve the rest alike.
 async fn retire_on_both(local: &Local, apis: &[Api], kind: &Resource) -> Result<(), Failed> {
-    let wish = Wish {
+    let wish = RetireRequest {
         crd: "widgets.example.com".into(),
         version: "v1".into(),
         to: None,

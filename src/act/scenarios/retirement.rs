@@ -8,7 +8,7 @@ use crate::act::scenarios::session::{Request, Session};
 use crate::act::scenarios::storage::{see_store, settled, store};
 use crate::evidence::{Action, Cleaned, Listing, Names, Observation, RetirementStep};
 use crate::operate::migrate::Pace;
-use crate::operate::retire::{RetireEvent, Wish, flip, retire};
+use crate::operate::retire::{RetireEvent, RetireRequest, flip, retire};
 use crate::subject::objects::Planned;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{PatchKind, Query};
@@ -40,7 +40,7 @@ pub(in crate::act::scenarios) async fn run(session: &mut Session<'_>) -> Result<
     session.step(RetirementStep::Before);
     session.snapshot(&[&new], &Query::new()).await?;
 
-    let wish = Wish {
+    let wish = RetireRequest {
         crd: session.crd.name.clone(),
         version: old.clone(),
         to: Some(new.clone()),
