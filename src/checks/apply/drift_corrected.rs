@@ -1,4 +1,4 @@
-//! Applying again takes back what somebody else has changed.
+//! Applying again reverts changes by others.
 
 use super::shared_deliver::{lines, live, sent, wanted};
 use crate::checks::shared_difference::field;
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// A label that somebody else has set together with an edit.
+/// A label that another client has set together with an edit.
 const FOREIGN_LABEL: &str = "/metadata/labels/crdproof.dev~1stranger";
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
@@ -33,7 +33,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             let between = live(trace, ApplyStep::DeliverDrift, line);
             if between.is_some_and(|between| wanted(evidence, line, was, between, sent).is_empty()) {
-                // Nothing that the source has was changed.
+                // No field of the source was changed.
                 continue;
             }
             found.examined += 1;

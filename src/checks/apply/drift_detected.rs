@@ -1,4 +1,4 @@
-//! A dry run shows what somebody else has changed.
+//! A dry run shows changes by others.
 
 use super::shared_deliver::{lines, live, overlap, sent, wanted};
 use crate::checks::shared_difference::field;

@@ -1,4 +1,4 @@
-//! A kind and its objects come from one source.
+//! A CRD and its objects can be applied from one source.
 
 use super::shared_deliver::{FIRST, lines, live, sent};
 use crate::checks::shared_difference::{differences, field};
@@ -29,7 +29,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     unknown(evidence).map_or_else(|| judge_delivered(evidence), Verdict::KnownServerIssue)
 }
 
-/// Apply refuses a CRD with a field that the server does not know, where a plain write drops it.
+/// Apply refuses a CRD with a field that the server does not know; a plain write drops the field.
 fn unknown(evidence: &Evidence<'_>) -> Option<String> {
     let trace = evidence.trace?;
     let definition = format!("CustomResourceDefinition/{}", evidence.crd.name);
@@ -63,7 +63,7 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
             let ready = trace.calls(ApplyStep::DeliverReady).find(|call| {
                 call.action == Action::Ready && call.is_success() && line.name.ends_with(&format!("/{}", call.name))
             });
-            // Pruning comes later; what counts is how it was when it was waited for.
+            // Pruning comes later; judge the health before it.
             let last = last.take_while(|health| health.state != State::NotFound).last();
             if let (Some(ready), Some(last)) = (ready, last.filter(|last| last.state != State::Current)) {
                 found.add(not_ready(line, ready, last));
@@ -72,8 +72,8 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// A controller wrote that an object is ready, and whoever waits for it does not see it. Versions may keep conditions at
-/// different places, and then a controller writes both.
+/// A controller reported an object as ready, but clients that wait for it do not see it. Versions may keep conditions
+/// at different places, and then a controller must write both.
 fn not_ready(line: &Delivered, ready: &Call, last: &Health) -> Failure {
     let (written, read) = (&ready.version, &last.version);
     let message = format!("a controller writes at {written} that {} is ready, and at {read} {last}", line.name);
@@ -85,7 +85,7 @@ fn not_ready(line: &Delivered, ready: &Call, last: &Health) -> Failure {
     Failure::new(message).version(read).key(format!("ready {}", line.name)).severity(severity).together(clause)
 }
 
-/// Compares what was applied with what is there.
+/// Compares the applied object with the live one.
 fn stored(evidence: &Evidence<'_>, trace: &Trace, line: &Delivered, found: &mut Found) {
     let Some(sent) = sent(trace, line) else { return };
     let Some(there) = live(trace, FIRST, line) else {

@@ -1,4 +1,4 @@
-//! What a source no longer has goes, and what others have stays.
+//! Objects that a source no longer has are removed, and objects of others stay.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Items of keyed lists are found by their keys.
+//! Items of keyed lists are identified by their keys.
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};

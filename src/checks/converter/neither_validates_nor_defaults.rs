@@ -1,4 +1,4 @@
-//! Validation and defaults are the API server's.
+//! Validation and defaulting belong to the API server.
 
 use super::shared::{complains, differs, each, schema_of};
 use super::shared_invented::invented;
@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// Constraints whose failure is not an obstacle to conversion. Types, enumerations and formats may be one.
+/// Constraints whose violation does not prevent a conversion. Wrong types, enumerations and formats may prevent it.
 const HARMLESS: [&str; 11] = [
     "maximum",
     "minimum",
@@ -56,7 +56,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 && HARMLESS.contains(&keyword.as_str())
             {
                 collector.examined();
-                // A type that cannot hold the value is not a validation.
+                // A type that cannot hold the value is not validation.
                 let is_rule = |why: &&str| !why.contains("cannot unmarshal");
                 if let Some(why) = step.hop.reply.explained_refusal().filter(is_rule) {
                     let route = conversion_run.route(step.number);

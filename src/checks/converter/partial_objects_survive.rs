@@ -1,4 +1,4 @@
-//! Converters see objects that no API server would admit.
+//! Converters receive objects that no API server would admit.
 
 use super::shared::{complains, declared, differs, each, schema_of};
 use crate::checks::shared_difference::differences_in;
@@ -50,7 +50,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 .iter()
                 .filter(|difference| difference.is_content())
             {
-                // What a whole object requires, a part of it need not have.
+                // A part of an object need not have fields that a whole object requires.
                 let own = schema.and_then(|schema| schema.at_pointer(&difference.pointer));
                 let is_zero = difference.was.is_some_and(|was| means_absent(own, was));
                 if difference.kind(schema).is_loss()

@@ -1,4 +1,4 @@
-//! What a CRD uses decides which Kubernetes releases it can claim.
+//! The features of a CRD determine the Kubernetes releases that it can claim.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{UsedFeature, features_of};
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let used = features_of(evidence.crd);
     let Some(minimum) = evidence.minimum() else {
-        // The same words for every CRD, so that a report says it once.
+        // The same message for every CRD, so that a report shows it once.
         let reason = "the subject declares no minimum Kubernetes version; `crdproof minimum` shows what the CRDs need";
         return Verdict::Inconclusive(reason.into());
     };

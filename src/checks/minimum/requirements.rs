@@ -30,12 +30,12 @@ pub struct Requirement {
     pub place: String,
     /// The reaction of older releases.
     pub older: &'static str,
-    /// Whether objects keep their meaning without it.
+    /// True if objects keep their meaning without it.
     pub harmless: bool,
 }
 
 impl Requirements {
-    /// Derives what a subject requires.
+    /// Derives the requirements of a subject.
     pub fn of(subject: &Subject) -> Self {
         let mut because = Vec::new();
         for crd in &subject.crds {
@@ -53,7 +53,7 @@ impl Requirements {
         Self { minimum: needed.max().unwrap_or(KubeVersion::OLDEST), because }
     }
 
-    /// Returns whether a release has every feature, by table.
+    /// Returns true if a release has every feature, by table.
     pub fn allow(&self, release: KubeVersion) -> bool {
         release.minor >= self.minimum.minor
     }
