@@ -231,30 +231,27 @@ fn retired_words_are_not_used() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Documentation of functions and types starts with a verb or a noun phrase, never with a clause.
+/// Documentation starts with a verb or a noun phrase, never with a clause.
 #[test]
 fn documentation_does_not_start_with_a_clause() {
-    const CLAUSES: [&str; 9] = ["Whether", "What", "How", "Where", "Which", "Who", "Whose", "When", "Those"];
-    const ITEMS: [&str; 8] = ["fn", "struct", "enum", "trait", "type", "const", "static", "mod"];
+    const CLAUSES: [&str; 11] =
+        ["Whether", "What", "How", "Where", "Which", "Who", "Whom", "Whose", "When", "Why", "Those"];
     let mut wrong = Vec::new();
-    for file in files(&["src", "crates", "xtask"]) {
-        let mut first: Option<(usize, &str)> = None;
-        for (index, line) in file.text.lines().enumerate() {
-            let line = line.trim();
-            if let Some(text) = line.strip_prefix("/// ") {
-                first = first.or(Some((index + 1, text)));
-            } else if !line.starts_with("///") && !line.starts_with("#[") {
-                let is_item = line.split([' ', '(', '<']).take(4).any(|word| ITEMS.contains(&word));
-                let clause =
-                    first.take().filter(|(_, text)| CLAUSES.contains(&text.split([' ', '\'']).next().unwrap_or("")));
-                wrong.extend(clause.filter(|_| is_item).map(|(at, text)| format!("{}:{at}: {text}", file.path)));
+    for file in files(&["src", "crates", "xtask", "tests", "benches", "examples"]) {
+        let mut is_first = true;
+        for (index, line) in file.text.lines().map(str::trim).enumerate() {
+            let text = line.strip_prefix("/// ").or(line.strip_prefix("//! "));
+            let word = text.and_then(|text| text.split([' ', '\'', ',']).next()).unwrap_or_default();
+            if is_first && CLAUSES.contains(&word) {
+                wrong.push(format!("{}:{}: {line}", file.path, index + 1));
             }
+            is_first = text.is_none() && !line.starts_with("///") && !line.starts_with("//!");
         }
     }
     assert!(wrong.is_empty(), "start with a verb or a noun phrase:\n{}", wrong.join("\n"));
 }
 
-/// Else the tests that build these crates would compile every dependency again.
+/// Otherwise the tests that build these crates would compile every dependency again.
 #[test]
 fn crates_outside_the_workspace_share_the_build_profile() {
     let profile = |path: &str| -> Vec<String> {

@@ -25,7 +25,7 @@ pub(super) struct Actor<'a> {
     pub(super) versions: &'a [Inputs<'a>],
     /// The refusals of each pair of versions among the first objects.
     pub(super) pairs: Pairs,
-    /// When it is requested, nothing more is converted: a batch of a slow converter may take minutes.
+    /// Ends conversions at once when it is requested: a batch of a slow converter may take minutes.
     pub(super) stop: Option<&'a Stop>,
 }
 
