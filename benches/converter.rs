@@ -1,16 +1,16 @@
-//! How fast checks are tried on a converter, compared with what its endpoint can take at all: the same reviews, sent by a
-//! load generator that does nothing with the answers. Both ask `crdproof serve`, which runs in a process of its own.
-//! A third client only reads the answers, which is the least that whoever judges them must do: what it lacks to the load
-//! generator is the price of looking, and what checks lack to it is that of making objects and judging them.
+//! Speed of the checks on a converter, compared with the throughput of its endpoint: a load generator sends the same
+//! reviews and ignores the responses. Both call `crdproof serve` in a separate process. A third client only reads the
+//! responses, which is the least that a judge must do. The difference between it and the load generator is the cost of
+//! reading; the difference between the checks and it is the cost of generating and judging objects.
 //!
-//! Where `taskset` is available, this is measured twice: with half of the cores for the server and half for the client, as if
-//! the webhook ran elsewhere, and with all cores for both, where whatever the client spends is taken from the server. All
-//! clients take turns, and ratios are medians of rounds. Asserts nothing about time.
+//! If `taskset` is available, this is measured twice: with half of the cores for the server and half for the client, as
+//! if the webhook ran elsewhere, and with all cores for both, where the client competes with the server. The clients
+//! take turns, and ratios are medians of rounds. Asserts nothing about time.
 //!
 //! ```sh
 //! cargo bench --bench converter            # 4000 objects of each version
 //! cargo bench --bench converter -- 10000   # more objects
-//! cargo bench --bench converter -- checks    # nothing but checks, to be looked at with a profiler
+//! cargo bench --bench converter -- checks    # only the checks, for a profiler
 //! ```
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
-use crdproof::converter::endpoint::{Endpoint, Request, Stand};
+use crdproof::converter::endpoint::{Endpoint, ReplacementEndpoint, Request};
 use crdproof::converter::webhook::Webhook;
 use crdproof::evidence::Outcome;
 use crdproof::report::Outcome as Judged;
@@ -39,23 +39,23 @@ use rustls::pki_types::pem::PemObject as _;
 
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
-/// How many requests the load generator has in flight.
+/// Requests that the load generator has in flight.
 const IN_FLIGHT: usize = 8;
 
-/// How often all are measured, in turn.
+/// Rounds of measurements.
 const ROUNDS: usize = 9;
 
-/// Says which cores the server has, to the process that was given the others.
+/// Environment variable that names the server's cores to the process that has the others.
 const SERVER_CORES: &str = "CRDPROOF_BENCH_SERVER_CORES";
 
 fn main() -> Fallible<()> {
-    // `cargo bench` passes flags of its own.
+    // `cargo bench` adds its own flags.
     let given: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let alone = given.iter().any(|word| word == "checks");
     let objects = given.iter().find(|word| *word != "checks").map_or(Ok(4000), |number| number.parse())?;
     let cores = std::env::var(SERVER_CORES).ok();
     if cores.is_none() && !alone {
-        apart(objects)?;
+        on_separate_cores(objects)?;
         println!("\nall cores for both:");
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/mutants/subjects/gateways/crdproof.yaml");
@@ -63,13 +63,13 @@ fn main() -> Fallible<()> {
     let served = Served::start(&file, cores.as_deref())?;
     let endpoint: Arc<dyn Endpoint> = Arc::new(Webhook::new(&served.url, Some(&served.authority))?);
     if alone {
-        return (0..ROUNDS).try_for_each(|_| checks(&subject, Arc::clone(&endpoint), objects).map(drop));
+        return (0..ROUNDS).try_for_each(|_| run_checks(&subject, Arc::clone(&endpoint), objects).map(drop));
     }
     compare(&subject, &served, &endpoint, objects)
 }
 
-/// The same with half of the cores for the server, in a process that has the others.
-fn apart(objects: usize) -> Fallible<()> {
+/// Runs the benchmark in a process that has half of the cores; the server has the others.
+fn on_separate_cores(objects: usize) -> Fallible<()> {
     let cores = std::thread::available_parallelism()?.get();
     let known = Command::new("taskset").arg("--version").stdout(Stdio::null()).status();
     if cores < 2 || known.is_err() {
@@ -86,14 +86,14 @@ fn apart(objects: usize) -> Fallible<()> {
 
 fn compare(subject: &Subject, served: &Served, endpoint: &Arc<dyn Endpoint>, objects: usize) -> Fallible<()> {
     let recorder = Arc::new(Recorder { inner: Arc::clone(endpoint), bodies: Mutex::default() });
-    checks(subject, recorder.clone(), objects)?;
+    run_checks(subject, recorder.clone(), objects)?;
     let bodies: Vec<Bytes> = std::mem::take(&mut *recorder.bodies.lock().map_err(|error| error.to_string())?);
     let sent: usize = bodies.iter().map(|body| count(body)).sum();
     println!("{objects} objects of each version: {sent} conversions in {} reviews", bodies.len());
 
     let (mut ours, mut plain, mut reading) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        ours.push(served.measure(|| checks(subject, Arc::clone(endpoint), objects))?);
+        ours.push(served.measure(|| run_checks(subject, Arc::clone(endpoint), objects))?);
         plain.push(served.measure(|| load(served, &bodies, Answers::Forgotten))?);
         reading.push(served.measure(|| load(served, &bodies, Answers::Read))?);
     }
@@ -121,14 +121,14 @@ fn compare(subject: &Subject, served: &Served, endpoint: &Arc<dyn Endpoint>, obj
     Ok(())
 }
 
-/// What something took, in seconds: by the clock, and of CPU here and in the server, where the system tells.
+/// Duration in seconds: wall clock, and CPU time of this process and of the server, if the system reports it.
 struct Cost {
     took: f64,
     client: f64,
     server: f64,
 }
 
-/// `crdproof serve` in a process of its own, until it is dropped.
+/// `crdproof serve` in a separate process, until it is dropped.
 struct Served {
     process: Child,
     url: String,
@@ -156,18 +156,18 @@ impl Served {
 
     fn measure(&self, what: impl FnOnce() -> Fallible<Duration>) -> Fallible<Cost> {
         let server = self.process.id().to_string();
-        let before = (cpu("self"), cpu(&server));
+        let before = (cpu_seconds("self"), cpu_seconds(&server));
         let took = what()?.as_secs_f64();
-        Ok(Cost { took, client: cpu("self") - before.0, server: cpu(&server) - before.1 })
+        Ok(Cost { took, client: cpu_seconds("self") - before.0, server: cpu_seconds(&server) - before.1 })
     }
 }
 
-/// The CPU time of a process until now, in seconds, user's and system's; not a number where there is no `/proc`.
-fn cpu(process: &str) -> f64 {
-    // Hundredths of a second, by the kernel's promise to programs.
+/// The user and system CPU time of a process until now, in seconds; NaN without `/proc`.
+fn cpu_seconds(process: &str) -> f64 {
+    // The kernel reports hundredths of a second.
     const TICKS: f64 = 100.0;
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name before may have blanks.
+    // The name of the process may contain blanks.
     let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|text| text.parse().ok()).unwrap_or(f64::NAN);
     (ticks(11) + ticks(12)) / TICKS
@@ -195,15 +195,15 @@ impl Endpoint for Recorder {
     }
 }
 
-/// One run of the converter suite. `Err` where a check is broken: then it would measure something else.
-fn checks(subject: &Subject, endpoint: Arc<dyn Endpoint>, objects: usize) -> Fallible<Duration> {
+/// Runs the converter suite once. `Err` if a check fails, because then the time would mean something else.
+fn run_checks(subject: &Subject, endpoint: Arc<dyn Endpoint>, objects: usize) -> Fallible<Duration> {
     let (name, text) = SUITES.iter().find(|(name, _)| *name == "converter").ok_or("no such suite")?;
     let suite = load_suite(name, name, text).map_err(|error| error.message)?;
     let settings = Settings {
         selection: Selection { suites: vec![suite], ..Selection::default() },
         seed: 1,
         objects: Some(objects),
-        endpoint: Some(Stand(endpoint)),
+        endpoint: Some(ReplacementEndpoint(endpoint)),
         ..Settings::default()
     };
     let options = Options::on(jiff::civil::date(2026, 1, 1));
@@ -215,14 +215,14 @@ fn checks(subject: &Subject, endpoint: Arc<dyn Endpoint>, objects: usize) -> Fal
     broken.map_or(Ok(took), |result| Err(format!("{} is broken", result.check).into()))
 }
 
-/// What a client does with answers.
+/// Handling of responses by a client.
 #[derive(Clone, Copy, PartialEq)]
 enum Answers {
     Forgotten,
     Read,
 }
 
-/// The same reviews from a client that forgets the answers, or only reads them.
+/// Sends the same reviews from a client that ignores the responses, or only reads them.
 fn load(served: &Served, bodies: &[Bytes], answers: Answers) -> Fallible<Duration> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(&served.authority)?)?;
@@ -261,7 +261,7 @@ fn load(served: &Served, bodies: &[Bytes], answers: Answers) -> Fallible<Duratio
     Ok(started.elapsed())
 }
 
-/// The objects in a review.
+/// The number of objects in a review.
 fn count(body: &[u8]) -> usize {
     let review: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
     review["request"]["objects"].as_array().map_or(0, Vec::len)
@@ -272,7 +272,7 @@ fn as_float(count: usize) -> f64 {
     count as f64
 }
 
-/// The one in the middle.
+/// The median.
 fn median(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).copied().unwrap_or(f64::NAN)

@@ -1,6 +1,6 @@
-//! How fast objects are made: `cargo bench --bench generate [-- FOLDER]`. Prints objects and bytes per
-//! second on one core for a small, a middle and the largest CRD of a folder, or of the fixtures.
-//! Nothing is asserted; figures of machines differ.
+//! Speed of generating objects: `cargo bench --bench generate [-- FOLDER]`. Prints objects and bytes per second on one
+//! core for a small, a medium and the largest CRD of a folder, or of the fixtures. Asserts nothing, because machines
+//! differ.
 
 #![expect(clippy::print_stdout, reason = "a benchmark has nothing else to do with its figures")]
 
@@ -12,13 +12,13 @@ use crdproof_schema::document::{Sources, parse};
 use crdproof_schema::generate::{Context, Generator, Options, Phase};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// How long each CRD is measured at least.
-const SPAN: Duration = Duration::from_secs(2);
+/// Minimum duration of the measurement of each CRD.
+const MIN_DURATION: Duration = Duration::from_secs(2);
 
-/// How many small objects are made at least, to see that memory does not grow.
-const MANY: u64 = 1_000_000;
+/// Minimum number of small objects, to see that memory does not grow.
+const MIN_OBJECTS: u64 = 1_000_000;
 
-/// A namespaced kind with a dozen fields, as most are.
+/// A namespaced kind with a dozen fields, like most kinds.
 const SMALL: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -56,13 +56,13 @@ spec:
 ";
 
 fn main() {
-    // `cargo bench` passes flags of its own.
+    // `cargo bench` adds its own flags.
     let folder = std::env::args().skip(1).find(|word| !word.starts_with('-')).map(PathBuf::from);
     let folder = folder.or_else(|| std::env::var_os("CRDPROOF_CORPUS").map(PathBuf::from));
     let mut crds: Vec<(usize, Crd)> = folder.map(load).unwrap_or_default();
     crds.sort_by_key(|(size, _)| *size);
     println!("{:<60} {:>10} {:>12} {:>10} {:>10}", "CRD", "leaves", "objects/s", "MB/s", "growth kB");
-    measure("small", &read(SMALL), MANY);
+    measure("small", &read(SMALL), MIN_OBJECTS);
     if let Some((_, middle)) = crds.get(crds.len() / 2) {
         measure("middle", middle, 0);
     }
@@ -97,14 +97,14 @@ fn measure(size: &str, crd: &Crd, least: u64) {
     let mut made = Duration::ZERO;
     let started = Instant::now();
     let mut before_all = None;
-    while started.elapsed() < SPAN || objects < least {
+    while started.elapsed() < MIN_DURATION || objects < least {
         let before = Instant::now();
         let batch: Vec<_> =
             (objects..objects + 64).filter_map(|index| generator.case(Phase::Random, 1, index)).collect();
         made += before.elapsed();
         bytes += batch.iter().map(|case| case.object.to_string().len() as u64).sum::<u64>();
         objects += 64;
-        // What the allocator keeps from the first objects is not a growth.
+        // Memory that the allocator keeps from the first objects is not growth.
         if objects >= 4096 && before_all.is_none() {
             before_all = Some(resident());
         }
@@ -120,7 +120,7 @@ fn measure(size: &str, crd: &Crd, least: u64) {
     );
 }
 
-/// The memory of this process in kB, where the system tells it.
+/// The memory of this process in kB, if the system reports it.
 fn resident() -> i64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

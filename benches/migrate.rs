@@ -1,5 +1,5 @@
-//! How fast storage is migrated: by raw parallel merge patches, by ours, and by the control plane, against the same server in
-//! one run. Prints rates and ratios; asserts nothing about time.
+//! Speed of storage migration: raw parallel merge patches, our migration, and the control plane's, on the same server.
+//! Prints rates and ratios; asserts nothing about time.
 //!
 //! ```sh
 //! cargo bench --bench migrate            # 10,000 objects on 1.37
@@ -96,7 +96,7 @@ async fn touch(api: &Api, kind: Resource, name: &str) -> bool {
     answer.is_ok_and(|answer| answer.is_success())
 }
 
-/// Flips the storage version, and waits until that has taken effect.
+/// Changes the storage version, and waits until the change has taken effect.
 async fn flip(api: &Api, to: usize) -> Outcome<()> {
     let path = definitions().path_of(CRD);
     let mut definition = api.get(&path).await?.ok()?.json();
@@ -113,7 +113,7 @@ fn rate(objects: usize, took: Duration) -> f64 {
     objects as f64 / took.as_secs_f64()
 }
 
-/// The memory of this process that is in use, in megabytes; 0 where the system does not say.
+/// The resident memory of this process in megabytes; 0 if the system does not report it.
 fn resident() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();

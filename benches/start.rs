@@ -1,12 +1,12 @@
-//! How long it takes from nothing to a served CRD and to a first custom object: by us and by envtest, with
-//! the same binaries, in turn. Prints both and their ratio; asserts nothing about time.
+//! Time from nothing to a served CRD and to a first custom object: ours and envtest's, with the same binaries, in turn.
+//! Prints both and their ratio; asserts nothing about time.
 //!
 //! ```sh
 //! cargo bench --bench start            # ten runs of each
 //! cargo bench --bench start -- 3       # three
 //! ```
 //!
-//! Without Go only our own arm runs. Every run is a process of its own.
+//! Without Go, only ours is measured. Every run is a separate process.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use std::error::Error;
@@ -27,7 +27,7 @@ fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     match arguments.as_slice() {
         [word, assets] if word == "once" => {
-            println!("{}", block_on(once(Path::new(assets)))??);
+            println!("{}", block_on(start_once(Path::new(assets)))??);
             Ok(())
         }
         [] => compare(10),
@@ -49,8 +49,8 @@ fn crd() -> Value {
     })
 }
 
-/// One start of ours, timed from nothing.
-async fn once(assets: &Path) -> Outcome<Value> {
+/// Starts a server once, and measures the time from the beginning.
+async fn start_once(assets: &Path) -> Outcome<Value> {
     let begin = Instant::now();
     let server = Local::builder(Binaries::in_folder(assets)).start().await?;
     server.install_crds(&[crd()]).await?;
@@ -66,7 +66,7 @@ async fn once(assets: &Path) -> Outcome<Value> {
     Ok(json!({"served": until_served, "applied": applied, "stopped": begin.elapsed().as_secs_f64(), "memory": memory}))
 }
 
-/// What this process holds in memory, in MB.
+/// The memory of this process in MB.
 fn memory() -> Outcome<f64> {
     let said = Command::new("ps").args(["-o", "rss=", "-p", &std::process::id().to_string()]).output()?.stdout;
     Ok(String::from_utf8(said)?.trim().parse::<f64>()? / 1000.0)
@@ -80,13 +80,13 @@ fn compare(runs: usize) -> Outcome<()> {
     let scratch = tempfile::tempdir()?;
     let file = scratch.path().join("crd.json");
     std::fs::write(&file, crd().to_string())?;
-    let envtest = built(scratch.path())?;
+    let envtest = build_envtest(scratch.path())?;
     println!("Kubernetes {}, {runs} starts of each in turn", assets.version);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..runs {
-        ours.push(measured(Command::new(std::env::current_exe()?).arg("once").arg(&assets.folder))?);
+        ours.push(run_and_parse(Command::new(std::env::current_exe()?).arg("once").arg(&assets.folder))?);
         if let Some(program) = &envtest {
-            theirs.push(measured(Command::new(program).arg(&assets.folder).arg(&file))?);
+            theirs.push(run_and_parse(Command::new(program).arg(&assets.folder).arg(&file))?);
         }
     }
     for (what, key) in [("CRD served", "served"), ("first object", "applied"), ("stop", "stopped")] {
@@ -103,8 +103,8 @@ fn compare(runs: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// The other arm, where there is a Go to build it.
-fn built(folder: &Path) -> Outcome<Option<PathBuf>> {
+/// Builds the envtest program if Go is installed.
+fn build_envtest(folder: &Path) -> Outcome<Option<PathBuf>> {
     if Command::new("go").arg("version").output().is_err() {
         return Ok(None);
     }
@@ -114,7 +114,7 @@ fn built(folder: &Path) -> Outcome<Option<PathBuf>> {
     if status.success() { Ok(Some(program)) } else { Err("the other arm cannot be built".into()) }
 }
 
-fn measured(command: &mut Command) -> Outcome<Value> {
+fn run_and_parse(command: &mut Command) -> Outcome<Value> {
     let output = command.output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());

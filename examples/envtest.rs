@@ -1,13 +1,12 @@
-//! A test with an API server of its own, as an operator's author writes it.
+//! Tests with their own API servers, as an operator's author writes them.
 //!
 //! ```sh
 //! crdproof env use 1.36
 //! cargo run --example envtest
 //! ```
 //!
-//! The tests below run side by side, in one process (`cargo test --example envtest`) or in one process each
-//! (`cargo nextest run --example envtest`): control planes do not know of each other, and the binaries come
-//! from one cache.
+//! The tests below run in parallel, in one process (`cargo test --example envtest`) or in one process each (`cargo
+//! nextest run --example envtest`): control planes are independent of each other, and the binaries come from one cache.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it did")]
 
@@ -25,9 +24,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A control plane that serves our CRD. It is gone with the handle, and also if this process is killed.
+/// Starts a control plane that serves our CRD. It stops when the handle is dropped, and also if this process is killed.
 async fn server() -> Result<Local, Box<dyn Error>> {
-    // Once per machine this builds or fetches; afterwards it looks into the cache.
+    // The first start on a machine builds or downloads the binaries; later ones use the cache.
     let server = crdproof_envtest::start("1.36").await?;
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
     server
@@ -45,8 +44,8 @@ async fn server() -> Result<Local, Box<dyn Error>> {
     Ok(server)
 }
 
-/// Stores a widget by server-side apply. `server.client()` is an ordinary `kube::Client`; these are the raw
-/// verbs, which answer with status, headers, bytes and the time taken.
+/// Stores a widget by server-side apply. `server.client()` is a normal `kube::Client`; these raw verbs return status,
+/// headers, bytes and the time taken.
 async fn apply(server: &Local, name: &str, size: u32) -> Result<Value, Box<dyn Error>> {
     let widgets = Resource::namespaced("example.com", "v1", "widgets", "default");
     let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "size": size});

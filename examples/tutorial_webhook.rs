@@ -1,5 +1,5 @@
-//! The conversion webhook that tutorials show, wrong in many ways on purpose: plain HTTP on port 8080, the first
-//! object as it came, no uid, and an answer of review version v1beta1. `crdproof run` says what is wrong with it:
+//! The conversion webhook that tutorials show, wrong in many ways on purpose: plain HTTP on port 8080, returns the
+//! first object unchanged, no uid, and a response of review version v1beta1. `crdproof run` reports its mistakes:
 //!
 //! ```yaml
 //! converter: {process: {run: [target/debug/examples/tutorial_webhook]}}
@@ -17,17 +17,17 @@ fn main() -> io::Result<()> {
     for stream in listener.incoming() {
         let stream = stream?;
         std::thread::spawn(move || {
-            // Whoever hangs up gets no answer.
+            // Errors of a connection are the client's.
             let _ = answer(&stream);
         });
     }
     Ok(())
 }
 
-/// Answers one request, and closes.
+/// Answers one request, and closes the connection.
 fn answer(stream: &TcpStream) -> io::Result<()> {
     let mut reader = BufReader::new(stream);
-    // Every method begins with a letter; a handshake does not.
+    // HTTP methods begin with a capital letter; a TLS handshake does not.
     if !reader.fill_buf()?.first().is_some_and(u8::is_ascii_uppercase) {
         return respond(stream, "400 Bad Request", "");
     }
@@ -52,7 +52,7 @@ fn answer(stream: &TcpStream) -> io::Result<()> {
     }
 }
 
-/// What tutorials take for a conversion.
+/// Converts like a tutorial.
 fn convert(review: &Value) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "ConversionReview",

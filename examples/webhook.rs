@@ -1,13 +1,13 @@
-//! A conversion webhook for `databases.example.com`, as an operator's author writes it: typed, and careful
-//! where types lose data.
+//! A conversion webhook for `databases.example.com`, as an operator's author writes it: typed, and careful where types
+//! lose data.
 //!
 //! ```sh
 //! cargo run --example webhook                  # on a free port; prints the clientConfig for the CRD
 //! cargo run --example webhook -- 0.0.0.0:8443 databases-webhook.databases-system.svc
 //! ```
 //!
-//! v1 is stored and has no field for the password of v2, so an annotation keeps it there. The name after the
-//! address is the one by which API servers call.
+//! v1 is stored and has no field for the password of v2, so an annotation keeps it there. The name after the address is
+//! the one that API servers use.
 
 #![expect(clippy::print_stdout, reason = "whoever starts it needs its address and authority")]
 
@@ -23,10 +23,10 @@ use serde_json::{Map, Value};
 const V1: &str = "example.com/v1";
 const V2: &str = "example.com/v2";
 
-/// Where an object of v1 keeps the password, as JSON, so that null and a text stay apart.
+/// The annotation that keeps the password in an object of v1, as JSON, so that null and a string stay distinct.
 const STASH: &str = "example.com/v2-password";
 
-/// A value that may be missing or null. `Option` takes the one for the other.
+/// A value that may be missing or null, which `Option` does not distinguish.
 #[derive(Debug, Default, PartialEq)]
 enum Field<T> {
     #[default]
@@ -43,7 +43,7 @@ impl<T> Field<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // A field that is missing gets its default and never comes here.
+        // A missing field gets its default and never reaches this function.
         Ok(Option::deserialize(deserializer)?.map_or(Self::Null, Self::Value))
     }
 }
@@ -57,19 +57,19 @@ impl<T: Serialize> Serialize for Field<T> {
     }
 }
 
-/// A database of any version. Server-side apply sends objects without metadata, spec or both; answers have
-/// metadata nevertheless, or the API server refuses them.
+/// A database of any version. Server-side apply sends objects without metadata, spec or both; responses must have
+/// metadata, otherwise the API server refuses them.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Database<S> {
     api_version: String,
     kind: String,
-    // As it comes: a typed ObjectMeta drops what it does not know.
+    // Untyped: a typed ObjectMeta drops unknown fields.
     #[serde(default, deserialize_with = "null_is_empty")]
     metadata: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     spec: Field<S>,
-    // Such as a status, which the versions have in common.
+    // For example a status, which the versions have in common.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -96,7 +96,7 @@ struct V2Spec {
 
 impl From<Database<V1Spec>> for Database<V2Spec> {
     fn from(mut old: Database<V1Spec>) -> Self {
-        // Nobody can change the password at v1, so what was put aside is still true.
+        // Nobody can change the password at v1, so the saved one is still right.
         let password = take_stash(&mut old.metadata);
         let spec = match (old.spec, password) {
             (Field::Value(V1Spec { database_name, username }), password) => {
@@ -112,7 +112,7 @@ impl From<Database<V1Spec>> for Database<V2Spec> {
 
 impl From<Database<V2Spec>> for Database<V1Spec> {
     fn from(mut new: Database<V2Spec>) -> Self {
-        // At v2 the field alone counts: an annotation that came along from somewhere is not the password.
+        // At v2 only the field counts: an annotation of unknown origin is not the password.
         take_stash(&mut new.metadata);
         let spec = match new.spec {
             Field::Absent => Field::Absent,
@@ -126,7 +126,7 @@ impl From<Database<V2Spec>> for Database<V1Spec> {
     }
 }
 
-/// Takes the password out of the annotation. What somebody else wrote there stays.
+/// Takes the password out of the annotation. Keeps values that others wrote there.
 fn take_stash(metadata: &mut Map<String, Value>) -> Field<String> {
     let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else {
         return Field::Absent;
@@ -157,7 +157,8 @@ fn null_is_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<Strin
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Converts one object, or says why not. Each object is looked at for itself: a request may mix versions.
+/// Converts one object, or returns the reason for a refusal. Each object is converted separately: a request may mix
+/// versions.
 fn convert(object: &Value, desired: &str) -> Result<Value, String> {
     if object["kind"] != "Database" {
         return Err(format!("objects of kind {} are not converted here", object["kind"]));
@@ -179,7 +180,7 @@ where
     serde_json::to_value(own.into()).map_err(|error| error.to_string())
 }
 
-/// Answers one call. A refusal is an answer, too: only its message reaches the person who asked.
+/// Answers one call. A refusal is also an answer: only its message reaches the user.
 fn answer(call: &Call) -> Reply {
     if call.method != "POST" {
         return Reply::text(405, "POST a ConversionReview\n");
@@ -195,7 +196,7 @@ fn answer(call: &Call) -> Reply {
     };
     let converted: Result<Vec<Value>, String> =
         request.objects.iter().map(|object| convert(object, &request.desired_api_version)).collect();
-    // It has the uid and the review version of the request.
+    // The response has the uid and the review version of the request.
     let response = ConversionResponse::for_request(request);
     let response = match converted {
         Ok(objects) => response.success(objects),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::checks::Severity;
-use crate::converter::endpoint::{Function, Request, Stand};
-use crate::converter::{Means, Opened, review};
+use crate::converter::endpoint::{Function, ReplacementEndpoint, Request};
+use crate::converter::{ConverterResources, SubjectEndpoints, review};
 use crate::report::{Report, Style, counterexample, terminal};
 use crate::run::{Options, RunError, Selection, Servers, Settings, execute, plan};
 use crate::subject::Subject;
@@ -16,17 +16,17 @@ use crate::subject::load::{self, InputError};
 use crdproof_envtest::ServerOptions;
 use crdproof_envtest::binaries::{Sources, Store};
 
-/// Why a subject could not be tested. Defects of the subject are findings, and never among these.
+/// An error that prevented a test. Defects of the subject are findings, never errors.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file of the subject, a suite or a check cannot be used.
     #[error("{0}")]
     Input(InputError),
-    /// The run could not be made.
+    /// The run failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// There is no folder for the cache of API servers.
+    /// No cache folder for API servers is known.
     #[error("no cache folder: neither CRDPROOF_CACHE, XDG_CACHE_HOME nor HOME is set")]
     NoCache,
 }
@@ -37,7 +37,7 @@ impl From<InputError> for Error {
     }
 }
 
-/// Loads a subject to be tested: a `crdproof.yaml`, a CRD file, or a folder of CRDs.
+/// Loads a subject: a `crdproof.yaml`, a CRD file, or a folder of CRDs.
 ///
 /// ```
 /// let report = crdproof::check("fixtures/crds/databases/crdproof.yaml")?.run()?;
@@ -54,7 +54,7 @@ pub fn check(path: impl AsRef<Path>) -> Result<Checker, Error> {
     Ok(Checker::new(subject))
 }
 
-/// A subject and how it is tested. [`check`] makes one, and [`Checker::run`] runs it.
+/// A subject and its settings. [`check`] creates one, and [`Checker::run`] runs it.
 ///
 /// Every setting has a default, so `check(path)?.run()?` is a whole test.
 #[must_use]
@@ -72,8 +72,8 @@ impl Checker {
         Self { subject, suites: Vec::new(), only: Vec::new(), kubernetes: Vec::new(), settings }
     }
 
-    /// Runs this suite, by name or file; repeatable. Without any, those of the subject file run, else `converter` where
-    /// a conversion function is given, else `quick`.
+    /// Runs this suite, by name or file; repeatable. By default, runs the suites of the subject file, otherwise
+    /// `converter` if a conversion function is given, otherwise `quick`.
     pub fn suite(mut self, name: &str) -> Self {
         self.suites.push(name.to_owned());
         self
@@ -91,10 +91,11 @@ impl Checker {
         self
     }
 
-    /// Converts by a function: an object and the `apiVersion` wanted in, the converted object or a refusal out.
+    /// Converts by a function: it gets an object and the desired `apiVersion`, and returns the converted object or a
+    /// refusal.
     ///
-    /// The function is called as an API server calls a webhook: also with parts of objects, with objects that have no
-    /// `metadata`, and from several threads at once. What it refuses is judged by the reason that it gives.
+    /// The function is called as an API server calls a webhook: also with parts of objects, with objects without
+    /// `metadata`, and from several threads at once. A refusal is judged by its reason.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -127,11 +128,11 @@ impl Checker {
                 Err(why) => (400, why.as_bytes().to_vec()),
             }
         };
-        self.settings.endpoint = Some(Stand(Arc::new(Function(answer))));
+        self.settings.endpoint = Some(ReplacementEndpoint(Arc::new(Function(answer))));
         self
     }
 
-    /// Generates this many objects for every version, instead of what the suites say.
+    /// Generates this many objects for every version, instead of the number of the suites.
     pub fn objects(mut self, count: usize) -> Self {
         self.settings.objects = Some(count);
         self
@@ -143,14 +144,14 @@ impl Checker {
         self
     }
 
-    /// Runs scenarios on a real API server of this release, such as `1.36`; repeatable. Its binaries are installed first
-    /// where they are missing.
+    /// Runs scenarios on a real API server of this release, such as `1.36`; repeatable. Installs its binaries first if
+    /// they are missing.
     pub fn kubernetes(mut self, release: &str) -> Self {
         self.kubernetes.push(release.to_owned());
         self
     }
 
-    /// Runs everything and returns the report. Defects of the subject are findings in it, and no errors.
+    /// Runs everything and returns the report. Defects of the subject are findings in it, not errors.
     ///
     /// It blocks, so call it from a plain `#[test]`, or from `tokio::task::spawn_blocking`.
     pub fn run(mut self) -> Result<Report, Error> {
@@ -162,7 +163,7 @@ impl Checker {
         let matrix = servers.as_ref().map(|servers| servers.matrix(&|_| ())).transpose()?.unwrap_or_default();
         let plan = plan(&self.subject, &self.settings, &matrix);
         let mut options = Options::today();
-        options.endpoint = Opened::with(Means::default());
+        options.endpoint = SubjectEndpoints::with(ConverterResources::default());
         let (ran, _) = execute(&plan, servers.as_ref(), &options, &|_| ())?;
         Ok(ran.report)
     }
@@ -187,15 +188,15 @@ impl fmt::Debug for Checker {
 }
 
 impl Report {
-    /// Returns whether something was tested and no error was found. Warnings and notes do not count.
+    /// Returns true if something was tested and no error was found. Warnings and notes do not count.
     pub fn has_passed(&self) -> bool {
         !self.results.is_empty()
             && self.problems.is_empty()
             && !self.counting().any(|finding| finding.severity == Severity::Error)
     }
 
-    /// Panics unless the subject has passed. The message is the report as a terminal shows it. It ends with the first
-    /// counterexample, as a difference: the object that went into the conversion, and the object that came back.
+    /// Panics unless the subject has passed. The message is the terminal report. It ends with the first counterexample
+    /// as a diff: the object before the conversion, and the object after converting back.
     ///
     /// ```should_panic
     /// let report = crdproof::check("fixtures/crds/databases-none/crds")?.suite("converter").run()?;

@@ -1,6 +1,6 @@
 //! A conformance harness for Kubernetes CRD versioning.
 //!
-//! A *subject* (CRDs, their converter, samples) is tested and gets a verdict with evidence. In a test of your own:
+//! A *subject* (CRDs, their converter, samples) is tested and gets a verdict with evidence. In your own test:
 //!
 //! ```
 //! crdproof::check("fixtures/crds/three-versions/crds")?.suite("quick").run()?.assert_passed();
@@ -16,7 +16,7 @@
 //! # Ok::<(), crdproof::Error>(())
 //! ```
 //!
-//! What happens is a pipeline. Acting touches the world and records evidence; every check is a pure function of that
+//! The implementation is a pipeline. Acting does I/O and records evidence; every check is a pure function of that
 //! evidence; everything after that is rendering:
 //!
 //! ```text
@@ -34,8 +34,8 @@ pub use checks::Severity;
 pub use facade::{Checker, Error, check};
 pub use report::{Finding, Outcome, Report};
 
-// The folders of the house, from the ground up. With the feature `internals` they are reachable for our own tests, benchmarks
-// and examples; they change without notice.
+// The folders, lowest first. The feature `internals` makes them reachable for our own tests, benchmarks and examples;
+// they change without notice.
 #[cfg(not(feature = "internals"))]
 mod subject;
 #[cfg(feature = "internals")]

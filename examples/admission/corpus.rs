@@ -1,4 +1,4 @@
-//! CRDs out of a folder.
+//! Reads CRDs from a folder.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crdproof::subject::Crd;
 use crdproof_schema::document::{Sources, parse};
 use serde_json::{Value, json};
 
-/// A CRD as read, and as it is sent.
+/// A CRD as it was read, and as it is sent.
 pub(crate) struct Definition {
     pub(crate) crd: Crd,
     pub(crate) value: Value,

@@ -1,9 +1,8 @@
-//! Whether a real API server admits what the generator makes: `scripts/admission`.
+//! Compares generated objects with the verdict of a real API server: `scripts/admission`.
 //!
-//! Every CRD of a folder is installed on a local control plane, with conversion set to None. Objects
-//! of every served version are created as dry runs with strict field validation; status is judged by
-//! dry runs on one real object. Invalid objects must be refused for the reason that was meant. Our own
-//! validator must agree on every one of them.
+//! Installs every CRD of a folder on a local control plane, with conversion set to None. Creates objects of every
+//! served version as dry runs with strict field validation, and judges status by dry runs on one real object. The
+//! server must refuse invalid objects for the intended reason. Our own validator must agree on every object.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
 
@@ -20,17 +19,17 @@ use serde_json::json;
 
 use table::Table;
 
-/// CRDs on the server at one time.
+/// CRDs on the server at the same time.
 const WAVE: usize = 24;
 
-/// What the command line asks for.
+/// The arguments of the command line.
 pub(crate) struct Arguments {
     folder: PathBuf,
     kubernetes: String,
     only: String,
     /// Objects of each version.
     objects: usize,
-    /// Invalid objects of each version at most.
+    /// Maximum number of invalid objects of each version.
     negative: usize,
     offline: bool,
     seed: u64,
@@ -95,7 +94,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The newest build of a installed release.
+/// The newest build of an installed release.
 fn binaries(release: &str) -> Result<Binaries, String> {
     let env = |name: &str| std::env::var_os(name);
     let store = Store::default_root(&env).and_then(|root| Store::open(root).ok()).ok_or("there is no cache")?;
@@ -109,7 +108,7 @@ fn binaries(release: &str) -> Result<Binaries, String> {
     Ok(Binaries::in_folder(entry.folder))
 }
 
-/// A namespace for namespaced objects.
+/// The namespace of namespaced objects.
 pub(crate) fn namespace() -> serde_json::Value {
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})
 }

@@ -1,4 +1,4 @@
-//! What is counted, and how it is shown.
+//! Counts, and the table that shows them.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ pub(crate) struct Row {
     pub(crate) negative: usize,
     pub(crate) refused: usize,
     pub(crate) meant: usize,
-    /// Objects on which our validator and the server differ, with both words.
+    /// Objects on which our validator and the server differ, with both messages.
     pub(crate) disagreements: Vec<String>,
     pub(crate) inconclusive: usize,
-    /// Why rules could not be decided.
+    /// Reasons why rules could not be decided.
     pub(crate) open: BTreeMap<String, usize>,
     /// Messages about objects that should have been admitted.
     pub(crate) messages: BTreeMap<String, usize>,
-    /// Invalid objects that were admitted, or refused for another reason.
-    pub(crate) unmeant: Vec<String>,
+    /// Invalid objects that were admitted, or refused for an unintended reason.
+    pub(crate) unintended: Vec<String>,
     pub(crate) leaves: usize,
     pub(crate) covered: usize,
     pub(crate) gaps: Vec<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Row {
 #[derive(Default)]
 pub(crate) struct Table {
     pub(crate) crds: BTreeMap<String, Row>,
-    /// CRDs that the server, or the generator, refuses, and why.
+    /// CRDs that the server or the generator refuses, and why.
     pub(crate) refused: BTreeMap<String, String>,
 }
 
@@ -79,7 +79,7 @@ impl Table {
             for gap in row.gaps.iter().take(12) {
                 println!("{name}: not covered: {gap}");
             }
-            for line in row.unmeant.iter().take(4) {
+            for line in row.unintended.iter().take(4) {
                 println!("{name}: not as meant: {line}");
             }
             for line in row.disagreements.iter().take(4) {

@@ -18,15 +18,15 @@ use crate::table::{Row, Table};
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// Requests at one time.
+/// Concurrent requests.
 const CONCURRENT: usize = 16;
 
-/// Objects whose status is sent.
+/// Number of objects whose status is sent.
 const STATUSES: usize = 20;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Some edges, evenly spread, and the rest random.
+/// Some boundary cases, evenly spread, and random objects.
 fn valid_cases(generator: &Generator<'_>, arguments: &Arguments) -> Vec<Case> {
     let boundary = arguments.objects * 3 / 5;
     let count = usize::try_from(generator.count(Phase::Boundary).unwrap_or_default()).unwrap_or(usize::MAX);
@@ -46,7 +46,7 @@ fn negative_cases(generator: &Generator<'_>, arguments: &Arguments) -> Vec<Case>
     indices.filter_map(|index| generator.case(Phase::Negative, arguments.seed, index as u64)).collect()
 }
 
-/// Which leaves all edges and the random objects reach.
+/// Records the leaves that all boundary cases and the random objects reach.
 fn cover(generator: &Generator<'_>, arguments: &Arguments, row: &mut Row) {
     let mut coverage = generator.coverage();
     let together = |case: &Case| {
@@ -67,7 +67,7 @@ fn cover(generator: &Generator<'_>, arguments: &Arguments, row: &mut Row) {
     row.gaps.extend(coverage.unreached().map(ToString::to_string));
 }
 
-/// Judges by our own validator only.
+/// Judges only by our own validator.
 pub(crate) fn offline(definition: &Definition, arguments: &Arguments, table: &mut Table) {
     let crd = &definition.crd;
     let kubernetes = KubeVersion::minor(36);
@@ -116,7 +116,7 @@ pub(crate) fn offline(definition: &Definition, arguments: &Arguments, table: &mu
     }
 }
 
-/// Installs some CRDs, tries their versions, and removes them.
+/// Installs some CRDs, tries their versions, and removes the CRDs.
 pub(crate) async fn wave(
     server: &Local,
     definitions: &[Definition],
@@ -198,18 +198,18 @@ async fn try_version(
     for (case, answer) in negative.iter().zip(send(api, Verb::Post, sent).await?) {
         row.negative += 1;
         row.refused += usize::from(!answer.is_success());
-        if says_what_was_meant(case, &answer) {
+        if has_intended_reason(case, &answer) {
             row.meant += 1;
         } else {
             let meant = case.meant.as_ref().map(|meant| format!("{} {} {:?}", meant.path, meant.keyword, meant.field));
-            row.unmeant.push(format!("{meant:?}: {} {}", answer.status, answer.message()));
+            row.unintended.push(format!("{meant:?}: {} {}", answer.status, answer.message()));
         }
         agree(&generator.judge(&case.object), &answer, case, row);
     }
     Ok(())
 }
 
-/// Creates one object and sends statuses to it.
+/// Creates one object, and sends statuses to it.
 async fn statuses(
     api: &Api,
     resource: &Resource,
@@ -238,7 +238,7 @@ async fn statuses(
     Ok(())
 }
 
-/// A real object that can be written again as it is. Rules about changes can forbid that.
+/// Creates an object that can be written again unchanged. Transition rules can forbid that.
 async fn base(
     api: &Api,
     resource: &Resource,
@@ -264,7 +264,7 @@ async fn base(
     Ok(None)
 }
 
-/// Waits until a dry run is answered by the kind's own handler.
+/// Waits until the kind's own handler answers a dry run.
 async fn until_served(api: &Api, resource: &Resource) -> Result<(), Failure> {
     for _ in 0..600 {
         let answer = api.get(&format!("{}?limit=1", resource.path())).await?;
@@ -282,7 +282,7 @@ enum Verb {
     Put,
 }
 
-/// Sends all of them, some at a time; the answers come in the order of the requests.
+/// Sends all requests, some at a time, and returns the responses in the same order.
 async fn send(api: &Api, verb: Verb, requests: Vec<(String, Value)>) -> Result<Vec<Answer>, Failure> {
     let gate = Arc::new(Semaphore::new(CONCURRENT));
     let mut tasks = JoinSet::new();
@@ -295,7 +295,7 @@ async fn send(api: &Api, verb: Verb, requests: Vec<(String, Value)>) -> Result<V
                     Verb::Post => api.post(&path, &object).await,
                     Verb::Put => api.put(&path, &object).await,
                 };
-                // A server under load asks to come back.
+                // A server under load asks clients to retry.
                 match answer {
                     Ok(answer) if answer.status == 429 => {}
                     other => break other,
@@ -324,8 +324,8 @@ fn agree(ours: &crdproof_schema::structural::Admission, answer: &Answer, case: &
     }
 }
 
-/// Whether the answer names the field and the reason that were meant.
-fn says_what_was_meant(case: &Case, answer: &Answer) -> bool {
+/// Returns true if the response names the intended field and reason.
+fn has_intended_reason(case: &Case, answer: &Answer) -> bool {
     let Some(meant) = &case.meant else { return false };
     let field = meant.field.as_deref().unwrap_or_default();
     let body = answer.json();

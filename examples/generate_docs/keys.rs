@@ -1,17 +1,17 @@
-//! Tables of keys out of JSON Schemas.
+//! Tables of keys, generated from JSON Schemas.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{between, cell};
+use super::{cell, replace_between};
 
 const BEGIN: &str = "<!-- The table is written by scripts/generate-docs. -->\n";
 const END: &str = "<!-- End of the table. -->\n";
 
 /// Returns the page with its table of keys replaced.
 pub(super) fn with_keys(page: &str, schema: &Value) -> String {
-    between(page, BEGIN, END, &keys(schema))
+    replace_between(page, BEGIN, END, &keys(schema))
 }
 
 fn keys(schema: &Value) -> String {
@@ -35,7 +35,7 @@ fn collect(root: &Value, schema: &Value, prefix: &str, rows: &mut Vec<(String, S
         let ty = if required(name) { format!("{ty}, required") } else { ty };
         let meaning = property["description"].as_str().or_else(|| target["description"].as_str()).unwrap_or_default();
         rows.push((key.clone(), ty, meaning.replace('\n', " ")));
-        // The previous release's converter has the same keys again.
+        // The keys of the previous release's converter are the same, so they are not repeated.
         if key != "converter.baseline" {
             collect(root, target, &format!("{key}{suffix}."), rows);
             if target["additionalProperties"].is_object() {
@@ -46,7 +46,7 @@ fn collect(root: &Value, schema: &Value, prefix: &str, rows: &mut Vec<(String, S
     }
 }
 
-/// What a property holds: the schema behind references, options and lists, and `[]` for each list.
+/// The type of a property: the schema behind references, options and lists, and `[]` for each list.
 fn target<'a>(root: &'a Value, property: &'a Value) -> (&'a Value, String) {
     let not_null = |schema: &&Value| schema["type"] != "null";
     if let Some(reference) = property["$ref"].as_str() {

@@ -1,5 +1,5 @@
-//! Writes the pages that are made from the code: `scripts/generate-docs`. The argument is the built program, whose help is
-//! one of them.
+//! Writes the pages that are generated from the code: `scripts/generate-docs`. The argument is the built program; one
+//! page contains its help.
 
 mod pages;
 

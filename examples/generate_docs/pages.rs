@@ -1,4 +1,4 @@
-//! Pages out of the registry, the types and the help.
+//! Pages generated from the registry, the types and the help.
 
 #[path = "check_pages.rs"]
 mod check_pages;
@@ -16,8 +16,8 @@ use crdproof::subject::SubjectFile;
 use crdproof_schema::kubernetes::{FEATURES, KubeVersion, Older, RULES, ServerRule, Stages, Weight};
 use schemars::schema_for;
 
-/// All generated pages, by path. `read` returns a page as it is: pages with a table of keys keep what is written by hand.
-/// `help` returns what `crdproof COMMAND --help` prints.
+/// All generated pages, by path. `read` returns the current page: pages with a table of keys keep their handwritten
+/// parts. `help` returns the output of `crdproof COMMAND --help`.
 pub(crate) fn pages(read: impl Fn(&str) -> String, help: &dyn Fn(&[&str]) -> String) -> BTreeMap<String, String> {
     let mut pages = BTreeMap::new();
     let tables = [
@@ -33,7 +33,7 @@ pub(crate) fn pages(read: impl Fn(&str) -> String, help: &dyn Fn(&[&str]) -> Str
     pages.extend(check_pages::pages(&read));
     pages.insert("docs/features.md".into(), features());
     pages.insert("docs/server-defects.md".into(), server_defects());
-    // Editors read it at the address that `crdproof init` writes.
+    // Editors load the schema from the address that `crdproof init` writes.
     let schema = schema_for!(SubjectFile).to_value();
     pages.insert("docs/subject-file.schema.json".into(), format!("{schema:#}\n"));
     pages
@@ -83,7 +83,7 @@ fn server_defects() -> String {
     text
 }
 
-/// The table of features, for people.
+/// The table of features.
 fn features() -> String {
     let mut text = "# Features by release\n\nWritten by `scripts/generate-docs` from the table that `manifest/minimum-kubernetes`, \
                     `crdproof minimum` and\n`crdproof preflight` go by (`crates/schema/src/kubernetes/features.yaml`).\n\n\
@@ -117,13 +117,13 @@ fn features() -> String {
 }
 
 /// Returns a page with the part between two lines replaced.
-fn between(page: &str, begin: &str, end: &str, part: &str) -> String {
+fn replace_between(page: &str, begin: &str, end: &str, part: &str) -> String {
     let Some((before, rest)) = page.split_once(begin) else { return page.to_owned() };
     let after = rest.split_once(end).map_or("", |(_, after)| after);
     format!("{before}{begin}\n{part}\n{end}{after}")
 }
 
-/// Text in which nothing is taken for markup but code spans.
+/// Escapes markup in a text, except for code spans.
 fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let escape = |(index, part): (usize, &str)| match index % 2 {

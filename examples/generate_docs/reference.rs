@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crdproof::run::{SUITES, load_suite};
 
-use super::{between, cell};
+use super::{cell, replace_between};
 
 const BEGIN: &str = "<!-- The suites are written by scripts/generate-docs. -->\n";
 const END: &str = "<!-- End of the suites. -->\n";
@@ -19,7 +19,7 @@ pub(super) fn with_suites(page: &str) -> String {
         let what = cell(&suite.file.description);
         let _ = write!(table, "\n| `{name}` | {} | {objects} | {what} |", checks.join(", "));
     }
-    between(page, BEGIN, END, &table)
+    replace_between(page, BEGIN, END, &table)
 }
 
 /// Returns the page with the help of every command.
@@ -37,14 +37,14 @@ fn describe(command: &[&str], help: &dyn Fn(&[&str]) -> String, text: &mut Strin
     let name = [&["crdproof"], command].concat().join(" ");
     let _ = write!(text, "\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end());
     let listed = lines.iter().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // Descriptions that take several lines go on with a deeper indentation.
+    // Descriptions of several lines continue with a deeper indentation.
     let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()));
     for below in names {
         describe(&[command, &[below]].concat(), help, text);
     }
 }
 
-/// Returns a line of the help without what a variable happens to be set to.
+/// Returns a line of the help without the current value of an environment variable.
 fn without_value(line: &str) -> String {
     match line.split_once('=') {
         Some((variable, _)) if variable.trim_start().starts_with("[env: ") => format!("{variable}]"),

@@ -1,6 +1,6 @@
-//! Whether our manifest checks see what a real API server sees: `scripts/plant-defects`.
+//! Compares our manifest checks with a real API server: `scripts/plant-defects`.
 //!
-//! Every kind of defect of `fixtures/defects` is planted into some CRDs of a folder. A local API server gets each as a dry
+//! Plants every kind of defect of `fixtures/defects` into some CRDs of a folder. A local API server gets each as a dry
 //! run; its refusal, its warnings, or its silence are compared with our findings.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people")]
@@ -26,16 +26,16 @@ type Failure = Box<dyn std::error::Error>;
 
 const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All&fieldValidation=Warn";
 
-/// What the command line asks for.
+/// The arguments of the command line.
 struct Arguments {
     /// A folder of CRDs; without one the defects are planted into `fixtures/defects/base.yaml`.
     folder: Option<PathBuf>,
     kubernetes: String,
-    /// CRDs that each defect is planted into.
+    /// Number of CRDs that each defect is planted into.
     each: usize,
     /// Defects whose name contains this.
     only: String,
-    /// Where to write the server's answers.
+    /// The file for the server's responses.
     record: Option<PathBuf>,
 }
 
@@ -81,7 +81,7 @@ fn main() -> Result<ExitCode, Failure> {
     })
 }
 
-/// Plants each defect into some CRDs, other ones for each defect, and compares.
+/// Plants each defect into some CRDs, different ones for each defect, and compares.
 async fn compare_all(
     api: &Api,
     defects: &[Defect],
@@ -93,13 +93,13 @@ async fn compare_all(
     for (number, defect) in defects.iter().enumerate() {
         let mut planted = 0;
         for turn in 0..crds.len() {
-            // A step that has no divisor in common with most counts visits all of them.
+            // A step that shares no divisor with most counts reaches all CRDs.
             let index = (number * 31 + turn * 37) % crds.len();
             if planted == each.min(crds.len()) {
                 break;
             }
             if let std::collections::btree_map::Entry::Vacant(entry) = before.entry(index) {
-                // A CRD that the server refuses as it is shows nothing.
+                // A CRD that the server refuses without the defect shows nothing.
                 let answer = api.post(CRDS, &crds[index]).await?;
                 entry.insert(answer.is_success().then(|| (verdict(&crds[index]), answer.warnings())));
             }
@@ -117,7 +117,7 @@ async fn compare_all(
                 outcome: ours.compare(Some(own), &seen, defect),
                 server: if seen.refused { answer.message() } else { warnings.join("; ") },
                 seen,
-                ours: ours.says(),
+                ours: ours.summary(),
             });
         }
         if planted == 0 {
@@ -167,7 +167,7 @@ impl Table {
         }
     }
 
-    /// The server's answers, for the test that compares ours with them.
+    /// The server's responses, for the test that compares ours with them.
     fn recorded(&self, kubernetes: &str) -> Result<String, Failure> {
         let lines: Result<Vec<_>, _> = self
             .rows

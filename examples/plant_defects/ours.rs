@@ -1,4 +1,4 @@
-//! Our verdict on a CRD, and how it compares with a server's.
+//! Our verdict on a CRD, and its comparison with a server's.
 
 use std::collections::BTreeSet;
 
@@ -10,28 +10,28 @@ use serde_json::Value;
 
 use super::plant::Defect;
 
-/// What we say about a CRD.
+/// Our verdict on a CRD.
 pub(crate) struct Verdict {
     /// Errors and warnings, with their checks.
     errors: BTreeSet<String>,
     warnings: BTreeSet<String>,
-    /// Rules are left to the server.
+    /// True if rules are left to the server.
     open: bool,
 }
 
-/// What a server says about a CRD.
+/// The verdict of a server on a CRD.
 pub(crate) struct Answer {
     pub(crate) refused: bool,
     pub(crate) warned: bool,
 }
 
-/// How the two compare.
+/// The result of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcomes {
     Agree,
     /// Types and cost of a rule, which we leave to the server.
     LeftToTheServer,
-    /// The server accepts it, and it does harm later.
+    /// The server accepts it, but it does harm later.
     Harm,
     /// The server refuses it, and we report no error.
     SilentMiss,
@@ -47,7 +47,7 @@ impl Outcomes {
     }
 }
 
-/// Judges a CRD by all checks of manifests. A CRD that cannot be loaded is an error of its own.
+/// Judges a CRD by all manifest checks. A CRD that cannot be loaded is an error.
 pub(crate) fn verdict(crd: &Value) -> Verdict {
     let text = Text { name: "crd.json".into(), text: crd.to_string() };
     let subject = match from_texts(vec![text], Vec::new(), None) {
@@ -79,7 +79,7 @@ fn of_report(report: &Report) -> Verdict {
 }
 
 impl Verdict {
-    /// Compares with a server. `before` is what we say about the CRD without the defect.
+    /// Compares with a server. `before` is our verdict on the CRD without the defect.
     pub(crate) fn compare(&self, before: Option<&Self>, answer: &Answer, defect: &Defect) -> Outcomes {
         let new = |all: &BTreeSet<String>, old: fn(&Self) -> &BTreeSet<String>| {
             all.iter().any(|one| before.is_none_or(|before| !old(before).contains(one)))
@@ -96,8 +96,8 @@ impl Verdict {
         }
     }
 
-    /// Our words, shortened.
-    pub(crate) fn says(&self) -> String {
+    /// Our messages, shortened.
+    pub(crate) fn summary(&self) -> String {
         let all = self.errors.iter().map(|text| format!("error {text}"));
         let all = all.chain(self.warnings.iter().map(|text| format!("warning {text}")));
         let text = all.collect::<Vec<_>>().join("; ");

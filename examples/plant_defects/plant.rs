@@ -1,26 +1,26 @@
 //! Defects as data, and planting one into a CRD.
 //!
-//! A defect of `fixtures/defects` is a set of changes. `field` is a schema that is added under `spec`, or at the root where
-//! spec has no properties; `root` is merged into the schema of each version, `version` into the storage version, `versions`
-//! into each version and `crd` into the whole definition, as JSON merge patches; `add` appends a copy of the storage version
-//! with changes. `replace` names keys that are removed before they are merged. In texts `{plural}`, `{PLURAL}` and `{group}`
-//! stand for those of the CRD, and a text such as `%64` for one of so many letters.
+//! A defect of `fixtures/defects` is a set of changes. `field` is a schema that is added under `spec`, or at the root
+//! if spec has no properties; `root` is merged into the schema of each version, `version` into the storage version,
+//! `versions` into each version and `crd` into the whole definition, as JSON merge patches; `add` appends a copy of the
+//! storage version with changes. `replace` names keys that are removed before the merge. In texts, `{plural}`,
+//! `{PLURAL}` and `{group}` stand for those of the CRD, and a text such as `%64` for one of that many letters.
 
 use serde_json::{Map, Value, json};
 
 /// One kind of defect.
 pub(crate) struct Defect {
-    /// The file that it stands in.
+    /// The file that contains it.
     pub(crate) theme: String,
     pub(crate) name: String,
-    /// A server may refuse it for the types or the cost of a rule, which we leave to it.
+    /// True if a server may refuse it for the types or the cost of a rule, which we leave to the server.
     pub(crate) cel: bool,
-    /// A server accepts it, and we report an error all the same: the harm that it does later.
+    /// True if a server accepts it, but we report an error for the harm that it does later.
     pub(crate) harm: bool,
     changes: Value,
 }
 
-/// Reads the defects of one file, which was parsed.
+/// Reads the defects of one parsed file.
 pub(crate) fn read(theme: &str, document: &Value) -> Vec<Defect> {
     let defects = document["defects"].as_array().into_iter().flatten();
     let defect = |changes: &Value| Defect {
@@ -34,7 +34,7 @@ pub(crate) fn read(theme: &str, document: &Value) -> Vec<Defect> {
 }
 
 impl Defect {
-    /// Returns a CRD with the defect. `None` where the CRD has no place for it.
+    /// Returns a CRD with the defect. `None` if the CRD has no place for it.
     pub(crate) fn plant(&self, crd: &Value) -> Option<Value> {
         let mut crd = crd.clone();
         let plural = crd["spec"]["names"]["plural"].as_str()?.to_owned();
@@ -87,7 +87,7 @@ fn change(target: &mut Value, patch: Option<&Value>, replaced: &[String]) {
     merge(target, patch);
 }
 
-/// JSON merge patch.
+/// Applies a JSON merge patch.
 fn merge(target: &mut Value, patch: &Value) {
     let Value::Object(patch) = patch else {
         *target = patch.clone();

@@ -1,4 +1,4 @@
-//! Acting: producing evidence, without opinions about it.
+//! Acting: producing evidence, without judging it.
 
 pub mod conversions;
 pub mod scenarios;

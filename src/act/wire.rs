@@ -1,4 +1,4 @@
-//! The requests that show how an endpoint speaks.
+//! Requests that show how an endpoint handles the protocol.
 
 use std::time::{Duration, Instant};
 
@@ -12,21 +12,21 @@ use crate::converter::review::request as review;
 use crate::evidence::{Exchange, Outcome, Purpose};
 use crate::subject::Crd;
 
-/// As many objects as a page of a list has.
+/// As many objects as a page of a list contains.
 const PAGE: usize = 500;
 
-/// The number of times that a request is sent among others.
-const TOGETHER: usize = 16;
+/// The number of concurrent copies of a request.
+const CONCURRENT_COPIES: usize = 16;
 
-/// The number of repetitions of one request for its duration, and their time limit.
-const REPEATED: usize = 60;
+/// The number of repetitions of one request to measure its duration, and their time limit.
+const REPETITIONS: usize = 60;
 const REPEAT_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The depth of a hostile document. Decoders that recurse give up or crash.
+/// The depth of a hostile document, at which recursive decoders fail or crash.
 const DEPTH: usize = 20_000;
 
-/// Sends everything that the wire checks look at. Objects are of any version of the CRD; at least one is
-/// needed for most questions.
+/// Sends all requests that the wire checks need. Objects may have any version of the CRD; most requests need at least
+/// one.
 pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Exchange> {
     let mut exchanges: Vec<Exchange> = handshake(endpoint, crd).into_iter().collect();
     let versions: Vec<String> = crd.versions.iter().map(|version| format!("{}/{}", crd.group, version.name)).collect();
@@ -65,18 +65,18 @@ pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Excha
     exchanges
 }
 
-/// Returns how the endpoint is met by an API server that has this CRD.
+/// Returns the transport that an API server with this CRD uses.
 fn handshake(endpoint: &dyn Endpoint, crd: &Crd) -> Option<Exchange> {
     let bundle = crd.conversion.client.as_ref().and_then(|client| client.ca_bundle.as_ref());
-    // What cannot be read is another check's affair.
+    // Another check reports a bundle that cannot be read.
     let bundle = bundle.and_then(|(text, _)| STANDARD.decode(text.split_whitespace().collect::<String>()).ok());
     let transport = endpoint.transport(bundle.as_deref())?;
     let nothing = Request { method: "", body: Bytes::new() };
     Some(recorded(Purpose::Certificate, &nothing, Outcome::Met(Box::new(transport)), Duration::ZERO))
 }
 
-/// Converts every object to every other version, and returns objects of as many versions as there are. Those that came
-/// about here are converted, too: each has an answer that it got alone.
+/// Converts every object to every other version, and returns objects of as many versions as possible. Converted objects
+/// are converted, too, so that each has a response to a separate review.
 fn every_version(
     endpoint: &dyn Endpoint,
     versions: &[String],
@@ -113,7 +113,7 @@ fn identified(object: &Value) -> Value {
     object
 }
 
-/// So many copies, each with a name and a uid of its own.
+/// This many copies, each with a different name and uid.
 fn renamed(objects: &[Value], count: usize) -> Vec<Value> {
     let copies = objects.iter().cycle().take(count).enumerate().map(|(index, object)| {
         let mut copy = object.clone();
@@ -128,7 +128,7 @@ fn version_of(object: &Value) -> String {
     object["apiVersion"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Returns an object and a version that it was converted to; where nothing was, any object and another version.
+/// Returns an object and a version that it was converted to; if nothing was, any object and another version.
 fn convertible(exchanges: &[Exchange], known: &[Value], versions: &[String]) -> Option<(Value, String)> {
     let converted =
         exchanges.iter().filter(|exchange| exchange.ask == Purpose::Conversion && exchange.converted().is_ok());
@@ -142,8 +142,8 @@ fn convertible(exchanges: &[Exchange], known: &[Value], versions: &[String]) -> 
     })
 }
 
-/// Returns batches of objects of several versions, each in both orders, with the version that they are to have. API servers
-/// send no object that has it already, so that two versions alone are never mixed.
+/// Returns batches of objects of several versions, each in both orders, with the desired version. API servers send no
+/// object that already has it, so two versions alone are never mixed.
 fn mixed_batches(versions: &[String], known: &[Value]) -> Vec<(String, Vec<Value>)> {
     let mut batches = Vec::new();
     for desired in versions {
@@ -162,10 +162,10 @@ fn mixed_batches(versions: &[String], known: &[Value]) -> Vec<(String, Vec<Value
     batches
 }
 
-/// Sends one request often enough to tell how long answers take.
+/// Repeats one request to measure response times.
 fn repeat(endpoint: &dyn Endpoint, request: &Request, exchanges: &mut Vec<Exchange>) {
     let end = Instant::now() + REPEAT_TIMEOUT;
-    for _ in 0..REPEATED {
+    for _ in 0..REPETITIONS {
         let repeated = exchange(endpoint, Purpose::Repeated, request);
         let is_answered = matches!(repeated.outcome, Outcome::Answered { .. });
         exchanges.push(repeated);
@@ -175,7 +175,7 @@ fn repeat(endpoint: &dyn Endpoint, request: &Request, exchanges: &mut Vec<Exchan
     }
 }
 
-/// The review versions that the CRD offers and that exist.
+/// The review versions of the CRD that exist.
 fn review_versions(crd: &Crd) -> Vec<String> {
     let offered = crd.conversion.review_versions.iter().map(|(name, _)| name.clone());
     offered.filter(|name| name == "v1" || name == "v1beta1").collect()
@@ -220,10 +220,11 @@ fn recorded(ask: Purpose, request: &Request, outcome: Outcome, took: Duration) -
     }
 }
 
-/// Sends the plain conversions again, among each other.
+/// Sends the plain conversions again, concurrently.
 fn together(endpoint: &dyn Endpoint, exchanges: &mut Vec<Exchange>) {
     let alone: Vec<usize> = (0..exchanges.len()).filter(|index| exchanges[*index].ask == Purpose::Conversion).collect();
-    let chosen: Vec<usize> = alone.iter().copied().cycle().take(if alone.is_empty() { 0 } else { TOGETHER }).collect();
+    let chosen: Vec<usize> =
+        alone.iter().copied().cycle().take(if alone.is_empty() { 0 } else { CONCURRENT_COPIES }).collect();
     let requests: Vec<Request> = chosen.iter().map(|index| Request::post(exchanges[*index].sent.clone())).collect();
     for ((index, request), (outcome, took)) in chosen.iter().zip(&requests).zip(endpoint.send_together(&requests)) {
         exchanges.push(recorded(Purpose::Concurrent(*index), request, outcome, took));

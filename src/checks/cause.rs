@@ -1,12 +1,12 @@
-//! Which failures are consequences of another one: a converter that drops a field breaks a dozen guarantees, and people
-//! need to hear of the field once.
+//! Failures that are consequences of another one: a converter that drops a field fails a dozen checks, and users should
+//! read about the field once.
 
 use std::collections::BTreeSet;
 
 use super::Severity;
 
-/// Checks whose findings are causes, the strongest first. What others find about the same field, or with the same complaint
-/// of the converter, is a consequence.
+/// Checks whose findings are causes, the strongest first. Findings of other checks about the same field, or with the
+/// same complaint of the converter, are consequences.
 const CAUSES: [&str; 12] = [
     "manifest/review-versions-known",
     "manifest/samples-valid",
@@ -22,7 +22,7 @@ const CAUSES: [&str; 12] = [
     "apply/entries-follow-versions",
 ];
 
-/// Causes that explain only the same complaint: that two are about one field means nothing here.
+/// Causes that explain only the same complaint, not the same field.
 const BY_COMPLAINT: [&str; 4] = [
     "manifest/review-versions-known",
     "manifest/samples-valid",
@@ -30,7 +30,7 @@ const BY_COMPLAINT: [&str; 4] = [
     "apply/entries-follow-versions",
 ];
 
-/// The beginning of findings that are about the form of values alone. They have one cause, whatever the field.
+/// The beginning of messages about only the form of values. They have one cause, whatever the field.
 pub(super) const FORM: &str = "change in form, not in meaning";
 
 /// Checks whose findings can be consequences: the families that look at objects on their way through versions, what a
@@ -43,24 +43,24 @@ pub(crate) fn cause_rank(check: &str) -> usize {
     CAUSES.iter().position(|cause| *cause == check).unwrap_or(CAUSES.len())
 }
 
-/// The subject of one or several failures of a check on one CRD.
+/// The symptoms of one or several failures of a check on one CRD.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Symptoms {
     check: String,
     severity: Option<Severity>,
     paths: BTreeSet<String>,
     complaints: BTreeSet<String>,
-    /// Whether they are about the form of values alone.
+    /// True if they are only about the form of values.
     is_form: bool,
 }
 
 impl Symptoms {
-    /// Symptoms that a check found.
+    /// The symptoms of a check, none yet.
     pub(crate) fn new(check: &str, severity: Severity) -> Self {
         Self { check: check.to_owned(), severity: Some(severity), ..Self::default() }
     }
 
-    /// Adds what one failure is about: its field, the complaint of a converter or server, and the clause that it shares
+    /// Adds the symptom of a failure: its field, the complaint of a converter or server, and the clause that it shares
     /// with others.
     pub(crate) fn add(&mut self, path: Option<&str>, complaint: Option<&str>, clause: Option<&str>) {
         self.paths.extend(path.filter(|path| *path != ".").map(without_indices));
@@ -68,8 +68,9 @@ impl Symptoms {
         self.is_form = clause.is_some_and(|clause| clause.starts_with(FORM));
     }
 
-    /// Returns whether these symptoms have the cause that the others name: the same complaint of the converter, or fields
-    /// that the other finding is about. A server that complains about a field complains about no part of it. A lesser finding is not a cause of a worse one, unless the complaint is the same.
+    /// Returns true if the others are the cause of these symptoms: they have the same complaint of the converter, or
+    /// the same fields. A server that complains about a field complains about none of its parts. A lesser finding is
+    /// not the cause of a worse one, unless the complaint is the same.
     pub(crate) fn follow_from(&self, cause: &Self) -> bool {
         let is_concerned = CONSEQUENCES.iter().any(|family| self.check.starts_with(family));
         if !is_concerned || cause_rank(&cause.check) >= cause_rank(&self.check) {
@@ -82,12 +83,12 @@ impl Symptoms {
         if has_complaint && self.complaints.is_subset(&cause.complaints) {
             return true;
         }
-        // What is wrong with an answer says little about other answers, and much about what a server does with it.
+        // An invalid response says little about other responses, but much about what a server does with it.
         let is_answer_alone = cause.check == "converter/output-valid" && self.check.starts_with("converter/");
         if BY_COMPLAINT.contains(&cause.check.as_str()) || is_answer_alone {
             return false;
         }
-        // A converter that loses fields of whole objects loses fields of their parts.
+        // A converter that loses fields of whole objects also loses fields of their parts.
         if self.check == "converter/partial-objects-survive" && cause.check == "converter/round-trip-lossless" {
             return !self.paths.is_empty();
         }
@@ -97,7 +98,7 @@ impl Symptoms {
     }
 }
 
-/// Returns whether a path is that of a field, or of a part of it.
+/// Returns true if a path is that of a field, or of a part of it.
 fn is_within(path: &str, field: &str) -> bool {
     path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_field_explains_what_else_it_breaks() {
+    fn a_lost_field_explains_its_consequences() {
         let lost = symptoms("converter/round-trip-lossless", Severity::Error, &[".spec.a", ".spec.b[*].c"], None);
         let edit = |paths: &[&str]| symptoms("converter/edit-survives", Severity::Error, paths, None);
         assert!(edit(&[".spec.a"]).follow_from(&lost));
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_follows_from_what_happens_to_the_field_that_it_names() {
+    fn a_refusal_is_a_consequence_of_the_field_that_it_names() {
         let lost = symptoms("converter/round-trip-lossless", Severity::Error, &[".spec.selector", ".spec.a.b"], None);
         let refused = |path| symptoms("apply/entries-follow-versions", Severity::Error, &[path], Some("422 invalid"));
         assert!(refused(".spec.selector").follow_from(&lost));

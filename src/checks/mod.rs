@@ -1,8 +1,8 @@
 //! Judging: every check is a pure function from evidence to a verdict.
 //!
-//! [`ALL`] is the registry: one visible, sorted slice. A check lives in `checks/<family>/<name>.rs`
-//! and is named there once; tests prove that ids, files and fixtures agree. Beside the families, [`audit`], [`preflight`] and
-//! [`minimum`] judge what the tools for clusters observed.
+//! [`ALL`] is the registry: one visible, sorted slice. A check is defined in `checks/<family>/<name>.rs` and registered
+//! once; tests prove that ids, files and fixtures agree. Besides the families, [`audit`], [`preflight`] and [`minimum`]
+//! judge the observations of the tools for clusters.
 
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -46,14 +46,14 @@ pub struct Check {
     pub id: &'static str,
     /// The guarantee as a clause.
     pub title: &'static str,
-    /// The harm for people when it fails.
+    /// The harm for users when it fails.
     pub why: &'static str,
-    /// The sources of the guarantee: normative text first, then incidents. Each is an `https://` URL, or a page of
-    /// ours by its path, such as `docs/features.md#definition`.
+    /// The sources of the guarantee: normative text first, then incidents. Each is an `https://` URL, or one of our own
+    /// pages by its path, such as `docs/features.md#definition`.
     pub source: &'static [&'static str],
     /// The severity of a failure.
     pub severity: Severity,
-    /// The Kubernetes minor from which the guarantee can be expected, if any.
+    /// The first Kubernetes minor release with the guarantee, if it is not older than all.
     pub since: Option<u32>,
     /// The usual remedy.
     pub help: &'static str,
@@ -79,7 +79,7 @@ impl Check {
         self.id.split_once('/').map_or(self.id, |(_, name)| name)
     }
 
-    /// Returns the sources as URLs; pages of ours get their address in the repository.
+    /// Returns the sources as URLs; our own pages get their address in the repository.
     pub fn source_urls(&self) -> impl Iterator<Item = String> {
         self.source.iter().map(|source| match source.strip_prefix("docs/") {
             Some(page) => format!("{}/blob/main/docs/{page}", env!("CARGO_PKG_REPOSITORY")),
@@ -94,14 +94,14 @@ impl Check {
 pub enum Severity {
     /// Worth knowing.
     Note,
-    /// Will hurt under conditions that are not certain.
+    /// Harmful under conditions that are not certain.
     Warning,
     /// Loses data, ownership or availability, or is refused by an API server.
     Error,
 }
 
 impl Severity {
-    /// The word for it.
+    /// The name of the severity.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -111,7 +111,7 @@ impl Severity {
     }
 }
 
-/// An observation that a check reads. The plan derives from it what must be acted out.
+/// An observation that a check reads. The plan derives the necessary actions from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
@@ -125,9 +125,9 @@ pub enum Need {
     ConversionRuns,
     /// The first conversions of every pair of versions, judged together.
     Survey,
-    /// A declared relation of the versions, beside a converter that is not that relation itself.
+    /// A declared relation of the versions, besides a converter that is not that relation itself.
     FieldMap,
-    /// What converted samples looked like when they were recorded.
+    /// Recorded conversions of samples.
     Recorded,
     /// The previous release's converter.
     BaselineConverter,
@@ -144,30 +144,30 @@ pub enum Need {
 pub struct Evidence<'a> {
     /// The whole subject.
     pub subject: &'a Subject,
-    /// The CRD under test: its new state, or the old one where the CRD is gone.
+    /// The CRD under test: its new state, or the old one if the CRD was removed.
     pub crd: &'a Crd,
-    /// What became of the CRD since the baseline.
+    /// The change of the CRD since the baseline.
     pub change: Change<'a>,
-    /// How the schemas of the versions that are in both states differ, by version.
+    /// The differences of the schemas of versions that are in both states, by version.
     pub deltas: &'a [(String, Vec<Delta>)],
     /// Conversions of this CRD's objects.
     pub conversion_runs: &'a [ConversionRun],
     /// Requests to the endpoint of this CRD's converter.
     pub exchanges: &'a [Exchange],
-    /// What was seen on an API server.
+    /// The trace of an API server.
     pub trace: Option<&'a Trace>,
-    /// The day of recording; judges never look at the clock.
+    /// The date of the run; judges never read the clock.
     pub today: Date,
-    /// What is secret in objects of this CRD.
+    /// The secrets in objects of this CRD.
     pub secrets: &'a Secrets,
-    /// Whether secrets may be shown.
+    /// True if secrets may be shown.
     pub show_secrets: bool,
-    /// What is compiled already, where many conversion runs are judged.
+    /// Compiled schemas, if many conversion runs are judged.
     pub tools: Option<&'a Tools<'a>>,
 }
 
 impl Evidence<'_> {
-    /// An object, or a part of one, as it may be shown. The version is that of a whole object.
+    /// Redacts an object, or a part of one. The version is that of a whole object.
     pub fn redact(&self, version: Option<&str>, value: &Value) -> Value {
         if self.show_secrets {
             return value.clone();
@@ -198,12 +198,12 @@ pub enum Change<'a> {
 /// The verdict of a judge.
 #[derive(Debug, Clone)]
 pub enum Verdict {
-    /// The guarantee holds on everything that was examined, which is never nothing.
+    /// The guarantee is kept on everything that was examined, which is never nothing.
     Passed {
-        /// The number of things that were looked at.
+        /// The number of examined items.
         examined: usize,
     },
-    /// The guarantee is broken.
+    /// The guarantee is not kept.
     Failed(Vec<Failure>),
     /// A known defect or limit of the server, not the subject's fault.
     KnownServerIssue(String),
@@ -212,7 +212,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Failed if there are failures, else held on what was examined; nothing examined decides nothing.
+    /// Failed if there are failures, otherwise passed; inconclusive if nothing was examined.
     pub fn from_failures(failures: Vec<Failure>, examined: usize) -> Self {
         if !failures.is_empty() {
             Self::Failed(failures)
@@ -224,13 +224,13 @@ impl Verdict {
     }
 }
 
-/// One place where a guarantee is broken. It becomes a finding once the engine has given it a
-/// file, a fingerprint and a severity.
+/// One place where a guarantee is not kept. It becomes a finding when the engine adds a file, a fingerprint and a
+/// severity.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// What is wrong, with the observed value.
+    /// The problem, with the observed value.
     pub message: String,
-    /// Where in the sources.
+    /// The location in the sources.
     pub span: Option<Span>,
     /// The CRD version concerned.
     pub version: Option<String>,
@@ -238,7 +238,7 @@ pub struct Failure {
     pub path: Option<String>,
     /// Evidence over several lines: objects, differences.
     pub evidence: Option<String>,
-    /// Other places that explain this one.
+    /// Other locations that explain it.
     pub related: Vec<(Span, String)>,
     /// A remedy that fits better than the check's usual one.
     pub help: Option<String>,
@@ -246,21 +246,21 @@ pub struct Failure {
     pub severity: Option<Severity>,
     /// The conversion run that shows it: an index into the evidence's conversion runs.
     pub conversion_run: Option<usize>,
-    /// What happens to this field and to others: a clause that follows "3 fields", such as "are lost on the way v2→v1→v2".
-    /// Failures of one check and CRD with the same clause become one finding.
+    /// The common failure of this field and others: a clause that follows "3 fields", such as "are lost on the way
+    /// v2→v1→v2". Failures of one check and CRD with the same clause become one finding.
     pub together: Option<String>,
-    /// The kind of change, such as "field removed", where the check compares two states. Failures of one check with the
+    /// The kind of change, such as "field removed", if the check compares two states. Failures of one check with the
     /// same change become one finding, whatever their CRD.
     pub change: Option<String>,
     /// The converter's complaint, normalised. Findings with the same complaint have one cause.
     pub complaint: Option<String>,
-    /// What tells this failure from others of the same check, CRD, version and path. It goes into the
-    /// fingerprint, so it must not change when unrelated lines move.
+    /// Distinguishes this failure from others of the same check, CRD, version and path. It goes into the fingerprint,
+    /// so it must not change when unrelated lines move.
     pub key: String,
 }
 
 impl Failure {
-    /// A failure with this message; the message also tells it apart unless a key is given.
+    /// A failure with this message, which is also its key unless one is given.
     pub fn new(message: impl Into<String>) -> Self {
         let message = message.into();
         Self {
@@ -280,19 +280,19 @@ impl Failure {
         }
     }
 
-    /// Places it.
+    /// Sets the location.
     pub fn at(mut self, span: Span) -> Self {
         self.span = Some(span);
         self
     }
 
-    /// Names the CRD version.
+    /// Sets the CRD version.
     pub fn version(mut self, version: &str) -> Self {
         self.version = Some(version.to_owned());
         self
     }
 
-    /// Names the field.
+    /// Sets the field.
     pub fn path(mut self, path: &Path) -> Self {
         self.path = Some(path.to_string());
         self
@@ -304,25 +304,25 @@ impl Failure {
         self
     }
 
-    /// Adds a related place.
+    /// Adds a related location.
     pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
         self.related.push((span, message.into()));
         self
     }
 
-    /// Gives a remedy of its own.
+    /// Sets a specific remedy.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Gives a severity of its own.
+    /// Sets a specific severity.
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = Some(severity);
         self
     }
 
-    /// Reports it together with others of the same fate: a clause that follows "3 fields".
+    /// Reports it together with the same failure of other fields: a clause that follows "3 fields".
     pub fn together(mut self, clause: impl Into<String>) -> Self {
         self.together = Some(clause.into());
         self
@@ -334,13 +334,13 @@ impl Failure {
         self
     }
 
-    /// Names the converter's complaint.
+    /// Sets the converter's complaint.
     pub fn complaint(mut self, why: &str) -> Self {
         self.complaint = Some(normalised(why));
         self
     }
 
-    /// Gives a fingerprint key of its own.
+    /// Sets the key of the fingerprint.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = key.into();
         self

@@ -1,9 +1,9 @@
-//! What a server's version and probes mean together: known defects that it has, and features that it lacks.
+//! Combined results of a server's version and probes: known defects, and missing features.
 
 use serde::Serialize;
 
 use crate::evidence::ProbeResult;
-use crate::subject::{Subject, Used, features_of};
+use crate::subject::{Subject, UsedFeature, features_of};
 use crdproof_schema::kubernetes::{ServerRule, ServerVersion, Standing, Weight};
 
 /// One known defect, judged for a server.
@@ -18,14 +18,14 @@ pub struct RuleResult {
     pub title: &'static str,
     /// The severity of the defect.
     pub severity: Weight,
-    /// What the table says about the server's version.
+    /// The standing of the server's version in the table.
     pub table: Standing,
-    /// What probes showed.
+    /// The results of probes.
     pub probes: Vec<Probed>,
-    /// Why there is no probe, where there is none.
+    /// The reason for having no probe, if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untested: Option<&'static str>,
-    /// Both together.
+    /// The combined verdict.
     pub verdict: RuleVerdict,
 }
 
@@ -57,7 +57,7 @@ pub enum RuleVerdict {
 }
 
 impl RuleVerdict {
-    /// Returns whether the server has the defect.
+    /// Returns true if the server has the defect.
     pub fn is_bad(self) -> bool {
         matches!(self, Self::Bad | Self::Regressed)
     }
@@ -86,12 +86,12 @@ pub struct NeededFeature {
     pub since: String,
     /// The places that use it.
     pub place: String,
-    /// Whether the server has it.
+    /// True if the server has it.
     #[serde(rename = "there")]
     pub available: bool,
     /// The behaviour of the server without it.
     pub otherwise: &'static str,
-    /// Whether objects keep their meaning without it.
+    /// True if objects keep their meaning without it.
     pub harmless: bool,
 }
 
@@ -111,11 +111,11 @@ pub fn judge_rule(rule: &'static ServerRule, version: &ServerVersion, probes: Ve
     }
 }
 
-/// Returns the features that a subject uses, and whether a server of this version has them.
+/// Returns the features that a subject uses, with their availability on a server of this version.
 pub fn needed_features(subject: &Subject, version: &ServerVersion) -> Vec<NeededFeature> {
     let mut needed = Vec::new();
     for crd in &subject.crds {
-        for Used { feature, since, span } in features_of(crd) {
+        for UsedFeature { feature, since, span } in features_of(crd) {
             needed.push(NeededFeature {
                 feature: feature.what.clone(),
                 since: since.to_string(),

@@ -1,4 +1,4 @@
-//! Where two objects differ, and in which way.
+//! Differences between two objects, and their kinds.
 
 use std::borrow::Cow;
 
@@ -8,41 +8,41 @@ use serde_json::Value;
 
 use super::Severity;
 
-/// One place where two objects differ.
+/// A difference between two objects.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Difference<'v> {
     /// JSON pointer.
     pub(crate) pointer: String,
-    /// What was there.
+    /// The old value.
     pub(crate) was: Option<&'v Value>,
-    /// What is there now.
+    /// The new value.
     pub(crate) now: Option<&'v Value>,
 }
 
-/// In which way two values differ; each is the matter of one check.
+/// The kind of a difference; each is judged by one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::checks) enum Kind {
     /// A value is gone.
     Lost,
-    /// A value is another one.
+    /// A value was changed.
     Changed,
-    /// A value came from nowhere.
+    /// A value was invented.
     Invented,
-    /// The form differs and the meaning does not: an explicit zero or empty value and its absence, or two spellings of one
+    /// Only the form differs, not the meaning: an explicit zero or empty value and its absence, or two spellings of one
     /// quantity, duration or time.
     Representation,
     /// Both are numbers, and one is the other with fewer digits.
     Rounded,
 }
 
-/// Returns how bad it is that a value appears from nowhere. A duration or quantity of zero is a setting like any other, and
-/// seldom what absence means. Other values may be what absence means, written out: that is drift, and whether it is more
-/// depends on the controller.
+/// Returns the severity of an invented value. A duration or quantity of zero is a setting like any other, and seldom
+/// the meaning of absence. Other values may be the meaning of absence, written out: that is drift, and its harm depends
+/// on the controller.
 pub(in crate::checks) fn severity_of_invention(value: &Value) -> Severity {
     if has_zero_measure(value) { Severity::Error } else { Severity::Warning }
 }
 
-/// Returns whether a value is or holds a text that is zero with a unit, such as `0s`.
+/// Returns true if a value is or contains a text that is zero with a unit, such as `0s`.
 fn has_zero_measure(value: &Value) -> bool {
     match value {
         Value::String(text) => {
@@ -56,14 +56,14 @@ fn has_zero_measure(value: &Value) -> bool {
 }
 
 impl Kind {
-    /// Returns whether data is lost or changed.
+    /// Returns true if data is lost or changed.
     pub(in crate::checks) fn is_loss(self) -> bool {
         matches!(self, Self::Lost | Self::Changed)
     }
 }
 
 impl Difference<'_> {
-    /// In which way the values differ, in objects of this schema.
+    /// The kind of difference, in objects of this schema.
     pub(in crate::checks) fn kind(&self, schema: Option<&Schema>) -> Kind {
         let own = schema.and_then(|schema| schema.at_pointer(&self.pointer));
         let is_absent = |value: &Value| means_absent(own, value);
@@ -79,32 +79,32 @@ impl Difference<'_> {
         }
     }
 
-    /// Returns whether the schema insists on the field wherever its parent is.
+    /// Returns true if the schema requires the field in its parent.
     pub(in crate::checks) fn is_required(&self, schema: Option<&Schema>) -> bool {
         let Some((parent, name)) = self.pointer.rsplit_once('/') else { return false };
         let parent = schema.and_then(|schema| schema.at_pointer(parent));
         parent.is_some_and(|parent| parent.required.iter().any(|required| *required == *pointer::unescape(name)))
     }
 
-    /// Returns whether it concerns the object itself, and not its metadata, which has rules of its own.
+    /// Returns true if it concerns the object itself, and not its metadata, which has separate rules.
     pub(in crate::checks) fn is_content(&self) -> bool {
         !self.pointer.starts_with("/metadata")
     }
 }
 
-/// Returns what a way through fewer digits makes of a number: off by a hair, and not by one.
+/// Returns true if a number lost digits: the values differ slightly, and by less than one.
 fn is_rounded(was: &serde_json::Number, now: &serde_json::Number) -> bool {
     let (Some(was), Some(now)) = (was.as_f64(), now.as_f64()) else { return false };
     let scale = was.abs().max(now.abs());
     (was - now).abs() <= scale * 1e-6
 }
 
-/// The topmost places where the contents of two objects differ.
+/// The topmost differences between the contents of two objects.
 pub(crate) fn differences<'v>(was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {
     differences_in(None, was, now)
 }
 
-/// The topmost places where the contents of two objects of a schema differ. The order of items that have keys means nothing.
+/// The topmost differences between the contents of two objects of a schema. Ignores the order of keyed items.
 pub(crate) fn differences_in<'v>(schema: Option<&Schema>, was: &'v Value, now: &'v Value) -> Vec<Difference<'v>> {
     let mut found = Vec::new();
     compare(schema, was, now, &mut String::new(), &mut found);
@@ -153,13 +153,13 @@ fn compare<'v>(
     }
 }
 
-/// Returns the item of a keyed list that bears the key of another item.
+/// Returns the item of a keyed list with the key of another item.
 fn by_key<'v>(schema: Option<&Schema>, item: &Value, items: &'v [Value]) -> Option<&'v Value> {
     let schema = schema.filter(|schema| schema.list_type.as_deref() == Some("map"))?;
     items.iter().find(|other| schema.list_map_keys.iter().all(|key| other.get(key) == item.get(key)))
 }
 
-/// The fields of an object without its type and metadata, which have rules of their own.
+/// The fields of an object without its type and metadata, which have separate rules.
 pub(in crate::checks) fn content(object: &Value) -> impl Iterator<Item = &Value> {
     let fields = object.as_object().into_iter().flatten();
     fields.filter(|(name, _)| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata")).map(|(_, value)| value)

@@ -1,22 +1,22 @@
-//! Who migrated: all are judged alike, but what the control plane does by itself is not a fault of the subject.
+//! The tools that migrate: all are judged alike, but faults of the control plane are not faults of the subject.
 
 use super::shared_trace::{Found, judged};
 use super::{Evidence, Failure, Verdict};
 use crate::evidence::{StorageStep, Trace};
 
-/// Somebody who migrates, and the steps in which that was seen.
+/// A tool that migrates, and the steps that record it.
 pub(super) struct Driver {
-    /// The name in messages; nothing for the built-in migration.
+    /// The name in messages; empty for the built-in migration.
     pub(super) by: &'static str,
-    /// Before the migration.
+    /// The state before the migration.
     pub(super) ready: StorageStep,
-    /// After it.
+    /// The state after the migration.
     pub(super) done: StorageStep,
-    /// A pass of the built-in migration after that.
+    /// A pass of the built-in migration afterwards.
     pub(super) again: StorageStep,
-    /// While one object cannot be written.
+    /// A migration while one object cannot be written.
     pub(super) unmovable: StorageStep,
-    /// A migration that was begun and got nowhere.
+    /// A migration that was started and made no progress.
     pub(super) stuck: StorageStep,
 }
 
@@ -48,7 +48,7 @@ pub(super) const IN_TREE: Driver = Driver {
     stuck: StorageStep::InTreeSecond,
 };
 
-/// Judges every driver that took part.
+/// Judges every driver of the trace.
 pub(super) fn judged_by_driver(evidence: &Evidence<'_>, judge: impl Fn(&Trace, &Driver, &mut Found)) -> Verdict {
     let own = judged(evidence, |trace, found| OWN.iter().for_each(|driver| judge(trace, driver, found)));
     let servers = judged(evidence, |trace, found| judge(trace, &IN_TREE, found));

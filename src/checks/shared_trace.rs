@@ -1,4 +1,4 @@
-//! What the checks of scenarios share: reading a trace, comparing what was seen at different times.
+//! Shared parts of the checks of scenarios: reading a trace, comparing observations.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use super::{Evidence, Failure, Severity, Verdict};
 use crate::evidence::{Action, Call, RetirementStep, ScenarioStep, Snapshot, Trace};
 use crate::subject::field_map::declares_lost;
 
-/// Collects what a judge finds.
+/// Collects the failures of a judge.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) examined: usize,
@@ -19,31 +19,31 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Adds a failure as it is.
+    /// Adds a failure.
     pub(super) fn add(&mut self, failure: Failure) {
         self.failures.push(failure);
     }
 
-    /// Adds a failure; the key tells it from others of the same check and version.
+    /// Adds a failure; the key distinguishes it from others of the same check and version.
     pub(super) fn failure(&mut self, version: &str, message: String, key: String) {
         let failure = Failure::new(message).key(key);
         self.failures.push(if version.is_empty() { failure } else { failure.version(version) });
     }
 
-    /// Adds a failure because of what the server answered to a request. The same complaint about other objects, or at another
+    /// Adds a failure because of the response to a request. The same complaint about other objects, or at another
     /// version, is the same failure.
     pub(super) fn refused(&mut self, call: &Call, message: String) {
         let failure = Failure::new(message).version(&call.version).key(format!("{} failed", call.action));
         self.failures.push(Failure { path: call.refused_field(), ..failure.complaint(&call.message()) });
     }
 
-    /// Adds a failure at a field of an object, with what shows it.
+    /// Adds a failure at a field of an object, with evidence.
     pub(super) fn place(&mut self, version: &str, message: String, path: String, evidence: String) {
         let failure = Failure::new(message).version(version).evidence(evidence);
         self.failures.push(Failure { path: Some(path), ..failure });
     }
 
-    /// Compares two readings of an object. Metadata that moves with every write, and losses that are declared, are left out.
+    /// Compares two reads of an object. Ignores metadata that changes with every write, and declared losses.
     pub(super) fn compare(&mut self, evidence: &Evidence<'_>, version: &str, was: &Value, now: &Value, when: &str) {
         self.examined += 1;
         let (mut before, mut after) = (content(was), content(now));
@@ -76,15 +76,15 @@ impl Found {
     }
 }
 
-/// Removes annotations that only one of two readings has, and that no scenario wrote: converters keep there what a version
-/// has no field for.
+/// Removes annotations that only one of two reads has, and that no scenario wrote: converters use them for fields that
+/// a version lacks.
 fn drop_stashes(evidence: &Evidence<'_>, before: &mut Value, after: &mut Value) {
     let keys = |object: &Value| -> BTreeSet<String> {
         object["metadata"]["annotations"].as_object().into_iter().flat_map(|map| map.keys().cloned()).collect()
     };
     let is_sent = |key: &String| {
         let mut calls = evidence.trace.into_iter().flat_map(Trace::all_calls);
-        // Other requests send back what was read before.
+        // Other requests send back objects that were read before.
         calls.any(|call| {
             matches!(call.action, Action::Create | Action::Apply)
                 && call.sent["metadata"]["annotations"].get(key).is_some()
@@ -102,7 +102,7 @@ fn drop_stashes(evidence: &Evidence<'_>, before: &mut Value, after: &mut Value) 
     }
 }
 
-/// Returns whether it is declared that a field of this version is lost on the way through another and back.
+/// Returns true if the loss of a field of this version through another and back is declared.
 pub(super) fn is_declared(evidence: &Evidence<'_>, version: &str, field: &str) -> bool {
     if evidence.subject.declares_loss(evidence.crd, field) {
         return true;
@@ -112,8 +112,7 @@ pub(super) fn is_declared(evidence: &Evidence<'_>, version: &str, field: &str) -
     !maps.is_empty() && others.any(|other| other != version && declares_lost(&maps, &[version, other, version], field))
 }
 
-/// Judges the trace that is available; of several failures with one key, version and path, or with one complaint, the first
-/// is told.
+/// Judges the trace; of several failures with one key, version and path, or with one complaint, keeps the first.
 pub(super) fn judged(evidence: &Evidence<'_>, judge: impl Fn(&Trace, &mut Found)) -> Verdict {
     let Some(trace) = evidence.trace else {
         return Verdict::Inconclusive("no scenario was made".into());
@@ -128,7 +127,7 @@ pub(super) fn judged(evidence: &Evidence<'_>, judge: impl Fn(&Trace, &mut Found)
     Verdict::from_failures(found.failures, found.examined)
 }
 
-/// An object as its author sees it: without what the server keeps for itself.
+/// An object without fields of the server.
 pub(super) fn content(object: &Value) -> Value {
     let mut content = object.clone();
     if let Some(Value::Object(metadata)) = content.get_mut("metadata") {
@@ -137,7 +136,7 @@ pub(super) fn content(object: &Value) -> Value {
     content
 }
 
-/// Compares all objects as they were seen in two steps, at each version.
+/// Compares all objects in two steps, at each version.
 pub(super) fn alike(
     evidence: &Evidence<'_>,
     trace: &Trace,
@@ -175,7 +174,7 @@ pub(super) fn stored_versions(definition: &Value) -> Vec<String> {
     versions.filter_map(|version| version.as_str().map(str::to_owned)).collect()
 }
 
-/// The versions that a CRD had when the retire scenario began, and has not in the end.
+/// The versions that a CRD had at the start of the retirement scenario, and lacks at the end.
 pub(super) fn retired_versions(trace: &Trace) -> BTreeSet<String> {
     let versions = |step| {
         let versions = trace.definition(step).and_then(|crd| crd["spec"]["versions"].as_array());
@@ -185,7 +184,7 @@ pub(super) fn retired_versions(trace: &Trace) -> BTreeSet<String> {
     versions(RetirementStep::Install).difference(&versions(RetirementStep::After)).cloned().collect()
 }
 
-/// Returns who owns what, and at which version: manager, version, path. Items of lists are `[*]`, whatever their key.
+/// Returns the owned fields: manager, version, path. Items of lists are `[*]`, whatever their key.
 pub(super) fn owned(object: &Value) -> Vec<(String, String, Vec<String>)> {
     let mut owned = Vec::new();
     for entry in object["metadata"]["managedFields"].as_array().into_iter().flatten() {
@@ -216,7 +215,7 @@ fn collect(fields: &Value, path: &mut Vec<String>, paths: &mut Vec<Vec<String>>)
     }
 }
 
-/// Compares who owns what in two steps, at each version.
+/// Compares the owned fields in two steps, at each version.
 pub(super) fn same_owners(
     trace: &Trace,
     steps: (impl Into<ScenarioStep>, impl Into<ScenarioStep>),
@@ -231,15 +230,15 @@ pub(super) fn same_owners(
             found.examined += 1;
             let (was, now): (BTreeSet<_>, BTreeSet<_>) =
                 (owned(was).into_iter().collect(), owned(now).into_iter().collect());
-            // The deepest path is the field; those above it are where it is.
+            // The deepest path is the field; those above it are its parents.
             let lost = was.difference(&now).min_by_key(|(.., path)| Reverse(path.len())).map(|owned| (owned, "loses"));
             let won = || now.difference(&was).min_by_key(|(.., path)| Reverse(path.len())).map(|owned| (owned, "gets"));
             if let Some(((manager, version, path), what)) = lost.or_else(won) {
                 let path = format!(".{}", path.join(".")).replace(".[", "[");
                 let message = format!("{manager} {what} {path} of {name} at {version} {how}");
-                // The version is that of the entry: an object has the same entries wherever it is read.
+                // The version is that of the entry: an object has the same entries at every version.
                 let failure = Failure::new(message).version(version).key(format!("{manager} {what}"));
-                // Who owns what nobody else owned is in the way of whoever wants it; who loses something has lost it.
+                // A new owner blocks others that want the field; a lost owner has lost it.
                 let severity = if what == "gets" { Severity::Warning } else { Severity::Error };
                 let failure = failure.severity(severity).together(format!("change hands {how}"));
                 found.add(Failure { path: Some(path), ..failure });

@@ -1,4 +1,4 @@
-//! What judges of conversions use again and again: compiled once for a CRD, not for every batch of conversion runs.
+//! Compiled schemas and field maps for judges of conversions, compiled once for a CRD.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Tools<'a> {
 }
 
 impl<'a> Tools<'a> {
-    /// Returns those of a CRD.
+    /// Compiles those of a CRD.
     pub fn of(subject: &'a Subject, crd: &'a Crd) -> Self {
         let validator = |version: &'a crate::subject::Version| {
             let schema = version.schema.as_ref()?;
@@ -23,12 +23,12 @@ impl<'a> Tools<'a> {
         Self { validators: crd.versions.iter().filter_map(validator).collect(), relation: subject.relation_of(crd) }
     }
 
-    /// Returns what judges objects of a version that has a schema.
+    /// Returns the validator of a version that has a schema.
     pub(super) fn validator(&self, version: &str) -> Option<&Validator<'a>> {
         self.validators.get(version)
     }
 
-    /// The declared relation of the versions. `Err` says what is wrong with it.
+    /// The declared relation of the versions. `Err` is the problem.
     pub(crate) fn relation(&self) -> Result<&Relation<'a>, &str> {
         self.relation.as_ref().map_err(String::as_str)
     }
@@ -41,7 +41,7 @@ impl std::fmt::Debug for Tools<'_> {
 }
 
 impl Evidence<'_> {
-    /// Calls with the tools available, or with tools made for this once.
+    /// Calls a function with the existing tools, or with new ones.
     pub(super) fn with_tools<T>(&self, act: impl FnOnce(&Tools<'_>) -> T) -> T {
         match self.tools {
             Some(tools) => act(tools),

@@ -1,10 +1,10 @@
-//! `version`, `man` and `completions`: what packagers and bug reports need.
+//! `version`, `man` and `completions`: for packagers and bug reports.
 
 use std::path::Path;
 
 use anyhow::Result;
 use clap::CommandFactory as _;
-use crdproof_envtest::binaries::listed;
+use crdproof_envtest::binaries::buildable_releases;
 use crdproof_schema::kubernetes::KubeVersion;
 
 use super::args::Cli;
@@ -13,14 +13,15 @@ use super::console::Console;
 use super::exit::Exit;
 use super::files::{self, For};
 
-/// Prints the version; with `--verbose` also where this program comes from and which servers it knows.
+/// Prints the version; with `--verbose` also the build and the known servers.
 pub(crate) fn version(args: &VersionArgs, console: Console) -> Result<Exit> {
     let mut text = format!("crdproof {}\n", env!("CARGO_PKG_VERSION"));
     if args.verbose {
-        // `scripts/dist` sets both; other builds do not know where their sources come from.
+        // `scripts/dist` sets both; other builds do not know their commit.
         let commit = option_env!("CRDPROOF_COMMIT").unwrap_or("unknown (not a release build)");
         let rustc = option_env!("CRDPROOF_RUSTC").unwrap_or("unknown (not a release build)");
-        let releases: Vec<KubeVersion> = listed(None)?.into_iter().map(|release| release.kubernetes).collect();
+        let releases: Vec<KubeVersion> =
+            buildable_releases(None)?.into_iter().map(|release| release.kubernetes).collect();
         let (oldest, newest) = (releases.iter().min(), releases.iter().max());
         text.push_str(&format!("commit: {commit}\nrustc: {rustc}\n"));
         text.push_str(&format!("platform: {} {}\n", std::env::consts::OS, std::env::consts::ARCH));
@@ -45,7 +46,7 @@ pub(crate) fn man(args: &ManArgs, console: Console) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Writes the page of a command and of those below it, such as `crdproof-env-use.1`, and returns how many.
+/// Writes the page of a command and of its subcommands, such as `crdproof-env-use.1`, and returns their number.
 fn write_pages(command: &clap::Command, name: &str, folder: &Path) -> Result<usize> {
     let page = clap_mangen::Man::new(command.clone()).title(name.to_uppercase());
     let mut text = Vec::new();

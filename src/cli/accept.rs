@@ -14,7 +14,7 @@ use crate::report::{Field, Finding, Report};
 use crate::subject::load::{InputError, Trouble};
 use crate::subject::{ACCEPTED_FILE, API_VERSION, Accepted, AcceptedFinding, Subject};
 
-/// Runs as `run` does, and accepts what it finds.
+/// Runs like `run`, and accepts the findings.
 pub(crate) fn accept(args: &RunArgs, console: Console) -> Result<Exit> {
     if !args.subject.sources.is_empty() {
         let error =
@@ -31,7 +31,8 @@ pub(crate) fn accept(args: &RunArgs, console: Console) -> Result<Exit> {
     Ok(if exit == Exit::Findings { Exit::Success } else { exit })
 }
 
-/// Returns what counts today and what was accepted before, without what is gone. What this run did not judge stays.
+/// Returns the current findings and those accepted before, without findings that are gone. Keeps findings of checks
+/// that this run did not judge.
 fn accepted(subject: &Subject, report: &Report) -> Accepted {
     let by_file = report.waivers.iter().position(|waiver| waiver.names == ACCEPTED_FILE);
     let is_judged = |known: &&AcceptedFinding| {
@@ -47,7 +48,7 @@ fn accepted(subject: &Subject, report: &Report) -> Accepted {
     Accepted { api_version: API_VERSION.into(), kind: "Accepted".into(), findings }
 }
 
-/// Of errors and changes every field is accepted by itself; another warning of one cause is accepted as a whole.
+/// Accepts every field of errors and changes separately, and warnings as a whole.
 fn entries(finding: &Finding) -> Vec<AcceptedFinding> {
     let is_each = finding.severity == Severity::Error || finding.change.is_some();
     let crds = finding.crds().into_iter();

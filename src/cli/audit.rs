@@ -1,4 +1,4 @@
-//! `audit`: which versions a cluster still stores and names, without a single write.
+//! `audit`: the versions that a cluster still stores and names. Only reads.
 
 use std::fmt::Write as _;
 
@@ -71,7 +71,7 @@ fn same_cluster(args: &AuditArgs) -> String {
     kubeconfig.into_iter().chain(context).map(|(flag, value)| format!(" {flag} {}", quoted(&value))).collect()
 }
 
-/// Returns whether a CRD is worth showing.
+/// Returns true if a CRD is worth showing.
 fn is_shown(crd: &Audited) -> bool {
     crd.versions.len() > 1 || crd.worst() != Level::Ok
 }
@@ -106,7 +106,7 @@ fn read_cluster(args: &AuditArgs, access: &Access, console: Console) -> Result<O
     Ok(seen)
 }
 
-/// Reads dumps. Objects belong to a CRD by group and kind, whatever their version is.
+/// Reads dumps. Assigns objects to CRDs by group and kind, whatever their version.
 fn read_dumps(args: &AuditArgs) -> Result<Inventory> {
     let objects = read_dump(&args.dump)?;
     let (crds, objects): (Vec<Value>, Vec<Value>) =

@@ -1,4 +1,4 @@
-//! Talking to a person on stderr, and handing results to stdout.
+//! Messages on stderr, and results on stdout.
 
 use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
@@ -12,14 +12,14 @@ use indicatif::ProgressBar;
 
 use super::exit::Exit;
 
-/// The number of characters of a line that are shown with an error.
+/// The maximum number of characters of a line in an error.
 const MAX_SHOWN: usize = 160;
 
-/// The line of the terminal that changes, where one is drawn. There is one terminal, and whoever prints must not write
-/// into that line.
+/// The progress line of the terminal, if there is one. There is one terminal, and other output must not write into that
+/// line.
 static DRAWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// Replaces the line that changes, or removes it.
+/// Replaces the progress line, or removes it.
 pub(crate) fn draw(bar: Option<ProgressBar>) {
     let earlier = std::mem::replace(&mut *DRAWN.lock().unwrap_or_else(PoisonError::into_inner), bar);
     if let Some(earlier) = earlier {
@@ -27,7 +27,7 @@ pub(crate) fn draw(bar: Option<ProgressBar>) {
     }
 }
 
-/// Writes while no line changes.
+/// Writes while the progress line is suspended.
 fn suspend_progress<T>(write: impl FnOnce() -> T) -> T {
     match &*DRAWN.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(bar) => bar.suspend(write),
@@ -51,7 +51,7 @@ impl Console {
         Self { choice }
     }
 
-    /// Returns whether stderr shows colour.
+    /// Returns true if stderr shows colour.
     pub(crate) fn colour(self) -> bool {
         match self.choice {
             anstream::ColorChoice::Auto => {
@@ -61,21 +61,21 @@ impl Console {
         }
     }
 
-    /// Text for the person at the terminal. What others wrote in it is shown and not obeyed.
+    /// Prints a message for the user, with texts of others escaped.
     pub(crate) fn say(self, text: &str) {
         self.show(&visible(text));
     }
 
-    /// Text that was rendered for a terminal, with its colours.
+    /// Prints text that was rendered for a terminal, with its colours.
     pub(crate) fn show(self, text: &str) {
         suspend_progress(|| {
             let mut stderr = anstream::AutoStream::new(std::io::stderr().lock(), self.choice);
-            // Nobody is left to tell if stderr is closed.
+            // If stderr is closed, the message cannot be shown.
             let _ = writeln!(stderr, "{text}");
         });
     }
 
-    /// The result that was asked for, on stdout.
+    /// Prints the result on stdout.
     pub(crate) fn print(self, text: &str) -> anyhow::Result<()> {
         let written = suspend_progress(|| {
             let mut stdout = anstream::AutoStream::new(std::io::stdout().lock(), self.choice);
@@ -90,7 +90,7 @@ impl Console {
         }
     }
 
-    /// Shows an error that ended the command, with its place and remedy.
+    /// Prints an error that ended the command, with its location and remedy.
     pub(crate) fn failure(self, error: &anyhow::Error) -> Exit {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let bold = Style::new().bold();

@@ -1,4 +1,4 @@
-//! `convert`: one object to another version, and how the converter spoke.
+//! `convert`: converts one object to another version, and judges the converter's response.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
         return Err(error.help(format!("its versions: {}", known.join(", "))).into());
     }
     let declared = converter::declared(&subject, crd).map_err(wrong)?;
-    let means = env::means(&subject, true, console)?;
+    let means = env::converter_resources(&subject, true, console)?;
     let endpoint = converter::open(&subject, &means).map_err(|why| unreachable(&why, remedy(&subject)))?;
     let converter = Converter::of(&subject, crd, endpoint.as_deref()).map_err(wrong)?;
     let exit = match converter.convert(&object, &from, &args.to) {
@@ -69,7 +69,7 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
     Ok(if print_results(&report, &crd.name, console) { exit } else { Exit::Findings })
 }
 
-/// Says what an API server changes of an answer before it goes on with it.
+/// Lists the changes that an API server makes to a converted object.
 fn served_differently(answer: &Answer) -> Vec<String> {
     let said = |difference: &Difference<'_>| {
         let place = field(&difference.pointer);
@@ -83,7 +83,7 @@ fn served_differently(answer: &Answer) -> Vec<String> {
     differences(&answer.raw, answer.served()).iter().map(said).collect()
 }
 
-/// A refusal in the converter's words, without the secrets that were sent.
+/// The message of a refusal, without the secrets that were sent.
 fn redacted_refusal(why: &str, crd: &Crd, version: &str, object: &Value, args: &ConvertArgs) -> String {
     let mut values = BTreeSet::new();
     if !args.secrets.show_secrets {
@@ -93,7 +93,7 @@ fn redacted_refusal(why: &str, crd: &Crd, version: &str, object: &Value, args: &
     redact_text(why, &values)
 }
 
-/// Says one line for each wire rule; whether none is broken.
+/// Prints one line for each wire check; returns true if none failed.
 fn print_results(report: &Report, crd: &str, console: Console) -> bool {
     let mut sound = true;
     for result in report.results.iter().filter(|result| result.crd == crd) {

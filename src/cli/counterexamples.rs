@@ -1,4 +1,4 @@
-//! Saved counterexamples: objects that broke something, in a folder beside the subject file.
+//! Saved counterexamples: objects that made a check fail, in a folder beside the subject file.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use anyhow::Result;
 use super::args::SubjectArgs;
 use super::files::{self, For};
 
-/// A case and the file that it is kept in.
+/// A counterexample and its file.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) path: PathBuf,
     pub(crate) case: Counterexample,
 }
 
-/// The folder of the subject's cases; none where there is no subject file, or one that is not a file.
+/// The folder of the subject's counterexamples; `None` if there is no subject file, or it is not a regular file.
 pub(crate) fn folder(args: &SubjectArgs) -> Option<PathBuf> {
     let file = args.file.as_deref().unwrap_or(Path::new("crdproof.yaml"));
     (args.sources.is_empty() && file.is_file()).then(|| file.with_file_name(".crdproof").join("counterexamples"))
 }
 
-/// All cases of a folder, by name; none where the folder is not there.
+/// All counterexamples of a folder, by name; none if the folder does not exist.
 pub(crate) fn load(folder: &Path) -> Result<Vec<Kept>> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -38,7 +38,7 @@ pub(crate) fn load(folder: &Path) -> Result<Vec<Kept>> {
     paths.iter().map(|path| read(path)).collect()
 }
 
-/// One case.
+/// Reads one counterexample.
 pub(crate) fn read(path: &Path) -> Result<Kept> {
     let wrong = |what: String| {
         InputError::new(Trouble::Wrong, format!("{}: {what}", path.display()))
@@ -50,7 +50,7 @@ pub(crate) fn read(path: &Path) -> Result<Kept> {
     Ok(Kept { path: path.to_owned(), case })
 }
 
-/// Saves cases, each to a file of its own that nobody else may read. An older one of the same finding is replaced.
+/// Saves counterexamples, each to a file that only its owner can read. Replaces an older one of the same finding.
 pub(crate) fn save(folder: &Path, cases: &[Counterexample]) -> Result<()> {
     if cases.is_empty() {
         return Ok(());
@@ -58,7 +58,7 @@ pub(crate) fn save(folder: &Path, cases: &[Counterexample]) -> Result<()> {
     let fresh = !folder.exists();
     files::private_folder(folder)?;
     if fresh {
-        // Cases hold objects as they are, so none gets into a repository by accident.
+        // They contain unredacted objects, so they must not get into a repository by accident.
         files::write(&folder.join(".gitignore"), "*\n", For::All)?;
     }
     for case in cases {
@@ -67,7 +67,7 @@ pub(crate) fn save(folder: &Path, cases: &[Counterexample]) -> Result<()> {
     Ok(())
 }
 
-/// Returns how many cases the report says nothing bad of any more, though their checks were judged.
+/// Returns the number of counterexamples that no longer fail, of those whose checks were judged.
 pub(crate) fn passing(cases: &[Kept], report: &Report) -> usize {
     let judged = |case: &Counterexample| {
         report.results.iter().any(|result| {

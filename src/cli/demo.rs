@@ -1,4 +1,4 @@
-//! `demo`: an example operator through everything, on an API server that is installed for it.
+//! `demo`: runs all suites on an example operator, on an API server that is installed for it.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ const STASH: &str = "  stash:\n  - {from";
 const NO_STASH: &str = "  # The defect: v1 has no place for the password, and nothing keeps it.\n  \
                         # To fix it, turn these two comments into YAML.\n  # stash:\n  # - {from";
 
-/// Writes the example, and runs everything on it.
+/// Writes the example, and runs all suites on it.
 pub(crate) fn demo(args: &DemoArgs, console: Console) -> Result<Exit> {
     let default = if args.defect { "crdproof-demo-defect" } else { "crdproof-demo" };
     let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from(default));
@@ -60,7 +60,7 @@ pub(crate) fn demo(args: &DemoArgs, console: Console) -> Result<Exit> {
     })
 }
 
-/// Installs the API server. Returns why that is not possible: the rest can be shown all the same.
+/// Installs the API server. Returns the reason if that fails, so that the rest can still be shown.
 fn install(args: &DemoArgs, console: Console) -> Result<Option<InputError>> {
     let installed =
         env::with_progress(&env::store()?, &args.sources, console, |installer| installer.install_one(&args.kubernetes));
@@ -74,7 +74,7 @@ fn install(args: &DemoArgs, console: Console) -> Result<Option<InputError>> {
     Ok(Some(error))
 }
 
-/// Writes the files of the example. Those that exist are kept: somebody may have changed them to see what happens.
+/// Writes the files of the example. Keeps existing ones: the user may have changed them.
 fn write(folder: &Path, defect: bool) -> Result<()> {
     let subject = if defect { SUBJECT.replace(STASH, NO_STASH) } else { SUBJECT.to_owned() };
     let crd = ("crds/databases.yaml", CRD.to_owned());
@@ -105,7 +105,7 @@ mod tests {
         assert!(load::from_file(&file).unwrap().file.field_maps[0].stash.is_empty());
         let text = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, text.replace("# stash", "stash").replace("# - {", "- {")).unwrap();
-        // What somebody changed is kept.
+        // Changed files are kept.
         write(folder.path(), true).unwrap();
         assert_eq!(load::from_file(&file).unwrap().file.field_maps[0].stash.len(), 1);
     }

@@ -16,13 +16,13 @@ use super::exit::Exit;
 use super::output;
 use super::subject::{options, settings};
 
-/// Judges a change and reports what it brings.
+/// Judges a change and reports its findings.
 pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
     if args.old == "-" && args.new == "-" {
         let error = InputError::new(Trouble::Wrong, "OLD and NEW cannot both be standard input");
         return Err(error.help("give a file for one of them").into());
     }
-    // Large bundles take long to be freed, and the process ends anyway.
+    // Freeing large bundles takes long, and the process ends anyway.
     let mut subject = ManuallyDrop::new(load::compare(&args.old, &args.new, args.commands.allowed())?);
     decide(&mut subject, args)?;
     let command = format!("crdproof diff {} {}", quoted(&args.old), quoted(&args.new));
@@ -32,7 +32,7 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
         let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to compare");
         return Err(error.help("`crdproof list` shows all checks").into());
     }
-    // Nothing is waited for, and the checks of one CRD read what is made for it once.
+    // Nothing waits here, and the checks of one CRD share data that is computed once.
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let jobs = NonZeroUsize::new(subject.crds.len()).map_or(NonZeroUsize::MIN, |crds| crds.min(cores));
     let options = options(Some(args.report.jobs.unwrap_or(jobs)));
@@ -42,11 +42,11 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
     if known > 0 && !args.report.quiet {
         console.say(&format!("{known} findings stood in OLD already and are not reported"));
     }
-    // Where all that was judged stood in OLD already, something was tested nevertheless.
+    // If OLD already had all findings, something was tested nevertheless.
     Ok(if exit == Exit::Nothing && known > 0 { Exit::Success } else { exit })
 }
 
-/// Takes what the subject file and the flags decide.
+/// Adopts the settings of the subject file and the flags.
 fn decide(subject: &mut Subject, args: &DiffArgs) -> Result<()> {
     let default = Path::new("crdproof.yaml");
     if let Some(file) = args.file.as_deref().or_else(|| default.exists().then_some(default)) {
@@ -65,9 +65,9 @@ fn console_output(args: &DiffArgs, subject: &Subject, report: &Report, console: 
     }
 }
 
-/// The suites of a comparison: the documents alone, and the change.
+/// The suites of a comparison: the manifests, and the change.
 fn selection(args: &DiffArgs, subject: &Subject) -> SelectionArgs {
-    // Without a declared release the check decides nothing, and its table takes longer to read than most CRDs.
+    // Without a declared release the check has no result, and loading its table takes longer than most CRDs.
     let useless = subject.file.kubernetes.lowest().is_none().then(|| "manifest/minimum-kubernetes".to_owned());
     SelectionArgs {
         suites: vec!["manifest".to_owned(), "upgrade".to_owned()],

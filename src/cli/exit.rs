@@ -21,7 +21,7 @@ pub(crate) enum Exit {
     Environment,
     /// Interrupted before the end.
     Incomplete,
-    /// What the command said that was run for the caller.
+    /// The exit code of the user's command.
     Command(u8),
 }
 
@@ -32,7 +32,7 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// The code by which a process says it.
+    /// The numeric exit code.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Success => 0,

@@ -1,4 +1,4 @@
-//! Files, written whole or not at all. Devices, pipes and links stay what they are.
+//! Writing files completely or not at all. Devices, pipes and links are not replaced.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,14 +10,14 @@ use anyhow::Result;
 /// The permissions of a written file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum For {
-    /// Whoever may read other files of the user.
+    /// Everyone who may read other files of the user.
     All,
-    /// The user alone: it may hold secrets.
+    /// Only the user: it may contain secrets.
     User,
 }
 
-/// Writes a text to a path. A regular file is written beside its final name and moved there, so that a reader never sees
-/// half of it. Anything else that is there, such as a device, a pipe or a link, is opened and written to.
+/// Writes a text to a path. A regular file is written beside its final name and moved there, so that a reader never
+/// sees half of it. A device, a pipe or a link is opened and written to.
 pub(crate) fn write(path: &Path, text: &str, readers: For) -> Result<()> {
     let is_other = fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file());
     if is_other {
@@ -37,14 +37,14 @@ fn replace(path: &Path, text: &str, readers: For) -> Result<()> {
     let written = create(&draft, readers).and_then(|mut file| file.write_all(text.as_bytes()));
     let moved = written.and_then(|()| fs::rename(&draft, path));
     if let Err(error) = moved {
-        // The draft is of no use to anybody; the first error is the one to tell.
+        // The draft is useless now; report the first error.
         let _ = fs::remove_file(&draft);
         return Err(failed(error).into());
     }
     Ok(())
 }
 
-/// A new file, or an old one made empty.
+/// Creates a file, or empties an existing one.
 pub(crate) fn create(path: &Path, readers: For) -> std::io::Result<fs::File> {
     let mut options = fs::File::options();
     options.write(true).create(true).truncate(true);
@@ -55,7 +55,7 @@ pub(crate) fn create(path: &Path, readers: For) -> std::io::Result<fs::File> {
     options.open(path)
 }
 
-/// Makes a folder that nobody else may look into, with those above it. One that is there stays as it is.
+/// Creates a folder that only its owner can open, with its parents. Keeps an existing one unchanged.
 pub(crate) fn private_folder(path: &Path) -> Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -64,7 +64,7 @@ pub(crate) fn private_folder(path: &Path) -> Result<()> {
     Ok(builder.create(path).map_err(|error| cannot("make", path, &error))?)
 }
 
-/// Returns what is said where a file or a folder cannot be had.
+/// Returns the error for a file or a folder that cannot be read or written.
 pub(crate) fn cannot(what: &str, path: &Path, error: &std::io::Error) -> InputError {
     InputError::new(Trouble::Environment, format!("cannot {what} {}: {error}", path.display()))
         .help("check that the folder can be written to")

@@ -1,4 +1,4 @@
-//! Ctrl-C: once ends acting and reports what is known, twice ends the process.
+//! Ctrl-C: the first ends acting and reports partial results, the second ends the process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,9 +12,9 @@ use crate::act::Stop;
 /// Turns interruptions of this process into a request to stop.
 #[derive(Debug, Clone)]
 pub(crate) struct Interrupts {
-    /// What is requested by the first interruption.
+    /// The stop that the first interruption requests.
     pub(crate) stop: Stop,
-    /// Whether there is something to report. Before that, the first interruption ends the process.
+    /// True if there is something to report. Before that, the first interruption ends the process.
     acting: Arc<AtomicBool>,
 }
 
@@ -32,13 +32,13 @@ impl Interrupts {
             }
             console::draw(None);
             console.say("○ interrupted; nothing is left behind");
-            // Servers have guards, which end them when this process does.
+            // Guards stop the servers when this process ends.
             std::process::exit(Exit::Incomplete.code().into());
         });
         interrupts
     }
 
-    /// Says that from now on there is something to report.
+    /// Marks that from now on there is something to report.
     pub(crate) fn act(&self) {
         self.acting.store(true, Ordering::Relaxed);
     }
@@ -47,7 +47,7 @@ impl Interrupts {
 /// Waits for one interruption.
 fn wait() {
     if runtime::block_on(runtime::unless_interrupted(std::future::pending::<()>())).is_err() {
-        // Without a runtime nothing listens, and signals end the process, as they do by default.
+        // Without a runtime nothing listens, and signals end the process, as by default.
         loop {
             std::thread::park();
         }

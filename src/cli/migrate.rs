@@ -1,4 +1,4 @@
-//! `migrate`: every object of a kind is stored at the storage version, with proof.
+//! `migrate`: stores every object of a kind at the storage version, and verifies that.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use super::exit::Exit;
 use super::progress::Live;
 use super::servers::cluster_error;
 
-/// Migrates, or says what would be migrated.
+/// Migrates, or prints what would be migrated.
 pub(crate) fn migrate(args: &MigrateArgs, console: Console) -> Result<Exit> {
     guarded(&args.cluster, console, async |api, dry_run| {
         let outlook = proof::outlook(api, &args.crd).await?;
@@ -66,7 +66,7 @@ pub(crate) fn migrate(args: &MigrateArgs, console: Console) -> Result<Exit> {
     })
 }
 
-/// Does something on a cluster that was there before us. Without leave it is a dry run: reading needs none.
+/// Calls a function with an existing cluster. Without permission it is a dry run: reading needs none.
 pub(super) fn guarded(
     cluster: &ClusterArgs,
     console: Console,
@@ -85,7 +85,7 @@ pub(super) fn guarded(
     Ok(done.map_err(cluster_error)?.map_err(cluster_error)?)
 }
 
-/// Returns how far a pass is.
+/// Returns the progress of a pass.
 pub(super) fn of_pass(pass: usize, so_far: &Migrated) -> String {
     format!("pass {pass}: {} seen, {} stored anew", so_far.seen, so_far.rewritten)
 }

@@ -49,7 +49,7 @@ pub fn main() -> ExitCode {
             let printed = error.print();
             return match printed {
                 _ if error.use_stderr() => Exit::Usage.into(),
-                // A broken pipe while printing help is nobody's concern.
+                // A broken pipe while printing help is no error.
                 Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Exit::Environment.into(),
                 _ => Exit::Success.into(),
             };

@@ -1,4 +1,4 @@
-//! Reports to where they were asked for. A file is written whole or not at all.
+//! Writing reports to their targets. A file is written completely or not at all.
 
 use std::path::{Path, PathBuf};
 
@@ -21,16 +21,16 @@ type Request = (Kind, Option<PathBuf>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Report(Format),
-    /// Needs more than the report: who claims conformance, and when.
+    /// Needs more than the report: the party that claims conformance, and the date.
     Conformance,
 }
 
-/// Writes all reports that were asked for and says how the command ends.
+/// Writes all requested reports and returns the exit code.
 pub(crate) fn finish(report: &Report, args: &ReportArgs, console: Console) -> Result<Exit> {
     finish_conduct(report, args, None, console)
 }
 
-/// The same for a run whose conduct is known.
+/// Does the same for a run whose command and settings are known.
 pub(crate) fn finish_conduct(
     report: &Report,
     args: &ReportArgs,
@@ -59,7 +59,7 @@ pub(crate) fn finish_conduct(
     Ok(verdict(report, args))
 }
 
-/// Reads the `--report` flags, so that a wrong one is told before anything is judged.
+/// Reads the `--report` flags, so that errors are reported before anything is judged.
 pub(crate) fn requests(args: &ReportArgs) -> Result<Vec<Request>> {
     let mut requests: Vec<Request> = Vec::new();
     for request in &args.reports {
@@ -86,7 +86,7 @@ pub(crate) fn requests(args: &ReportArgs) -> Result<Vec<Request>> {
     Ok(requests)
 }
 
-/// Refuses a path that names no file, and one that an earlier report goes to.
+/// Refuses a path that is not a file, and one that an earlier report uses.
 fn check_target(name: &str, path: &Path, earlier: &[Request]) -> Result<()> {
     if path.as_os_str().is_empty() {
         let error = InputError::new(Trouble::Wrong, format!("--report {name}= names no file"));
@@ -99,14 +99,15 @@ fn check_target(name: &str, path: &Path, earlier: &[Request]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the file that a path leads to, as far as it can be told before it is written.
+/// Returns the file that a path leads to, as far as it is known before it is written.
 fn target(path: &Path) -> PathBuf {
     let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let in_folder = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(in_folder).unwrap_or_else(absolute)
 }
 
-/// Returns who claims conformance, where a report of it is asked for. It must be known before anything runs.
+/// Returns the party that claims conformance, if a conformance report is requested. It must be known before anything
+/// runs.
 pub(crate) fn implementation<'s>(subject: &'s Subject, args: &ReportArgs) -> Result<Option<&'s Implementation>> {
     if !requests(args)?.iter().any(|(kind, _)| *kind == Kind::Conformance) {
         return Ok(None);
@@ -125,12 +126,12 @@ pub(crate) fn implementation<'s>(subject: &'s Subject, args: &ReportArgs) -> Res
     Err(error.help(help).into())
 }
 
-/// The width that the terminal announces, else what reads well.
+/// The width of the terminal, otherwise a readable default.
 fn terminal_width() -> usize {
     std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(120)
 }
 
-/// The exit code that a report stands for.
+/// The exit code of a report.
 pub(crate) fn verdict(report: &Report, args: &ReportArgs) -> Exit {
     let is_inconclusive = report.results.iter().any(|result| result.outcome == Outcome::Inconclusive);
     let is_too_little = args.strict && (is_inconclusive || !not_tested(report).is_empty());

@@ -8,13 +8,13 @@ use anyhow::Result;
 use super::console::Console;
 use super::exit::Exit;
 
-/// Set when a panic happened anywhere, also in a thread whose work others went on without.
-static HAPPENED: AtomicBool = AtomicBool::new(false);
+/// Set after any panic, also in a thread whose failure others survived.
+static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
 
-/// Says what to do about a panic, wherever one happens.
+/// Prints instructions after a panic in any thread.
 pub(crate) fn announce(console: Console) {
     std::panic::set_hook(Box::new(move |panic| {
-        if HAPPENED.swap(true, Ordering::Relaxed) {
+        if HAS_PANICKED.swap(true, Ordering::Relaxed) {
             return;
         }
         console.say(&format!(
@@ -24,11 +24,11 @@ pub(crate) fn announce(console: Console) {
     }));
 }
 
-/// Runs a command. Where something panicked, the exit code says so, whatever else came of it.
+/// Runs a command. After a panic the exit code is 3, whatever the result.
 pub(crate) fn caught(command: impl FnOnce() -> Result<Exit>) -> Result<Exit> {
     let ended = catch_unwind(AssertUnwindSafe(command));
     match ended {
-        Ok(exit) if !HAPPENED.load(Ordering::Relaxed) => exit,
+        Ok(exit) if !HAS_PANICKED.load(Ordering::Relaxed) => exit,
         _ => Ok(Exit::Internal),
     }
 }

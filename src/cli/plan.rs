@@ -8,7 +8,7 @@ use serde_json::json;
 use super::args::{PlanArgs, TextFormat};
 use super::console::Console;
 use super::exit::Exit;
-use super::progress::Narrator;
+use super::progress::RunProgress;
 use super::servers::{matrix, run_error, servers};
 use super::subject::{load_with, settings};
 use crate::run::{self as engine, Plan, PlannedCheck};
@@ -19,7 +19,7 @@ pub(crate) fn plan(args: &PlanArgs, console: Console) -> Result<Exit> {
     let subject = load_with(&args.subject, Commands::NotWhileLoading)?;
     let settings = settings(&args.selection, &subject)?;
     let servers = if settings.scenarios().is_empty() { None } else { servers(&subject, &args.matrix)? };
-    let matrix = matrix(servers.as_ref(), &Narrator::new(console, false, false));
+    let matrix = matrix(servers.as_ref(), &RunProgress::new(console, false, false));
     let matrix = matrix.map_err(|error| run_error(error, &subject))?;
     let plan = engine::plan(&subject, &settings, &matrix);
     let text = match args.format {
@@ -30,7 +30,7 @@ pub(crate) fn plan(args: &PlanArgs, console: Console) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Every planned check, on each server where it reads a scenario.
+/// Every planned check, once for each server if it reads a scenario.
 fn rows<'p, 'a>(plan: &'p Plan<'a>) -> impl Iterator<Item = (&'p PlannedCheck<'a>, Option<&'p str>)> {
     plan.planned.iter().flat_map(|planned| {
         let servers = plan.matrix.servers.iter().map(|server| Some(server.as_str()));
@@ -74,7 +74,7 @@ fn as_text(plan: &Plan<'_>) -> String {
         let scenarios: Vec<String> = plan.scenarios.iter().map(ToString::to_string).collect();
         lines.push(format!("► scenarios {} on Kubernetes {}", scenarios.join(", "), plan.matrix.servers.join(", ")));
     }
-    // By CRD, and then by server in the order of the matrix; what needs none comes first.
+    // By CRD, and then by server in the order of the matrix; checks without a server come first.
     let mut groups: BTreeMap<(&str, Option<usize>), Vec<&PlannedCheck<'_>>> = BTreeMap::new();
     for (planned, server) in rows(plan) {
         let server = server.and_then(|own| plan.matrix.servers.iter().position(|name| name == own));

@@ -23,7 +23,7 @@ use super::env::run::{interrupted, spec};
 use super::exit::Exit;
 use super::servers::{cluster_error, describe};
 
-/// The subject file that is taken where none is named.
+/// The default subject file.
 const SUBJECT: &str = "crdproof.yaml";
 
 /// Inspects a server.
@@ -32,7 +32,7 @@ pub(crate) fn preflight(args: &PreflightArgs, console: Console) -> Result<Exit> 
         return explain_topic(topic, args.format, console);
     }
     let subject = subject(args)?;
-    // A release is something to start; without one there is a cluster already.
+    // A release is something to start; without one there is an existing cluster.
     let natural = if args.release.is_some() { Provider::Local } else { Provider::Kubeconfig };
     let server = ServerArgs { provider: args.server.provider.or(Some(natural)), ..args.server.clone() };
     let may_change = server.cluster.allow_changes;
@@ -137,7 +137,7 @@ fn probe_text(result: &ProbeResult) -> String {
     }
 }
 
-/// The rules whose name begins with this, after `server/`, or whose id it is.
+/// The rules whose name begins with this, after `server/`, or with this id.
 pub(super) fn rules_named(topic: &str) -> Vec<&'static ServerRule> {
     let name = topic.strip_prefix("server/").unwrap_or(topic);
     let exact: Vec<_> = RULES.iter().filter(|rule| rule.name == name || rule.id.eq_ignore_ascii_case(name)).collect();
@@ -157,7 +157,7 @@ fn explain_topic(topic: &str, format: TextFormat, console: Console) -> Result<Ex
     explain(&rules, format, console)
 }
 
-/// Returns what rules are about.
+/// Prints the explanation of rules.
 pub(super) fn explain(rules: &[&ServerRule], format: TextFormat, console: Console) -> Result<Exit> {
     let text = match format {
         TextFormat::Text => rules.iter().map(|rule| page(rule)).collect::<Vec<_>>().join("\n"),

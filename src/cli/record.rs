@@ -1,4 +1,4 @@
-//! Recordings: whole runs in folders that nobody else may look into, and `judge`, which judges them again.
+//! Recordings: whole runs in folders that only their owner can open, and `judge`, which judges them again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::output;
 use super::servers::nothing;
 use super::subject::{load, options, settings};
 
-/// Refuses a folder that holds something else than a recording, before anything runs.
+/// Refuses a folder that contains something else than a recording, before anything runs.
 pub(crate) fn check(folder: &Path) -> Result<()> {
     let wrong = |what: &str| {
         let error = InputError::new(Trouble::Wrong, format!("{} {what}", folder.display()));
@@ -35,9 +35,9 @@ pub(crate) fn check(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes a recording beside its final place and moves it there. One that is there is replaced.
+/// Writes a recording beside its final place and moves it there. Replaces an existing one.
 pub(crate) fn write(folder: &Path, recording: &Recording) -> Result<()> {
-    // The same name with and without a slash at its end is the same folder.
+    // The same name with and without a trailing slash is the same folder.
     let folder: PathBuf = folder.components().collect();
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let beside = |word: &str| folder.with_file_name(format!(".{name}.{word}.{}", std::process::id()));
@@ -48,13 +48,13 @@ pub(crate) fn write(folder: &Path, recording: &Recording) -> Result<()> {
             fs::rename(&folder, &old).map_err(failed)?;
         }
         fs::rename(&draft, &folder).map_err(|error| {
-            // What was there is better than nothing.
+            // Restore the previous recording.
             let _ = fs::rename(&old, &folder);
             failed(error).into()
         })
     });
     for rest in [draft, old] {
-        // Where they are gone already, that is what is wanted.
+        // They may already be gone.
         let _ = fs::remove_dir_all(rest);
     }
     written
@@ -65,7 +65,7 @@ fn write_files(folder: &Path, recording: &Recording) -> Result<()> {
     recording.files().try_for_each(|(name, text)| files::write(&folder.join(name), &text, For::User))
 }
 
-/// Writes what went over the wire as an HTTP archive.
+/// Writes the requests to the converter as an HTTP archive.
 pub(crate) fn write_har(
     path: &Path,
     plan: &Plan<'_>,
@@ -84,7 +84,7 @@ pub(crate) fn write_har(
     files::write(path, &har(&wires, url, started, plan.settings.show_secrets), For::User)
 }
 
-/// Judges a recording again. Nobody is asked.
+/// Judges a recording, without calling a converter or server.
 pub(crate) fn judge(args: &JudgeArgs, console: Console) -> Result<Exit> {
     output::requests(&args.report)?;
     let recording = Recording::read(|name| fs::read_to_string(args.recording.join(name))).map_err(|error| {

@@ -1,11 +1,11 @@
-//! `replay`: saved counterexamples once more.
+//! `replay`: tries saved counterexamples again.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::checks;
-use crate::converter::Opened;
-use crate::converter::endpoint::{Endpoint as _, Request, Stand};
+use crate::converter::SubjectEndpoints;
+use crate::converter::endpoint::{Endpoint as _, ReplacementEndpoint, Request};
 use crate::converter::webhook::Webhook;
 use crate::evidence;
 use crate::report::{Finding, Outcome, Report};
@@ -26,19 +26,19 @@ use super::subject::{load, options, settings};
 
 /// The outcome of a counterexample.
 enum Verdict {
-    /// The check holds on it.
+    /// The check passes on it.
     Passes,
-    /// It still breaks the check.
+    /// The check still fails on it.
     Failed(Vec<Finding>),
-    /// It does, and a waiver accepts that.
+    /// The check fails on it, and a waiver accepts that.
     Waived(String),
     /// It could not be tried, and why.
     Untried(String),
-    /// Nobody answered.
+    /// The converter did not answer.
     Unreachable(String),
 }
 
-/// Tries saved counterexamples, each with the check that it broke.
+/// Tries saved counterexamples, each with the check that it failed.
 pub(crate) fn replay(args: &ReplayArgs, console: Console) -> Result<Exit> {
     let subject = load(&args.subject())?;
     let kept = match args.cases.as_slice() {
@@ -52,8 +52,8 @@ pub(crate) fn replay(args: &ReplayArgs, console: Console) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     let endpoint = args.target.as_deref().map(|url| target(url, args.ca.as_deref())).transpose()?;
-    // A process of the subject is started once for all cases.
-    let opened = Opened::with(env::means(&subject, true, console)?);
+    // A process of the subject is started once for all counterexamples.
+    let opened = SubjectEndpoints::with(env::converter_resources(&subject, true, console)?);
     let (mut broken, mut unreachable) = (false, false);
     for kept in &kept {
         let verdict = judge(kept, &subject, endpoint.clone(), &opened, args)?;
@@ -75,8 +75,8 @@ pub(crate) fn replay(args: &ReplayArgs, console: Console) -> Result<Exit> {
     })
 }
 
-/// A webhook that stands in for the subject's converter. It must answer something.
-fn target(url: &str, ca: Option<&Path>) -> Result<Stand> {
+/// A webhook that replaces the subject's converter. It must answer.
+fn target(url: &str, ca: Option<&Path>) -> Result<ReplacementEndpoint> {
     let wrong = |why: String| InputError::new(Trouble::Wrong, why).help("write https://HOST:PORT/PATH, and --ca FILE");
     let read =
         |path: &Path| std::fs::read(path).map_err(|error| wrong(format!("{} cannot be read: {error}", path.display())));
@@ -84,15 +84,15 @@ fn target(url: &str, ca: Option<&Path>) -> Result<Stand> {
     let webhook = Webhook::new(url, authorities.as_deref()).map_err(wrong)?;
     match webhook.send(&Request::get()).0 {
         evidence::Outcome::Failed(why) => Err(unreachable(&why, "start it, or correct --target").into()),
-        evidence::Outcome::Answered { .. } | evidence::Outcome::Met(_) => Ok(Stand(Arc::new(webhook))),
+        evidence::Outcome::Answered { .. } | evidence::Outcome::Met(_) => Ok(ReplacementEndpoint(Arc::new(webhook))),
     }
 }
 
 fn judge(
     kept: &Kept,
     subject: &Subject,
-    endpoint: Option<Stand>,
-    opened: &Opened,
+    endpoint: Option<ReplacementEndpoint>,
+    opened: &SubjectEndpoints,
     args: &ReplayArgs,
 ) -> Result<Verdict> {
     let case = &kept.case;
@@ -113,7 +113,7 @@ fn judge(
         show_secrets: args.secrets.show_secrets,
         ..settings(&selection, subject)?
     };
-    // The check is asked whatever suite it was found by; severities are still those of the subject's suites.
+    // The check is judged whatever suite found it; severities are those of the subject's suites.
     settings.selection.suites.insert(0, alone(&case.check));
     let plan = engine::plan(subject, &settings, &ServerMatrix::default());
     if !plan.planned.iter().any(|planned| planned.crd.name == crd.name) {

@@ -1,8 +1,8 @@
-//! `retire`: a version of a CRD leaves a cluster, step by step, each behind a gate.
+//! `retire`: removes a version of a CRD from a cluster, step by step; every step is verified before the next one.
 
 use crate::operate::migrate::Pace;
 use crate::operate::retire::dependents::dependents;
-use crate::operate::retire::{self, Cleaned, Plan, Refusal, RetireEvent, Step, Wish};
+use crate::operate::retire::{self, Cleaned, Plan, Refusal, RetireEvent, RetireRequest, Step};
 use anyhow::Result;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::Api;
@@ -13,9 +13,9 @@ use super::exit::Exit;
 use super::migrate::{guarded, of_pass, say_passes};
 use super::progress::Live;
 
-/// Retires a version, or says what would be done.
+/// Retires a version, or prints what would be done.
 pub(crate) fn retire(args: &RetireArgs, console: Console) -> Result<Exit> {
-    let wish = Wish {
+    let wish = RetireRequest {
         crd: args.crd.clone(),
         version: args.version.clone(),
         to: args.to.clone(),
@@ -67,7 +67,7 @@ pub(crate) fn retire(args: &RetireArgs, console: Console) -> Result<Exit> {
     })
 }
 
-fn meaning(step: Step, wish: &Wish, plan: &Plan) -> String {
+fn meaning(step: Step, wish: &RetireRequest, plan: &Plan) -> String {
     let (gone, to) = (&wish.version, &plan.to);
     match step {
         Step::Flip => format!("{to} becomes the storage version"),
@@ -80,7 +80,7 @@ fn meaning(step: Step, wish: &Wish, plan: &Plan) -> String {
     }
 }
 
-fn say_plan(wish: &Wish, plan: &Plan, console: Console) {
+fn say_plan(wish: &RetireRequest, plan: &Plan, console: Console) {
     console.say(&format!(
         "► {} stores {}; storedVersions is [{}]; objects are written through {}",
         wish.crd,
@@ -96,8 +96,8 @@ fn say_plan(wish: &Wish, plan: &Plan, console: Console) {
     }
 }
 
-/// Objects that a version's owners are named by are not ours to change, so this is only said.
-async fn say_dependents(api: &Api, wish: &Wish, console: Console) -> Result<(), ClusterError> {
+/// Dependents are objects of others, so they are only reported.
+async fn say_dependents(api: &Api, wish: &RetireRequest, console: Console) -> Result<(), ClusterError> {
     let found = dependents(api, &wish.crd, &wish.version, wish.pace).await?;
     if !found.unread.is_empty() {
         console.say(&format!("! owner references could not be looked at in: {}", found.unread.join(", ")));

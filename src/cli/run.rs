@@ -8,11 +8,11 @@ use super::args::{RunArgs, SelectionArgs};
 use super::console::Console;
 use super::exit::Exit;
 use super::interrupt::Interrupts;
-use super::progress::Narrator;
+use super::progress::RunProgress;
 use super::servers::{self, run_error};
 use super::subject::{load, options, settings};
 use super::{counterexamples, env, output, record};
-use crate::converter::Opened;
+use crate::converter::SubjectEndpoints;
 use crate::evidence::Counterexample;
 use crate::report::{Conduct, Report};
 use crate::run::{self as engine, Event, Options, Ran, Recording, Settings, quoted};
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
     run_then(args, console, &|_, _| Ok(()))
 }
 
-/// Judges a subject, reports, and does something with the report.
+/// Judges a subject, reports, and calls a function with the report.
 pub(crate) fn run_then(
     args: &RunArgs,
     console: Console,
@@ -44,11 +44,12 @@ pub(crate) fn run_then(
     let wrong = |error| run_error(error, &subject);
     let servers = if settings.scenarios().is_empty() { None } else { servers::servers(&subject, &args.matrix)? };
     let interrupts = Interrupts::listen(console);
-    let narrator = Narrator::new(console, args.report.verbose, args.report.quiet);
+    let narrator = RunProgress::new(console, args.report.verbose, args.report.quiet);
     let matrix = servers::matrix(servers.as_ref(), &narrator).map_err(wrong)?;
     let plan = engine::plan(&subject, &settings, &matrix);
     let mut options = Options { stop: interrupts.stop.clone(), ..options(args.report.jobs) };
-    options.endpoint = Opened::with(env::means(&subject, engine::needs_converter(&plan), console)?);
+    options.endpoint =
+        SubjectEndpoints::with(env::converter_resources(&subject, engine::needs_converter(&plan), console)?);
     let started = jiff::Timestamp::now();
     let observe = |event: &Event<'_>| {
         // Before that, there is nothing to report.
@@ -100,8 +101,8 @@ fn filters(selection: &SelectionArgs) -> String {
     only.chain(selection.except.iter().map(|check| format!(" --except {}", quoted(check)))).collect()
 }
 
-/// Saves counterexamples, and adds to their findings how to try them again. A folder that cannot be written to is no
-/// reason to withhold the verdict.
+/// Saves counterexamples, and adds to their findings how to replay them. An unwritable folder must not prevent the
+/// report.
 fn keep(subject: &Subject, folder: &Path, cases: &[Counterexample], report: &mut Report, console: Console) {
     if let Err(error) = counterexamples::save(folder, cases) {
         console.say(&format!("○ counterexamples are not saved for `crdproof replay`: {error}"));

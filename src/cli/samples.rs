@@ -1,4 +1,4 @@
-//! `audit --samples`: real objects into a folder, without secrets.
+//! `audit --samples`: writes real objects into a folder, redacted.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use super::exit::Exit;
 use super::files;
 use super::servers::cluster_error;
 
-/// Takes samples of a cluster, or of a dump where there is no access.
+/// Takes samples of a cluster, or of a dump if there is no access.
 pub(super) fn samples(args: &AuditArgs, folder: &Path, access: Option<&Access>, console: Console) -> Result<Exit> {
     let name = args.crd.as_deref().unwrap_or_default();
     let count = args.count.get();
@@ -83,7 +83,7 @@ fn saved(dump: &[String], name: &str, count: usize) -> Result<Option<(Value, Vec
     Ok(Some((definition, taken)))
 }
 
-/// The CRD with its schemas: they say what is secret.
+/// Reads the CRD with its schemas, which tell what is secret.
 fn read(definition: &Value) -> Result<Crd> {
     let mut sources = Sources::default();
     let id = sources.add("the CRD", definition.to_string());
@@ -93,7 +93,7 @@ fn read(definition: &Value) -> Result<Crd> {
     Ok(Crd::read(document).map_err(|error| wrong(error.message))?)
 }
 
-/// A new file for the user alone; one that is there stays as it is.
+/// Creates a file that only its owner can read; keeps an existing one.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let mut options = std::fs::File::options();
     options.write(true).create_new(true);

@@ -14,9 +14,9 @@ use super::console::Console;
 use super::exit::Exit;
 use super::subject::load;
 
-/// Serves until it is interrupted.
+/// Serves until interrupted.
 pub(crate) fn serve(args: &ServeArgs, console: Console) -> Result<Exit> {
-    // It is served until the process ends, by threads that ask for as much.
+    // The listener's threads need the subject until the process ends.
     let subject: &'static Subject = Box::leak(Box::new(load(&args.subject())?));
     let answerer = Answerer::new(subject).map_err(|why| {
         InputError::new(Trouble::Wrong, why)

@@ -1,4 +1,4 @@
-//! API servers as flags name them.
+//! API servers from flags.
 
 use anyhow::Result;
 use crdproof_envtest::binaries::BinariesError;
@@ -7,12 +7,12 @@ use crdproof_envtest::{ClusterError, Provider, Server, ServerOptions};
 use super::args::MatrixArgs;
 use super::args::env::{self as flags, ServerArgs};
 use super::env;
-use super::progress::Narrator;
+use super::progress::RunProgress;
 use crate::run::{Event, RunError, ServerMatrix, Servers};
 use crate::subject::load::{InputError, Trouble};
 use crate::subject::{self, Subject};
 
-/// Returns the API servers that flags or the subject file name; `None` where they name none.
+/// Returns the API servers that flags or the subject file name; `None` if they name none.
 pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Servers>> {
     let provider = args.server.provider.unwrap_or(match subject.file.kubernetes.provider {
         subject::Provider::Local => flags::Provider::Local,
@@ -26,7 +26,7 @@ pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Ser
             let error = InputError::new(Trouble::Wrong, "a cluster that is there has the release that it has");
             return Err(error.help("leave --kubernetes out").into());
         }
-        // It has the release that it has.
+        // An existing cluster has its own release.
         asked.push(args.server.cluster.context.clone().unwrap_or_else(|| "the current context".into()));
     } else if asked.is_empty() {
         asked = subject.file.kubernetes.versions.iter().map(ToString::to_string).collect();
@@ -45,15 +45,15 @@ pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Ser
     }))
 }
 
-/// Returns the servers of a run by name, and shows what takes long.
-pub(crate) fn matrix(servers: Option<&Servers>, narrator: &Narrator) -> Result<ServerMatrix, RunError> {
+/// Returns the servers of a run by name, and shows progress.
+pub(crate) fn matrix(servers: Option<&Servers>, narrator: &RunProgress) -> Result<ServerMatrix, RunError> {
     let Some(servers) = servers else { return Ok(ServerMatrix::default()) };
     let matrix = servers.matrix(&|progress| narrator.observe(&Event::Installing(progress)));
     narrator.observe(&Event::Installed);
     matrix
 }
 
-/// Returns how servers are started, as flags say.
+/// Returns the settings of servers from flags.
 pub(crate) fn options(args: &ServerArgs, dry_run: bool) -> Result<ServerOptions> {
     let mut options = ServerOptions::default();
     options.provider = match args.provider() {
@@ -75,7 +75,7 @@ pub(crate) fn options(args: &ServerArgs, dry_run: bool) -> Result<ServerOptions>
     Ok(options)
 }
 
-/// Returns what a server is, as a clause.
+/// Returns a description of a server, as a clause.
 pub(crate) fn describe(server: &Server) -> String {
     let version = server.version();
     match server {
@@ -106,18 +106,18 @@ pub(crate) fn run_error(error: RunError, subject: &Subject) -> InputError {
     }
 }
 
-/// A selection that leaves nothing is not a success.
+/// The error for an empty selection, which is not a success.
 pub(crate) fn nothing() -> InputError {
     let error = InputError::new(Trouble::Nothing, "the selection leaves nothing to test");
     error.help("`crdproof plan` shows what is skipped and why")
 }
 
-/// Nothing is judged where no converter answers.
+/// The error for a converter that does not answer; nothing is judged.
 pub(crate) fn unreachable(why: &str, help: &str) -> InputError {
     InputError::new(Trouble::Environment, format!("the converter cannot be asked: {why}")).help(help)
 }
 
-/// Returns what to do where a subject's converter cannot be asked.
+/// Returns the remedy for a subject's converter that cannot be called.
 pub(crate) fn remedy(subject: &Subject) -> &'static str {
     if subject.file.converter.as_ref().is_some_and(|converter| converter.process.is_some()) {
         "correct `converter.process` in the subject file; `crdproof convert OBJECT --to VERSION` tries it with one object"
@@ -135,7 +135,7 @@ pub(crate) fn cluster_error(error: ClusterError) -> InputError {
     InputError::new(Trouble::Environment, format!("{:#}{log}", anyhow::Error::from(error))).help(help)
 }
 
-/// Turns an error of an installation into one with its remedy, and whose fault it is.
+/// Turns an error of an installation into one with its remedy and the right exit code.
 pub(crate) fn install_error(error: BinariesError) -> InputError {
     let trouble = match &error {
         BinariesError::Selector(_) | BinariesError::Ambiguous { .. } | BinariesError::Inexact { .. } => Trouble::Wrong,

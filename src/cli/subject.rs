@@ -1,4 +1,4 @@
-//! The subject, the selection and the options that flags name.
+//! The subject, the selection and the options from flags.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::run::{Options, Selection, Settings};
 use crate::subject::Subject;
 use crate::subject::load::{self, Commands, InputError, Trouble};
 
-/// Returns how to judge: by this many threads, today.
+/// Returns the options: this many threads, today's date.
 pub(crate) fn options(jobs: Option<NonZeroUsize>) -> Options {
     let options = Options::today();
     Options { jobs: jobs.unwrap_or(options.jobs), ..options }
@@ -21,7 +21,7 @@ pub(crate) fn load(args: &SubjectArgs) -> Result<Subject> {
     load_with(args, args.commands.allowed())
 }
 
-/// Loads the subject that flags name, and runs no other commands of it than these.
+/// Loads the subject that flags name, and runs only the permitted commands.
 pub(crate) fn load_with(args: &SubjectArgs, commands: Commands) -> Result<Subject> {
     if !args.sources.is_empty() {
         return Ok(load::from_paths_with(args.sources.clone(), commands)?);
@@ -47,7 +47,7 @@ pub(crate) fn load_with(args: &SubjectArgs, commands: Commands) -> Result<Subjec
     }
 }
 
-/// Suites and filters into settings.
+/// Turns suites and filters into settings.
 pub(crate) fn settings(args: &SelectionArgs, subject: &Subject) -> Result<Settings> {
     let selection = Selection::named(&args.suites, &args.only, &args.except, subject)?;
     Ok(Settings {

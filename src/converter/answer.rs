@@ -1,4 +1,4 @@
-//! A subject's converters as one that answers reviews.
+//! Answers reviews by a subject's declared converters.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::{Converter, review};
 use crate::evidence::{Outcome, read_json};
 use crate::subject::{Crd, Subject};
 
-/// Answers reviews of every CRD of a subject by its declared field maps, and counts what it did.
+/// Answers reviews of every CRD of a subject by its declared field maps, and counts them.
 pub struct Answerer<'a> {
     converters: Vec<(&'a Crd, Converter<'a>)>,
     answered: AtomicU64,
@@ -20,11 +20,11 @@ pub struct Answerer<'a> {
     micros: AtomicU64,
 }
 
-/// A subject's field maps as an endpoint of this process.
+/// A subject's field maps as an endpoint in this process.
 pub struct Maps(Arc<Subject>);
 
 impl Maps {
-    /// Answers for a subject. `Err` says why it declares nothing that could be answered by.
+    /// Answers for a subject. `Err` if it declares no field map.
     pub fn new(subject: Arc<Subject>) -> Result<Self, String> {
         Answerer::new(&subject)?;
         Ok(Self(subject))
@@ -45,7 +45,7 @@ impl Endpoint for Maps {
 }
 
 impl<'a> Answerer<'a> {
-    /// Answers for a subject. `Err` says why it declares nothing that could be answered by.
+    /// Answers for a subject. `Err` if it declares no field map.
     pub fn new(subject: &'a Subject) -> Result<Self, String> {
         let mut converters = Vec::new();
         let mut last = "the subject has no CRD".to_owned();
@@ -62,7 +62,7 @@ impl<'a> Answerer<'a> {
         Ok(Self { converters, answered: zero(), refused: zero(), objects: zero(), micros: zero() })
     }
 
-    /// Answers one review. `Err` says why the body is none.
+    /// Answers one review. `Err` says why the body is not a review.
     pub fn answer(&self, body: &[u8]) -> Result<Value, String> {
         let started = Instant::now();
         let request: Value = read_json(body).map_err(|error| format!("this is not JSON: {error}"))?;
@@ -99,7 +99,7 @@ impl<'a> Answerer<'a> {
         Ok(answer)
     }
 
-    /// Returns what was done so far, in the text format of Prometheus.
+    /// Returns the counters, in the text format of Prometheus.
     pub fn metrics(&self) -> String {
         let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let seconds = std::time::Duration::from_micros(value(&self.micros)).as_secs_f64();

@@ -1,4 +1,4 @@
-//! A converter as checks see it: many objects in, one answer for each.
+//! A converter as checks use it: many objects in, one reply for each.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,14 +14,14 @@ use crate::subject::field_map::Relation;
 use crate::subject::{Crd, Subject};
 use crdproof_schema::structural;
 
-/// The number of objects that are sent together after a larger review failed.
-const PART: usize = 8;
+/// The number of objects of a review after a larger one failed.
+const RETRY_BATCH: usize = 8;
 
-/// So many requests in a row without any answer mean that nobody is there any more.
+/// After this many consecutive requests without a response, the endpoint counts as unreachable.
 const MAX_CONSECUTIVE_FAILURES: usize = 8;
 
-/// A request that takes longer and has no answer counts for several, so that a converter that hangs is given up sooner.
-const SLOW: Duration = Duration::from_secs(2);
+/// An unanswered request that takes longer counts as several, so that a converter that hangs is given up sooner.
+const SLOW_REQUEST: Duration = Duration::from_secs(2);
 
 /// The converter of one CRD.
 pub struct Converter<'a> {
@@ -38,12 +38,12 @@ enum Way<'a> {
     None,
     /// The declared field maps, compiled once for all objects.
     FieldMap(Box<Relation<'a>>),
-    /// Something that answers reviews.
+    /// An endpoint that answers reviews.
     Endpoint(&'a dyn Endpoint),
 }
 
 impl<'a> Converter<'a> {
-    /// The converter of a CRD, or why there is none to ask. The endpoint is what answers the subject's reviews.
+    /// The converter of a CRD, or the reason why there is none. `endpoint` answers the subject's reviews.
     pub fn of(subject: &'a Subject, crd: &'a Crd, endpoint: Option<&'a dyn Endpoint>) -> Result<Self, String> {
         let way = match (declared(subject, crd)?, endpoint) {
             (Declared::None, _) => Way::None,
@@ -54,7 +54,7 @@ impl<'a> Converter<'a> {
         Ok(Self::new(crd, way))
     }
 
-    /// A CRD whose reviews are answered by an endpoint.
+    /// The converter of a CRD whose reviews an endpoint answers.
     pub fn with_endpoint(crd: &'a Crd, endpoint: &'a dyn Endpoint) -> Self {
         Self::new(crd, Way::Endpoint(endpoint))
     }
@@ -63,7 +63,7 @@ impl<'a> Converter<'a> {
         Self { crd, way, silence: AtomicUsize::new(0), stopped: OnceLock::new(), times: Mutex::default() }
     }
 
-    /// Converts one object. `Err` is the refusal, or what an API server dislikes about the answer.
+    /// Converts one object. `Err` is the refusal, or the API server's objection to the response.
     pub fn convert(&self, object: &Value, from: &str, to: &str) -> Result<Answer, String> {
         if let Way::Endpoint(endpoint) = self.way {
             let object = Object::from(object.clone());
@@ -94,13 +94,12 @@ impl<'a> Converter<'a> {
         Ok(Answer { raw: raw.into(), served })
     }
 
-    /// Converts objects like [`Self::convert_all`], with a review for each.
+    /// Converts objects like [`Self::convert_all`], with one review for each.
     pub fn convert_each(&self, objects: &[&Object], from: &str, to: &str) -> Vec<Reply> {
         objects.iter().flat_map(|object| self.convert_all(&[object], from, to)).collect()
     }
 
-    /// Returns what comes of an object where nobody is asked: the server copies it or the maps convert it, and the
-    /// server writes
+    /// Converts an object without an endpoint: strategy None copies it, field maps convert it, and the server writes
     /// `apiVersion`.
     fn convert_here(&self, object: &Value, from: &str, to: &str) -> Result<Value, String> {
         self.expect_version(to)?;
@@ -118,19 +117,18 @@ impl<'a> Converter<'a> {
         self.crd.version(to).map(|_| ()).ok_or_else(|| format!("{} has no version {to}", self.crd.name))
     }
 
-    /// Why there is nobody to ask any more, where that is so.
+    /// Returns the reason why the endpoint is unreachable, if it is.
     pub fn stopped(&self) -> Option<&str> {
         self.stopped.get().map(String::as_str)
     }
 
-    /// Returns how long answers took, in microseconds, by the number of objects in a review. Empty where nothing is
-    /// sent.
+    /// Returns response times in microseconds, by the number of objects in a review. Empty if nothing was sent.
     pub fn times(&self) -> BTreeMap<usize, Vec<u64>> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Asks in one review. A review that fails as a whole is split, so that one object does not speak for all: into a few
-    /// parts, and those that fail again into single objects. Halves of halves would send most objects many times.
+    /// Sends one review. A review that fails as a whole is split, so that one object does not fail all others: into a
+    /// few parts, and parts that fail again into single objects. Repeated halving would send most objects many times.
     fn request(&self, endpoint: &dyn Endpoint, objects: &[&Object], to: &str) -> Vec<Reply> {
         if objects.is_empty() {
             return Vec::new();
@@ -149,7 +147,7 @@ impl<'a> Converter<'a> {
                 NotConverted::Failed(why) => Reply::Failed(why),
             });
         }
-        let part = if objects.len() > PART { PART } else { 1 };
+        let part = if objects.len() > RETRY_BATCH { RETRY_BATCH } else { 1 };
         objects.chunks(part).flat_map(|part| self.request(endpoint, part, to)).collect()
     }
 
@@ -184,10 +182,10 @@ impl<'a> Converter<'a> {
                 let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
                 times.entry(objects).or_default().push(micros);
             }
-            // Only a question about certificates is answered so.
+            // Only requests for certificates have this outcome.
             Outcome::Met(_) => {}
             Outcome::Failed(why) => {
-                let weight = if took >= SLOW { MAX_CONSECUTIVE_FAILURES / 2 } else { 1 };
+                let weight = if took >= SLOW_REQUEST { MAX_CONSECUTIVE_FAILURES / 2 } else { 1 };
                 if self.silence.fetch_add(weight, Ordering::Relaxed) + weight >= MAX_CONSECUTIVE_FAILURES {
                     self.stopped.get_or_init(|| why.clone());
                 }
@@ -195,7 +193,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Returns what an API server makes of an answer.
+    /// Reads a response as an API server does.
     fn read(&self, sent: &Value, to: &str, raw: Value) -> Reply {
         match self.metadata(sent, to, &raw) {
             Ok(metadata) => {
@@ -206,28 +204,28 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// The metadata that an API server gives to an answer, where the answer has another. `Err` says why the answer is
-    /// refused.
+    /// The metadata that an API server gives to a converted object, if it differs from the response. `Err` says why the
+    /// server refuses the response.
     fn metadata(&self, sent: &Value, to: &str, raw: &Value) -> Result<Option<Map<String, Value>>, String> {
         let group_and_version = raw["apiVersion"].as_str().and_then(|own| own.split_once('/'));
         if group_and_version != Some((self.crd.group.as_str(), to)) {
             let desired = format!("{}/{to}", self.crd.group);
             return Err(format!("apiVersion is {} instead of {desired:?}", raw["apiVersion"]));
         }
-        same("kind", &sent["kind"], &raw["kind"])?;
+        check_unchanged("kind", &sent["kind"], &raw["kind"])?;
         let (own, given) = (&raw["metadata"], &sent["metadata"]);
         let none = Map::new();
         let before = given.as_object().unwrap_or(&none);
-        let unchanged = own.as_object().is_some_and(|own| others(own).eq(others(before)));
+        let unchanged = own.as_object().is_some_and(|own| restored_fields(own).eq(restored_fields(before)));
         if !unchanged {
-            same("metadata.name", &given["name"], &own["name"])?;
-            same("metadata.namespace", &given["namespace"], &own["namespace"])?;
-            same("metadata.uid", &given["uid"], &own["uid"])?;
+            check_unchanged("metadata.name", &given["name"], &own["name"])?;
+            check_unchanged("metadata.namespace", &given["namespace"], &own["namespace"])?;
+            check_unchanged("metadata.uid", &given["uid"], &own["uid"])?;
         }
         restored(before, own, unchanged)
     }
 
-    /// The object as it is served, where that is not the answer as it came; most are, so copies are made late.
+    /// The object as the server serves it, if it differs from the response; most do not, so copies are made late.
     fn served_form(&self, to: &str, raw: &Value, metadata: Option<Map<String, Value>>) -> Option<Value> {
         let schema = self.crd.version(to).and_then(|version| version.schema.as_ref());
         if metadata.is_none() && structural::is_canonical(schema, raw) {
@@ -242,8 +240,8 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// Checks what API servers insist on. Absent, null and empty are the same to them here.
-fn same(place: &str, was: &Value, now: &Value) -> Result<(), String> {
+/// Checks a field that conversion must not change. API servers treat absent, null and empty as equal here.
+fn check_unchanged(place: &str, was: &Value, now: &Value) -> Result<(), String> {
     let [was, now] = [was, now].map(|value| value.as_str().unwrap_or_default());
     if was == now {
         return Ok(());
@@ -251,21 +249,21 @@ fn same(place: &str, was: &Value, now: &Value) -> Result<(), String> {
     Err(format!("{place} is {now:?} instead of {was:?}, so API servers refuse the answer"))
 }
 
-/// The parts of the metadata that an answer may change.
-const ITS_OWN: [&str; 2] = ["labels", "annotations"];
+/// The metadata that a response may change.
+const CHANGEABLE_METADATA: [&str; 2] = ["labels", "annotations"];
 
-/// Returns what API servers put back.
-fn others(metadata: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
-    metadata.iter().filter(|(name, _)| !ITS_OWN.contains(&name.as_str()))
+/// Returns the metadata that API servers restore.
+fn restored_fields(metadata: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    metadata.iter().filter(|(name, _)| !CHANGEABLE_METADATA.contains(&name.as_str()))
 }
 
-/// The metadata of a converted object as an API server restores it; `None` where the answer has it so already. `unchanged`
-/// says that nothing needs to be put back.
+/// The metadata of a converted object as an API server restores it; `None` if the response already has it. `unchanged`
+/// says that nothing needs to be restored.
 fn restored(sent: &Map<String, Value>, own: &Value, unchanged: bool) -> Result<Option<Map<String, Value>>, String> {
     let Some(own) = own.as_object() else {
         return Err("metadata is missing from the answer, and API servers insist on it, be it empty".into());
     };
-    for name in ITS_OWN {
+    for name in CHANGEABLE_METADATA {
         match own.get(name) {
             Some(Value::Object(entries)) => {
                 if let Some((key, value)) = entries.iter().find(|(_, value)| !value.is_string()) {
@@ -276,13 +274,13 @@ fn restored(sent: &Map<String, Value>, own: &Value, unchanged: bool) -> Result<O
             Some(other) => return Err(format!("metadata.{name} is {other}, which is not a map")),
         }
     }
-    let nothing = ITS_OWN.iter().any(|name| own.get(*name).is_some_and(Value::is_null));
+    let nothing = CHANGEABLE_METADATA.iter().any(|name| own.get(*name).is_some_and(Value::is_null));
     if unchanged && !nothing {
         return Ok(None);
     }
-    let is_own = |name: &String| ITS_OWN.contains(&name.as_str());
+    let is_own = |name: &String| CHANGEABLE_METADATA.contains(&name.as_str());
     let entries = own.iter().filter(|(name, value)| is_own(name) && !value.is_null());
-    Ok(Some(others(sent).chain(entries).map(|(name, value)| (name.clone(), value.clone())).collect()))
+    Ok(Some(restored_fields(sent).chain(entries).map(|(name, value)| (name.clone(), value.clone())).collect()))
 }
 
 impl std::fmt::Debug for Converter<'_> {

@@ -1,4 +1,4 @@
-//! Where reviews are sent.
+//! Endpoints that answer reviews.
 
 use std::time::{Duration, Instant};
 
@@ -9,19 +9,19 @@ use crate::evidence::{Outcome, Transport};
 /// A request to an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// `POST`, except where that is the question.
+    /// `POST`, except for requests that test other methods.
     pub method: &'static str,
-    /// The body, which clones share.
+    /// The body; clones share it.
     pub body: Bytes,
 }
 
 impl Request {
-    /// A body to be posted as JSON.
+    /// A request that posts a JSON body.
     pub fn post(body: impl Into<Bytes>) -> Self {
         Self { method: "POST", body: body.into() }
     }
 
-    /// A question that is not a review, to see whether anybody answers.
+    /// A request that is not a review, to see if anything answers.
     pub fn get() -> Self {
         Self { method: "GET", body: Bytes::new() }
     }
@@ -29,16 +29,16 @@ impl Request {
 
 /// An endpoint that answers reviews: a webhook, a command, a function.
 pub trait Endpoint: Send + Sync {
-    /// Sends one request and says what came back, and how long that took. Never waits for ever.
+    /// Sends one request, and returns the outcome and its duration. Never waits forever.
     fn send(&self, request: &Request) -> (Outcome, Duration);
 
-    /// Returns how it was met, seen with the authorities that it was given or else with those of a CRD's `caBundle`, in
-    /// PEM. Nothing where nothing is met.
+    /// Returns the transport of the endpoint, verified with its own authorities or those of a CRD's `caBundle`, in PEM.
+    /// `None` if the endpoint has no transport.
     fn transport(&self, _bundle: Option<&[u8]>) -> Option<Transport> {
         None
     }
 
-    /// Sends requests at once, where the endpoint can do that. Answers are in the order of the requests.
+    /// Sends requests concurrently, if the endpoint supports it. Responses are in the order of the requests.
     fn send_together(&self, requests: &[Request]) -> Vec<(Outcome, Duration)> {
         std::thread::scope(|scope| {
             let sent: Vec<_> = requests.iter().map(|request| scope.spawn(|| self.send(request))).collect();
@@ -48,17 +48,17 @@ pub trait Endpoint: Send + Sync {
     }
 }
 
-/// An endpoint that takes the place of the subject's own converter.
+/// An endpoint that replaces the subject's own converter.
 #[derive(Clone)]
-pub struct Stand(pub std::sync::Arc<dyn Endpoint>);
+pub struct ReplacementEndpoint(pub std::sync::Arc<dyn Endpoint>);
 
-impl std::fmt::Debug for Stand {
+impl std::fmt::Debug for ReplacementEndpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Stand")
     }
 }
 
-/// A function of this process, as a webhook would be: a body in, status and body out.
+/// A function of this process as an endpoint: a body in, status and body out.
 pub struct Function<F>(pub F);
 
 impl<F: Fn(&Request) -> (u16, Vec<u8>) + Send + Sync> Endpoint for Function<F> {

@@ -8,10 +8,10 @@ use crate::evidence::Outcome;
 use crdproof_envtest::capture::{Capture, Captured, End, MAX_OUTPUT, is_program};
 use crdproof_envtest::guard::{Guard, Spec};
 
-/// As long as an API server waits.
+/// The timeout of API servers.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A command: a review on its standard input, a review on its standard output, a process for each.
+/// A command that is started for each review: the review on its standard input, the response on its standard output.
 #[derive(Debug)]
 pub struct Exec {
     command: Vec<String>,
@@ -21,7 +21,7 @@ pub struct Exec {
 }
 
 impl Exec {
-    /// Names a command, the folder that it runs in, and how long it may take. `Err` says why it cannot be run.
+    /// Names a command, its working folder, and its timeout. `Err` says why it cannot be run.
     pub fn new(command: Vec<String>, folder: PathBuf, timeout: Duration) -> Result<Self, String> {
         check_program(&command, &folder)?;
         let guard = Guard::new(None).map_err(|error| format!("commands cannot be watched: {error}"))?;
@@ -56,13 +56,13 @@ pub(super) fn check_program(command: &[String], folder: &Path) -> Result<(), Str
     Err(format!("{program} cannot be run: no such program; install it, or correct the command"))
 }
 
-/// Returns a command that runs in a folder; in ours where the subject file is named without one.
+/// Returns a command that runs in a folder; in the current one if the path of the subject file has no folder.
 pub(super) fn spec(words: &[String], folder: &Path) -> Spec {
     let spec = Spec::new(words.first().cloned().unwrap_or_default()).args(words.iter().skip(1));
     if folder.as_os_str().is_empty() { spec } else { spec.folder(folder) }
 }
 
-/// Returns what is said of a command that does not stop to write.
+/// Returns the message about a command with too much output.
 pub(super) fn too_much(program: &str) -> String {
     format!("{program} wrote more than {} MiB, and was ended", MAX_OUTPUT >> 20)
 }
@@ -92,19 +92,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_writes_is_the_answer() {
+    fn the_output_of_a_command_is_the_response() {
         assert!(matches!(exec("cat"), Outcome::Answered { status: 200, body, .. } if body == "{}"));
         assert_eq!(
             exec("echo first >&2; echo last >&2; exit 3"),
             Outcome::Failed("sh ended with exit status: 3: last".into())
         );
-        // It does not read its input, and writes more than a pipe holds.
+        // The command does not read its input, and writes more than a pipe holds.
         let Outcome::Answered { body, .. } = exec("head -c 300000 /dev/zero | tr '\\0' x") else { panic!("no answer") };
         assert_eq!(body.len(), 300_000);
     }
 
     #[test]
-    fn a_command_that_does_not_exist_is_named() {
+    fn a_missing_command_is_reported() {
         let why = Exec::new(vec!["no-such-program".into()], "/".into(), TIMEOUT).unwrap_err();
         assert!(why.starts_with("no-such-program cannot be run: no such program"), "{why}");
     }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_does_not_stop_writing_is_ended() {
+    fn a_command_with_endless_output_is_ended() {
         assert_eq!(exec("yes"), Outcome::Failed("sh wrote more than 64 MiB, and was ended".into()));
     }
 }

@@ -18,16 +18,16 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio_rustls::TlsConnector;
 
-use crdproof_envtest::whole;
+use crdproof_envtest::error_chain;
 
 /// Idle connections are closed after this time, as by Go's `http.DefaultTransport`.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// A connection whose request is not written this long after its response was read is not kept.
+/// A connection is not reused if its request is not completely written this long after its response was read.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// A longer response body is an error: a converter adds no more to what it got than this, and so many times its size. An object
-/// that etcd can store has 1.5 MiB at most.
+/// Limits of a response body: at most this many bytes more than this many times the size of the request. An object that
+/// etcd can store has 1.5 MiB at most.
 const MAX_ADDED: usize = 4 << 20;
 const MAX_GROWTH: usize = 16;
 
@@ -59,7 +59,7 @@ struct Idle {
 type Connection = SendRequest<Full<Bytes>>;
 
 impl Client {
-    /// Connects with this TLS configuration where the server speaks TLS.
+    /// Uses this TLS configuration if the server speaks TLS.
     pub(super) fn new(mut tls: rustls::ClientConfig) -> Self {
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         Self { tls: TlsConnector::from(Arc::new(tls)), idle: Mutex::default() }
@@ -67,7 +67,7 @@ impl Client {
 
     /// Sends a request and reads the whole response.
     ///
-    /// A server may close an idle connection at the moment when the next request is sent on it. That is not a fault of the
+    /// A server may close an idle connection just when the next request is sent on it. That is not a fault of the
     /// server, so the request is sent again, once, on a new connection. A failure on a new connection is final.
     pub(super) async fn request(
         &self,
@@ -99,17 +99,17 @@ impl Client {
         let Server { host, port, tls } = *server;
         let failed = |why: String| format!("cannot connect to {host}:{port}: {why}");
         let stream = TcpStream::connect((host, port)).await.map_err(|error| failed(error.to_string()))?;
-        // The end of a body must not wait until the server has acknowledged its start.
+        // Send the end of a body before the server has acknowledged its start.
         stream.set_nodelay(true).map_err(|error| failed(error.to_string()))?;
         if !tls {
-            return open(stream).await.map_err(|error| failed(whole(&error)));
+            return open(stream).await.map_err(|error| failed(error_chain(&error)));
         }
         let name = ServerName::try_from(host.to_owned()).map_err(|error| failed(error.to_string()))?;
         let stream = self.tls.connect(name, stream).await.map_err(|error| failed(error.to_string()))?;
-        open(stream).await.map_err(|error| failed(whole(&error)))
+        open(stream).await.map_err(|error| failed(error_chain(&error)))
     }
 
-    /// Sends a request on a connection, and keeps the connection for the next one where the server allows it.
+    /// Sends a request on a connection, and keeps the connection for the next one if the server allows it.
     async fn send(
         &self,
         mut connection: Connection,
@@ -131,7 +131,7 @@ impl Client {
     }
 }
 
-/// Speaks HTTP/1.1 on a stream until it is closed by either side.
+/// Speaks HTTP/1.1 on a stream until either side closes it.
 async fn open<S>(stream: S) -> hyper::Result<Connection>
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
@@ -151,16 +151,16 @@ enum Failure {
 impl Failure {
     fn message(self) -> String {
         match self {
-            Self::NoResponse(error) => whole(&error),
+            Self::NoResponse(error) => error_chain(&error),
             Self::TooLong { sent, limit } => {
                 format!("the answer to a request of {sent} bytes has more than {limit} bytes, and is not read")
             }
-            Self::Body(error) => format!("the answer broke off: {}", whole(&*error)),
+            Self::Body(error) => format!("the answer broke off: {}", error_chain(&*error)),
         }
     }
 }
 
-/// Returns whether the peer closed the connection instead of responding.
+/// Returns true if the peer closed the connection instead of responding.
 fn is_closed_by_peer(error: &hyper::Error) -> bool {
     use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
     let io = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());

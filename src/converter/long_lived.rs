@@ -1,4 +1,4 @@
-//! A command that lives on: one review per line on its standard input, one answer per line on its standard output.
+//! A long-lived command: one review per line on its standard input, one response per line on its standard output.
 
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::evidence::Outcome;
 use crdproof_envtest::capture::MAX_OUTPUT;
 use crdproof_envtest::guard::{Guard, Guarded, Output};
 
-/// The timeout to end after its input was closed.
+/// The timeout of the command to exit after its input was closed.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A command that answers one review after the other. It is started when it is first asked, and again after it died.
+/// A command that answers one review after the other. It is started by the first review, and again after it died.
 pub struct LongLived {
     command: Vec<String>,
     folder: PathBuf,
@@ -30,27 +30,28 @@ impl std::fmt::Debug for LongLived {
     }
 }
 
-/// The command while it runs.
+/// A running command.
 struct Running {
     guarded: Guarded,
-    // Its input is closed with this.
+    // Dropping it closes the command's input.
     requests: Option<Sender<Vec<u8>>>,
     answers: Receiver<Line>,
     complaint: Arc<Mutex<String>>,
-    /// Hears when it complains no more.
-    complained: Receiver<()>,
+    /// Signals the end of standard error.
+    errors_ended: Receiver<()>,
     #[expect(dead_code, reason = "held: dropped last, it kills what is left, also when we are killed")]
     guard: Guard,
 }
 
 impl LongLived {
-    /// Names a command, where it runs, and how long it may take for each answer. `Err` says why it cannot be run.
+    /// Names a command, its working folder, and the timeout of each response. `Err` says why it cannot be run.
     pub fn new(command: Vec<String>, folder: PathBuf, timeout: Duration) -> Result<Self, String> {
         check_program(&command, &folder)?;
         Ok(Self { command, folder, timeout, running: Mutex::default() })
     }
 
-    /// Asks it. What did not answer is ended, so that a late answer is never taken for the next one.
+    /// Sends a review. A command that does not answer is ended, so that a late response never counts for the next
+    /// review.
     fn exchange_line(&self, body: &[u8]) -> Result<String, String> {
         let program = self.command.first().ok_or("no command is given")?;
         let mut slot = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,15 +74,15 @@ impl LongLived {
             }
             Err(RecvTimeoutError::Timeout) => {
                 let within = self.timeout.as_secs_f32();
-                // Its input need not be closed in peace.
+                // A clean shutdown is not needed.
                 let killed = running.guarded.kill();
                 killed.map_err(|error| format!("{program} had no answer and cannot be ended: {error}"))?;
                 Err(format!("{program} had no answer within {within} s"))
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status = running.end().map_or_else(|error| error.to_string(), |status| status.to_string());
-                // Where somebody else holds the stream, this is all that there is.
-                let _ = running.complained.recv_timeout(SHUTDOWN_TIMEOUT);
+                // Another process may hold the stream; then use the output so far.
+                let _ = running.errors_ended.recv_timeout(SHUTDOWN_TIMEOUT);
                 let last = running.complaint.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 let last = if last.is_empty() { "nothing on standard error".into() } else { last };
                 Err(format!("{program} ended with {status}: {last}"))
@@ -95,22 +96,22 @@ impl Running {
         let guard = Guard::new(None)?;
         let mut guarded = guard.spawn(&spec(words, folder).output(Output::Pipes))?;
         let (mut input, output, errors) = guarded.take_pipes().ok_or(io::ErrorKind::BrokenPipe)?;
-        // Each pipe has a thread, so that none of both sides waits for the other. They end with the pipes.
+        // Each pipe has a thread, so that neither side blocks the other. The threads end with the pipes.
         let (requests, asked) = channel::<Vec<u8>>();
         std::thread::spawn(move || {
             for line in asked {
-                // It reads no more; that it does not answer will be noticed.
+                // The command no longer reads; the missing response will be noticed.
                 if input.write_all(&line).and_then(|()| input.flush()).is_err() {
                     break;
                 }
             }
         });
-        // One answer may wait; a command that writes more of them waits, too.
+        // One response may be buffered; a command that writes more is blocked.
         let (answered, answers) = sync_channel(1);
         std::thread::spawn(move || lines(output, |line| answered.send(line).is_ok()));
         let complaint = Arc::new(Mutex::new(String::new()));
         let last = Arc::clone(&complaint);
-        let (heard, complained) = channel();
+        let (heard, errors_ended) = channel();
         std::thread::spawn(move || {
             lines(errors, |line| {
                 if let Line::Whole(line) = line {
@@ -118,23 +119,23 @@ impl Running {
                 }
                 true
             });
-            // Nobody waits for it while the command answers.
+            // Nobody receives this while the command answers.
             let _ = heard.send(());
         });
-        Ok(Self { guarded, requests: Some(requests), answers, complaint, complained, guard })
+        Ok(Self { guarded, requests: Some(requests), answers, complaint, errors_ended, guard })
     }
 
-    /// Hands over a review as one line.
+    /// Sends a review as one line.
     fn put(&self, body: &[u8]) {
-        // A line break in JSON is never more than space.
+        // A line break in JSON is always insignificant whitespace.
         let mut line: Vec<u8> =
             body.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect();
         line.push(b'\n');
-        // Whoever has ended hears nothing, and that shows as no answer.
+        // If the command has ended, the missing response will show it.
         let _ = self.requests.as_ref().map(|requests| requests.send(line));
     }
 
-    /// Closes its input and waits until it ends, but not for ever.
+    /// Closes the input and waits for the end, up to a timeout.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.requests.take();
         let end = Instant::now() + SHUTDOWN_TIMEOUT;
@@ -151,7 +152,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // What cannot be ended in peace is killed by the guard.
+        // If it does not exit by itself, the guard kills it.
         let _ = self.end();
     }
 }
@@ -159,11 +160,11 @@ impl Drop for Running {
 /// A line that a command wrote.
 enum Line {
     Whole(String),
-    /// It has no end within [`MAX_OUTPUT`].
+    /// It is longer than [`MAX_OUTPUT`].
     TooLong,
 }
 
-/// Hands over every line that says something, until nobody wants more.
+/// Passes every non-empty line to `hear`, until that returns false.
 fn lines(pipe: impl Read, mut hear: impl FnMut(Line) -> bool) {
     let mut pipe = BufReader::new(pipe);
     loop {
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_died_is_told_and_started_again() {
+    fn a_process_that_died_is_reported_and_restarted() {
         let command = command("read -r line; echo \"$line\"; read -r line; echo worn out >&2; exit 3", 5000);
         assert_eq!(said(&command, "1"), Ok("1".into()));
         assert_eq!(said(&command, "2"), Err("sh ended with exit status: 3: worn out".into()));
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_answer_is_never_taken_for_the_next() {
+    fn a_late_response_never_counts_for_the_next_review() {
         let command = command("while read -r line; do [ $line = 1 ] && sleep 1; echo $line; done", 300);
         assert_eq!(said(&command, "1"), Err("sh had no answer within 0.3 s".into()));
         assert_eq!(said(&command, "2"), Ok("2".into()));
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_missing_is_named() {
+    fn a_missing_program_is_reported() {
         let why = LongLived::new(vec!["no-such-program".to_owned()], "/".into(), Duration::from_secs(5)).unwrap_err();
         assert!(why.starts_with("no-such-program cannot be run"), "{why}");
     }

@@ -1,4 +1,4 @@
-//! Asking a converter: strategy None and field maps as functions, webhooks and commands over the wire.
+//! Calling a converter: strategy None and field maps as functions, webhooks and commands over the wire.
 
 mod answer;
 mod convert;
@@ -20,7 +20,7 @@ pub mod webhook;
 
 pub use answer::{Answerer, Maps};
 pub use convert::Converter;
-pub use opened::{Means, Opened};
+pub use opened::{ConverterResources, SubjectEndpoints};
 
 use std::path::Path;
 
@@ -43,13 +43,13 @@ pub enum Declared<'a> {
 /// A webhook that a subject names.
 #[derive(Debug, Clone, Copy)]
 pub enum Wire<'a> {
-    /// It runs already.
+    /// It already runs.
     Running(&'a WebhookConfig),
-    /// We start it.
+    /// crdproof starts it.
     Process(&'a ProcessConfig),
 }
 
-/// Returns how the objects of a CRD are converted, or why there is nobody to ask.
+/// Returns the declared converter of a CRD, or why there is none.
 pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, String> {
     if crd.versions.len() < 2 {
         return Err("one version, so nothing is converted".into());
@@ -69,23 +69,27 @@ pub fn declared<'a>(subject: &'a Subject, crd: &Crd) -> Result<Declared<'a>, Str
         (Some(webhook), _, _) => Ok(Declared::Webhook(Wire::Running(webhook))),
         (None, Some(process), _) => Ok(Declared::Webhook(Wire::Process(process))),
         (None, None, Some(exec)) => Ok(Declared::Exec(&exec.command)),
-        // There is exactly one.
+        // Exactly one key is set.
         (None, None, None) => Ok(Declared::FieldMap),
     }
 }
 
-/// Returns what answers the subject's reviews, where something does.
-pub fn open(subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
+/// Returns the endpoint that answers the subject's reviews, if any.
+pub fn open(subject: &Subject, means: &ConverterResources) -> Result<Option<Box<dyn Endpoint>>, String> {
     subject.file.converter.as_ref().map_or(Ok(None), |converter| open_as(converter, subject, means))
 }
 
-/// Returns what answers reviews as the previous release does, where the subject names it.
-pub fn open_baseline(subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
+/// Returns the endpoint of the previous release's converter, if the subject names one.
+pub fn open_baseline(subject: &Subject, means: &ConverterResources) -> Result<Option<Box<dyn Endpoint>>, String> {
     let baseline = subject.file.converter.as_ref().and_then(|converter| converter.baseline.as_deref());
     baseline.map_or(Ok(None), |baseline| open_as(baseline, subject, means))
 }
 
-fn open_as(converter: &ConverterConfig, subject: &Subject, means: &Means) -> Result<Option<Box<dyn Endpoint>>, String> {
+fn open_as(
+    converter: &ConverterConfig,
+    subject: &Subject,
+    means: &ConverterResources,
+) -> Result<Option<Box<dyn Endpoint>>, String> {
     let folder = subject.folder();
     if let Some(exec) = &converter.exec {
         let (command, timeout) = (exec.command.clone(), exec.timeout.map_or(exec::TIMEOUT, |timeout| timeout.0));
@@ -100,26 +104,34 @@ fn open_as(converter: &ConverterConfig, subject: &Subject, means: &Means) -> Res
     converter.webhook.as_ref().map(|webhook| open_webhook(webhook, &folder, means)).transpose()
 }
 
-/// Checks that the programs exist which the subject's converter and that of the previous release name. `Err` names one
-/// that does not.
+/// Checks that the programs of the subject's converter and of the previous release's exist. `Err` names one that does
+/// not.
 pub fn check_programs(subject: &Subject) -> Result<(), String> {
     let converter = subject.file.converter.as_ref();
     let baseline = converter.and_then(|converter| converter.baseline.as_deref());
     for converter in converter.into_iter().chain(baseline) {
         let exec = converter.exec.as_ref().map(|exec| &exec.command);
         let process = converter.process.as_ref().map(|process| &process.run);
-        // A program that is named by a variable is known once it is filled in.
+        // A program that is named by a variable is known only when the variable is filled in.
         let known = exec.or(process).filter(|words| !words.first().is_some_and(|program| program.contains('$')));
         known.map_or(Ok(()), |words| exec::check_program(words, &subject.folder()))?;
     }
     Ok(())
 }
 
-fn open_process(subject: &Subject, config: &ProcessConfig, means: &Means) -> Result<Box<dyn Endpoint>, String> {
+fn open_process(
+    subject: &Subject,
+    config: &ProcessConfig,
+    means: &ConverterResources,
+) -> Result<Box<dyn Endpoint>, String> {
     Ok(Box::new(process::Process::start(subject, config, means.server.as_ref())?))
 }
 
-fn open_webhook(config: &WebhookConfig, folder: &Path, means: &Means) -> Result<Box<dyn Endpoint>, String> {
+fn open_webhook(
+    config: &WebhookConfig,
+    folder: &Path,
+    means: &ConverterResources,
+) -> Result<Box<dyn Endpoint>, String> {
     if let Some(service) = &config.service {
         return Ok(Box::new(service::Service::open(config, service, folder, &means.kubeconfig)?));
     }

@@ -1,4 +1,4 @@
-//! The subject's own manager as a process of ours: started, asked, ended. It never outlives us.
+//! The subject's own manager as a child process: started, called and stopped. It never outlives this process.
 
 mod log;
 
@@ -22,18 +22,18 @@ use crate::subject::{Crd, ProcessConfig, Subject};
 use crdproof_envtest::binaries::Assets;
 use crdproof_envtest::guard::{Guard, Guarded, Output, Spec};
 use crdproof_envtest::local::{Binaries, Local};
-use crdproof_envtest::{Authority, ClusterError, RunId, make_folder, runtime, whole, write_private};
+use crdproof_envtest::{Authority, ClusterError, RunId, error_chain, make_folder, runtime, write_private};
 
-/// The default timeout for the first answer of a process.
-const START: Duration = Duration::from_secs(60);
+/// The default timeout of the first response of a process.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The timeout to end after it was asked to.
+/// The timeout of the process to exit after SIGTERM.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A kubeconfig for a process that has no API server: without one it would take that of the user.
+/// A kubeconfig for a process that has no API server: otherwise it would use the one of the user.
 const NO_CLUSTER: &str = "{apiVersion: v1, kind: Config}\n";
 
-/// A webhook that we started.
+/// A webhook that runs as a child process.
 pub struct Process {
     webhook: Webhook,
     program: String,
@@ -45,14 +45,14 @@ pub struct Process {
     guard: Guard,
 }
 
-/// The settings of a process: where to listen, and where its files are.
-struct Surroundings {
+/// The environment of a process: its port, and the folders of its files.
+struct ProcessEnvironment {
     port: u16,
     certificates: PathBuf,
     kubeconfig: PathBuf,
 }
 
-impl Surroundings {
+impl ProcessEnvironment {
     fn variables(&self) -> [(&'static str, String); 3] {
         [
             ("PORT", self.port.to_string()),
@@ -61,8 +61,7 @@ impl Surroundings {
         ]
     }
 
-    /// A text with `$NAME` and `${NAME}` of ours filled in. What else looks like a variable is left to the
-    /// process.
+    /// Replaces our own `$NAME` and `${NAME}` in a text. Other variables are left to the process.
     fn fill(&self, text: &str) -> String {
         let mut filled = String::new();
         let mut rest = text;
@@ -87,8 +86,8 @@ impl Surroundings {
 }
 
 impl Process {
-    /// Starts it, and an API server first where it needs one, and returns when it answers. `Err` says why
-    /// it does not, with the end of its log.
+    /// Starts the process, after an API server if it needs one, and returns when it answers. `Err` says why it does
+    /// not, with the end of its log.
     pub fn start(subject: &Subject, config: &ProcessConfig, server: Option<&Assets>) -> Result<Self, String> {
         let folder = make_folder(None, &RunId::new()).map_err(|error| describe_error(&error))?;
         let guard = Guard::new(Some(&folder)).map_err(|error| describe_error(&ClusterError::Guard(error)))?;
@@ -111,7 +110,7 @@ impl Process {
         if let Some(server) = &server {
             server.kubeconfig().clone_into(&mut kubeconfig);
         }
-        let surroundings = Surroundings { port, certificates: folder, kubeconfig };
+        let surroundings = ProcessEnvironment { port, certificates: folder, kubeconfig };
         let spec = spec(config, &surroundings, &subject.folder())?;
         let mut guarded = guard.spawn(&spec).map_err(|error| describe_error(&ClusterError::Guard(error)))?;
         let log = Log::keep(&subject.folder(), guarded.take_stdout().ok_or("its output cannot be read")?)?;
@@ -121,14 +120,14 @@ impl Process {
         }
         let program = config.run.first().cloned().unwrap_or_default();
         let mut process = Self { webhook, program, log, guarded: Mutex::new(guarded), server, guard };
-        process.until_ready(config, port, &hello(subject))?;
+        process.until_ready(config, port, &first_review(subject))?;
         if let Some(file) = &config.ca_file {
             process.trust(&subject.folder().join(surroundings.fill(file)))?;
         }
         Ok(process)
     }
 
-    /// Trusts the authority in a file that the process wrote while it started, and no other.
+    /// Trusts the authority in a file that the process wrote during its start, and no other.
     fn trust(&mut self, file: &Path) -> Result<(), String> {
         let pem = std::fs::read(file).map_err(|error| {
             let what = format!("is ready, but caFile {} cannot be read: {error}", file.display());
@@ -137,10 +136,10 @@ impl Process {
         self.webhook.trust(&pem)
     }
 
-    /// Waits until it answers, whatever it says: how it answers is for others to judge.
+    /// Waits for any response; checks judge its content.
     fn until_ready(&self, config: &ProcessConfig, port: u16, hello: &Request) -> Result<(), String> {
         let ready = config.ready.clone().unwrap_or_default();
-        let within = ready.within.map_or(START, |within| within.0);
+        let within = ready.within.map_or(START_TIMEOUT, |within| within.0);
         let end = Instant::now() + within;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let mut pause = Duration::from_millis(10);
@@ -167,7 +166,7 @@ impl Process {
         }
     }
 
-    /// Returns how it ended, where it has.
+    /// Returns its exit status, if it has ended.
     fn ended(&self) -> Option<String> {
         let mut guarded = self.guarded.lock().unwrap_or_else(PoisonError::into_inner);
         match guarded.try_wait() {
@@ -177,7 +176,7 @@ impl Process {
         }
     }
 
-    /// Returns what happened, with the end of its log and where the rest is.
+    /// Returns a message with the end of its log and the path of the rest.
     fn describe(&self, what: &str) -> String {
         self.complete_log();
         let said: String = match self.log.tail().as_slice() {
@@ -188,18 +187,18 @@ impl Process {
         format!("{} {what}{said}\n  all that it wrote: {}", self.program, self.log.path.display())
     }
 
-    /// Waits until all that it wrote is in its log, where it has ended.
+    /// Waits until its whole output is in its log, if it has ended.
     fn complete_log(&self) {
         if self.ended().is_some() {
             self.log.complete();
         }
     }
 
-    /// Asks it to end.
+    /// Sends SIGTERM.
     fn terminate(&self) {
         let group = format!("-{}", self.guarded.lock().unwrap_or_else(PoisonError::into_inner).id());
-        // The shell's `kill` does it, since asking the kernel directly needs unsafe code. Where that fails
-        // it is killed a moment later.
+        // The shell's `kill` does it, because calling the kernel directly needs unsafe code. If it fails, the process
+        // is killed a moment later.
         let _ = Command::new("/bin/sh").args(["-c", "kill -s TERM -- \"$1\" 2>/dev/null", "kill", &group]).status();
     }
 }
@@ -214,7 +213,7 @@ impl Drop for Process {
         while self.ended().is_none() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(10));
         }
-        // What has not ended by now is killed with the guard.
+        // The guard kills the process if it has not ended by now.
         self.complete_log();
     }
 }
@@ -222,7 +221,7 @@ impl Drop for Process {
 impl Endpoint for Process {
     fn send(&self, request: &Request) -> (Outcome, Duration) {
         let (outcome, took) = self.webhook.send(request);
-        (self.explained(outcome), took)
+        (self.add_reason(outcome), took)
     }
 
     fn transport(&self, bundle: Option<&[u8]>) -> Option<Transport> {
@@ -231,13 +230,13 @@ impl Endpoint for Process {
 
     fn send_together(&self, requests: &[Request]) -> Vec<(Outcome, Duration)> {
         let answers = self.webhook.send_together(requests);
-        answers.into_iter().map(|(outcome, took)| (self.explained(outcome), took)).collect()
+        answers.into_iter().map(|(outcome, took)| (self.add_reason(outcome), took)).collect()
     }
 }
 
 impl Process {
-    /// That nobody answers has a reason, where the process is gone.
-    fn explained(&self, outcome: Outcome) -> Outcome {
+    /// Adds the reason to a missing response, if the process has ended.
+    fn add_reason(&self, outcome: Outcome) -> Outcome {
         match (outcome, self.ended()) {
             (Outcome::Failed(why), Some(ended)) => Outcome::Failed(format!(
                 "{why}; {} {ended}, all that it wrote is in {}",
@@ -257,14 +256,14 @@ impl std::fmt::Debug for Process {
 
 fn describe_error(error: &ClusterError) -> String {
     let log = error.log().map(|log| format!("\n{log}")).unwrap_or_default();
-    format!("{} ({}){log}", whole(error), error.help())
+    format!("{} ({}){log}", error_chain(error), error.help())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), ClusterError> {
     write_private(path, text).map_err(|source| ClusterError::File { path: path.to_owned(), source })
 }
 
-/// Writes the certificate that it may serve with, and returns the authority that signed it.
+/// Writes the certificate for the process, and returns the authority that signed it.
 fn certificates(subject: &Subject, folder: &Path) -> Result<String, ClusterError> {
     let authority = Authority::new()?;
     let services = subject.crds.iter().filter_map(|crd| crd.conversion.client.as_ref()?.service.as_ref());
@@ -280,7 +279,7 @@ fn certificates(subject: &Subject, folder: &Path) -> Result<String, ClusterError
     Ok(authority.certificate)
 }
 
-/// The port to listen on, which nobody holds: what answers there must be the process.
+/// The port to listen on, which must be free: only the process may answer there.
 fn port(config: &ProcessConfig) -> Result<u16, String> {
     let wanted = config.port.unwrap_or(0);
     let held = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)).and_then(|held| held.local_addr());
@@ -290,7 +289,7 @@ fn port(config: &ProcessConfig) -> Result<u16, String> {
     })
 }
 
-fn spec(config: &ProcessConfig, surroundings: &Surroundings, folder: &Path) -> Result<Spec, String> {
+fn spec(config: &ProcessConfig, surroundings: &ProcessEnvironment, folder: &Path) -> Result<Spec, String> {
     let absolute =
         |path: &Path| std::path::absolute(path).map_err(|error| format!("{} cannot be used: {error}", path.display()));
     let mut words = config.run.iter().map(|word| OsString::from(surroundings.fill(word)));
@@ -306,7 +305,7 @@ fn spec(config: &ProcessConfig, surroundings: &Surroundings, folder: &Path) -> R
     Ok(spec)
 }
 
-/// An API server with the subject's CRDs, converted by the process where the server can ask it.
+/// An API server with the subject's CRDs; the process converts if the server can call it.
 fn start_server(subject: &Subject, assets: &Assets, client: Option<&Value>) -> Result<Local, String> {
     let crds: Vec<Value> = subject.crds.iter().map(|crd| installable(crd, client)).collect();
     let started = runtime::block_on(async {
@@ -325,15 +324,15 @@ fn installable(crd: &Crd, client: Option<&Value>) -> Value {
     if crd.conversion.strategy == "Webhook" {
         match client {
             Some(client) => value["spec"]["conversion"]["webhook"]["clientConfig"] = client.clone(),
-            // No API server asks without TLS.
+            // API servers never call webhooks without TLS.
             None => value["spec"]["conversion"] = json!({"strategy": "None"}),
         }
     }
     value
 }
 
-/// A review of the first CRD that has something to convert.
-fn hello(subject: &Subject) -> Request {
+/// A review of the first CRD with something to convert.
+fn first_review(subject: &Subject) -> Request {
     let review = subject.crds.iter().find_map(|crd| {
         let [first, second, ..] = crd.versions.as_slice() else { return None };
         let own = |name: &str| format!("{}/{name}", crd.group);
@@ -354,7 +353,7 @@ mod tests {
 
     #[test]
     fn our_variables_are_filled_in_and_others_are_left() {
-        let surroundings = Surroundings { port: 7, certificates: "/c".into(), kubeconfig: "/k".into() };
+        let surroundings = ProcessEnvironment { port: 7, certificates: "/c".into(), kubeconfig: "/k".into() };
         for (text, filled) in [
             ("--port=$PORT", "--port=7"),
             ("${CERT_DIR}/tls.crt", "/c/tls.crt"),

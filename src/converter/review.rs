@@ -1,14 +1,14 @@
-//! `ConversionReview`: how API servers ask webhooks.
+//! `ConversionReview`: the protocol between API servers and webhooks.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::evidence::Object;
 
-/// API servers make one for each review; ours need no telling apart.
+/// The uid of all our reviews. API servers generate one for each; ours need not be distinguished.
 const UID: &str = "0f3e9a34-6f1c-4f0b-9a52-4b0de7d4a1c5";
 
-/// A review as API servers send it: of this version, with objects to be converted to `group/version`.
+/// A review as API servers send it: of this version, with objects to convert to `group/version`.
 pub fn request(version: &str, desired: &str, objects: &[Value]) -> Value {
     json!({
         "apiVersion": format!("apiextensions.k8s.io/{version}"), "kind": "ConversionReview",
@@ -39,7 +39,7 @@ pub(super) fn body(desired: &str, objects: &[&Object]) -> serde_json::Result<Vec
 }
 
 /// Adds empty metadata to a converted object that has none: server-side apply sends objects without metadata, and API
-/// servers insist on it in the answer.
+/// servers require it in the response.
 pub fn add_metadata(object: &mut Value) {
     if let Some(fields) = object.as_object_mut()
         && fields.get("metadata").is_none_or(Value::is_null)
@@ -48,8 +48,8 @@ pub fn add_metadata(object: &mut Value) {
     }
 }
 
-/// Answers a review with a function that converts one object to the version `group/version` asked for.
-/// The first refusal is the answer to all, as the protocol has it. `Err` says why this is not a review.
+/// Answers a review with a function that converts one object to the desired `group/version`. The first refusal is the
+/// response for all objects, as the protocol requires. `Err` says why this is not a review.
 pub fn answer(
     review: &Value,
     mut convert: impl FnMut(&Value, &str) -> Result<Value, String>,

@@ -1,4 +1,4 @@
-//! A webhook that runs in a cluster, asked through the API server, which hands requests on to services.
+//! A webhook that runs in a cluster, called through the API server's proxy for Services.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use super::http::runtime;
 use crate::evidence::Outcome;
 use crate::subject::{ServiceConfig, WebhookConfig};
 use crdproof_envtest::api::{Answer, Api};
+use crdproof_envtest::error_chain;
 use crdproof_envtest::existing::{Access, Existing};
-use crdproof_envtest::whole;
 
-/// As long as an API server waits for a conversion.
+/// The timeout of API servers for a conversion.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A webhook behind a service. Its certificate is not seen: the API server takes any when it hands requests on.
+/// A webhook behind a Service. Its certificate is not visible: the API server's proxy accepts any.
 pub struct Service {
     runtime: &'static Runtime,
     api: Api,
@@ -25,7 +25,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Reaches the cluster of the configuration, or else of these kubeconfig files. Nothing is changed there.
+    /// Connects to the cluster of the configuration, or of these kubeconfig files. Changes nothing there.
     pub fn open(
         config: &WebhookConfig,
         service: &ServiceConfig,
@@ -40,7 +40,7 @@ impl Service {
         let access = Access { kubeconfig, context: config.context.clone(), dry_run: true, ..Access::default() };
         let runtime = runtime()?;
         let cluster = runtime.block_on(Existing::connect(&access));
-        let cluster = cluster.map_err(|error| format!("{} ({})", whole(&error), error.help()))?;
+        let cluster = cluster.map_err(|error| format!("{} ({})", error_chain(&error), error.help()))?;
         let timeout = config.timeout.map_or(TIMEOUT, |timeout| timeout.0);
         Ok(Self { runtime, api: cluster.api().clone(), path: path(service), timeout })
     }
@@ -49,20 +49,20 @@ impl Service {
         let asked = self.api.forward(request.method, &self.path, request.body.to_vec());
         match tokio::time::timeout(self.timeout, asked).await {
             Ok(Ok(answer)) => outcome(&answer),
-            Ok(Err(error)) => Outcome::Failed(whole(&error)),
+            Ok(Err(error)) => Outcome::Failed(error_chain(&error)),
             Err(_) => Outcome::Failed(format!("no answer within {} s", self.timeout.as_secs_f32())),
         }
     }
 }
 
-/// Returns where the API server hands requests on.
+/// Returns the path of the API server's proxy.
 fn path(service: &ServiceConfig) -> String {
     let port = service.port.unwrap_or(443);
     let path = service.path.as_deref().unwrap_or("/convert");
     format!("/api/v1/namespaces/{}/services/https:{}:{port}/proxy{path}", service.namespace, service.name)
 }
 
-/// Returns what the webhook said. Where the API server itself refuses, there is no answer.
+/// Returns the response of the webhook. A refusal by the API server itself is not a response.
 fn outcome(answer: &Answer) -> Outcome {
     let said = answer.json();
     if !answer.is_success() && said["kind"] == "Status" && said["apiVersion"] == "v1" {

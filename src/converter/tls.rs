@@ -1,5 +1,5 @@
-//! Meeting an endpoint: whether it speaks TLS, and what stands in its certificate. Nothing is refused here;
-//! what is wrong with a certificate is for a judge to say.
+//! The TLS handshake with an endpoint: its protocol, and the content of its certificate. Nothing is refused here; a
+//! check judges the certificate.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -22,19 +22,19 @@ use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
 use crate::evidence::{Certificate, Transport};
 
 /// The timeout of a handshake.
-const HANDSHAKE: Duration = Duration::from_secs(5);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The certificates that an endpoint showed, its own first; none where it does not speak TLS.
+/// The certificates that an endpoint presented, its own first; `None` if it does not speak TLS.
 pub(super) type PeerChain = Option<Vec<CertificateDer<'static>>>;
 
-/// Authorities, and whose they are.
+/// Certificate authorities, and a name for messages.
 pub(super) struct Authorities {
     pub(super) whose: String,
     pub(super) certificates: Vec<CertificateDer<'static>>,
 }
 
 impl Authorities {
-    /// Out of PEM. `Err` says what cannot be used.
+    /// Reads PEM. `Err` says what cannot be used.
     pub(super) fn read(whose: impl Into<String>, pem: &[u8]) -> Result<Self, String> {
         let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
         let certificates = certificates.map_err(|error| format!("the CA is not PEM: {error}"))?;
@@ -48,17 +48,17 @@ impl Authorities {
         Ok(Self { whose: whose.into(), certificates })
     }
 
-    /// Returns those that everybody on this machine trusts.
+    /// Returns the certificate authorities of this machine.
     pub(super) fn of_the_machine() -> Self {
-        // Files that cannot be read vouch for nobody.
+        // Files that cannot be read are ignored.
         let certificates = rustls_native_certs::load_native_certs().certs;
         Self { whose: "the authorities of this machine".into(), certificates }
     }
 
-    /// Why none of them vouches for a chain, where none does.
+    /// Returns why none of them signed a chain, if none did.
     fn verify_chain(&self, chain: &[CertificateDer<'_>], provider: &CryptoProvider, when: UnixTime) -> Option<String> {
         let (own, between) = chain.split_first()?;
-        // As Go has it: whom we know needs nobody to vouch for him.
+        // Like Go, trust a leaf certificate that is itself in the pool.
         if self.certificates.iter().any(|known| known == own) {
             return None;
         }
@@ -78,7 +78,7 @@ impl Authorities {
     }
 }
 
-/// Returns what TLS is spoken with. Every certificate is taken, so that what answers behind a wrong one can be judged,
+/// Returns the TLS configuration. It accepts every certificate, so that an endpoint with a wrong one can be judged,
 /// too.
 pub(super) fn client_config() -> Result<rustls::ClientConfig, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -87,7 +87,7 @@ pub(super) fn client_config() -> Result<rustls::ClientConfig, String> {
     Ok(config.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAnyCert(provider))).with_no_client_auth())
 }
 
-/// Takes every certificate whose owner has its key.
+/// Accepts every certificate whose owner has its key.
 #[derive(Debug)]
 struct AcceptAnyCert(Arc<CryptoProvider>);
 
@@ -128,11 +128,11 @@ impl ServerCertVerifier for AcceptAnyCert {
     }
 }
 
-/// Shakes hands. `Err` says why nobody is there; somebody who speaks plain HTTP is there.
+/// Performs the handshake. `Err` says why nothing answers; an endpoint that speaks plain HTTP is no error.
 pub(super) async fn handshake(config: Arc<rustls::ClientConfig>, host: &str, port: u16) -> Result<PeerChain, String> {
     let stream = TcpStream::connect((host, port)).await.map_err(|error| error.to_string())?;
     let name = ServerName::try_from(host.to_owned()).map_err(|error| format!("{host:?} is not a name: {error}"))?;
-    let shaken = tokio::time::timeout(HANDSHAKE, TlsConnector::from(config).connect(name, stream)).await;
+    let shaken = tokio::time::timeout(HANDSHAKE_TIMEOUT, TlsConnector::from(config).connect(name, stream)).await;
     let (why, foreign) = match shaken {
         Ok(Ok(stream)) => {
             let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
@@ -142,16 +142,16 @@ pub(super) async fn handshake(config: Arc<rustls::ClientConfig>, host: &str, por
             let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
             (error.to_string(), matches!(inner, Some(rustls::Error::InvalidMessage(_))))
         }
-        Err(_) => (format!("no answer within {} s", HANDSHAKE.as_secs()), false),
+        Err(_) => (format!("no answer within {} s", HANDSHAKE_TIMEOUT.as_secs()), false),
     };
-    match tokio::time::timeout(HANDSHAKE, plain_status(host, port)).await {
-        // A server that speaks TLS answers 400 to plain HTTP; bytes that are not TLS are proof enough.
+    match tokio::time::timeout(HANDSHAKE_TIMEOUT, plain_status(host, port)).await {
+        // TLS servers answer 400 to plain HTTP; bytes that are not TLS are proof enough.
         Ok(Some(status)) if foreign || status != "400" => Ok(None),
         _ => Err(format!("no TLS handshake: {why}")),
     }
 }
 
-/// The status of an answer to a plain request, where there is one.
+/// The status of the response to a plain request, if there is one.
 async fn plain_status(host: &str, port: u16) -> Option<String> {
     let mut stream = TcpStream::connect((host, port)).await.ok()?;
     let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
@@ -162,14 +162,14 @@ async fn plain_status(host: &str, port: u16) -> Option<String> {
     Some(line.strip_prefix("HTTP/1.")?.get(2..5)?.to_owned())
 }
 
-/// Returns what stands in a certificate, and whether the authorities vouch for it. `None` where it cannot be read.
+/// Returns the content of a certificate, verified by the authorities. `None` if it cannot be read.
 pub(super) fn transport(host: &str, shown: &PeerChain, authorities: &Authorities) -> Option<Transport> {
     let Some(chain) = shown else { return Some(Transport::Plain) };
     let (_, own) = X509Certificate::from_der(chain.first()?).ok()?;
     let validity = own.validity();
     let (from, until) = (validity.not_before.timestamp(), validity.not_after.timestamp());
     let now = Timestamp::now().as_second();
-    // One that has ended may still be of the right authority; that is another question.
+    // Verify an expired certificate as of its period of validity; its expiry is judged separately.
     let when = if (from..=until).contains(&now) { now } else { from + (until - from) / 2 };
     let when = UnixTime::since_unix_epoch(Duration::from_secs(u64::try_from(when).unwrap_or_default()));
     let provider = rustls::crypto::ring::default_provider();
@@ -198,7 +198,7 @@ fn name(name: &GeneralName<'_>) -> Option<String> {
     }
 }
 
-/// A second's day; beyond what a calendar holds, its last one.
+/// The day of a second; the last day of the calendar for larger numbers.
 fn day(second: i64) -> Date {
     Timestamp::from_second(second).map_or(Date::MAX, |time| time.to_zoned(jiff::tz::TimeZone::UTC).date())
 }

@@ -1,4 +1,4 @@
-//! A webhook over HTTP and TLS, asked as API servers ask.
+//! A webhook over HTTP and TLS, called as API servers do it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,17 +13,17 @@ use super::tls::{self, Authorities, PeerChain};
 use crate::evidence::{Outcome, Transport};
 use crate::subject::webhook_url;
 
-/// As long as an API server waits for a conversion.
+/// The timeout of API servers for a conversion.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// After so many timeouts in a row the endpoint hangs, and is not asked again: a run must end.
+/// After this many consecutive timeouts the endpoint counts as hanging and is not called again, so that a run ends.
 const MAX_TIMEOUTS: usize = 3;
 
-/// The timeout of an answer while the last request had none.
+/// The timeout of a request after one that timed out.
 const TIMEOUT_AFTER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The number of requests in flight at once.
-const TOGETHER: usize = 32;
+/// The number of concurrent requests.
+const MAX_CONCURRENT: usize = 32;
 
 /// A webhook at an address.
 pub struct Webhook {
@@ -33,13 +33,13 @@ pub struct Webhook {
     tls: Arc<rustls::ClientConfig>,
     authorities: Option<Authorities>,
     met: tokio::sync::OnceCell<PeerChain>,
-    /// Timeouts since the last answer.
+    /// Timeouts since the last response.
     timeouts: AtomicUsize,
 }
 
 impl Webhook {
-    /// Asks at this address. Its certificate is compared with these authorities, in PEM, or those of the CRD or the
-    /// machine, but it is asked whatever comes of that. `Err` says what cannot be used.
+    /// Uses this address. Its certificate is compared with these authorities, in PEM, or those of the CRD or the
+    /// machine; it is called whatever the result. `Err` says what cannot be used.
     pub fn new(url: &str, authorities: Option<&[u8]>) -> Result<Self, String> {
         let uri = webhook_url(url)?;
         let authorities = authorities.map(|pem| Authorities::read("the CA of `caFile`", pem)).transpose()?;
@@ -50,12 +50,12 @@ impl Webhook {
         Ok(Self { uri, client, timeout: TIMEOUT, tls: Arc::new(tls), authorities, met, timeouts })
     }
 
-    /// Closes the connections that no request uses. A server that is asked to end may wait for them otherwise.
+    /// Closes idle connections. A server that shuts down may wait for them otherwise.
     pub(super) fn close_idle_connections(&self) {
         self.client.close_idle();
     }
 
-    /// Waits this long instead of as long as an API server.
+    /// Sets a timeout other than that of API servers.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -67,7 +67,7 @@ impl Webhook {
         Ok(())
     }
 
-    /// Says whose the authorities are.
+    /// Names the authorities for messages.
     pub(super) fn trusting(mut self, whose: &str) -> Self {
         if let Some(authorities) = &mut self.authorities {
             whose.clone_into(&mut authorities.whose);
@@ -75,7 +75,7 @@ impl Webhook {
         self
     }
 
-    /// The host as certificates name it: an address of IPv6 without brackets.
+    /// The host as certificates name it: an IPv6 address without brackets.
     fn host(&self) -> &str {
         self.uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']')
     }
@@ -85,7 +85,7 @@ impl Webhook {
         self.uri.port_u16().unwrap_or(default)
     }
 
-    /// Meets the endpoint, once.
+    /// Performs the handshake, once.
     async fn handshake(&self) -> Result<&PeerChain, String> {
         let handshake = async {
             match self.uri.scheme_str() {
@@ -96,7 +96,7 @@ impl Webhook {
         self.met.get_or_try_init(|| handshake).await
     }
 
-    /// Sends one request, and waits no longer than this.
+    /// Sends one request, with this timeout.
     pub(super) fn send_within(&self, request: &Request, timeout: Duration) -> (Outcome, Duration) {
         match runtime() {
             Ok(runtime) => runtime.block_on(self.attempt(request, timeout.min(self.timeout))),
@@ -155,7 +155,7 @@ impl Endpoint for Webhook {
         if let Some(authorities) = &self.authorities {
             return tls::transport(self.host(), shown, authorities);
         }
-        // A bundle that cannot be read is another check's affair.
+        // Another check reports a bundle that cannot be read.
         let bundle = bundle.and_then(|pem| Authorities::read("the CRD's caBundle", pem).ok());
         tls::transport(self.host(), shown, &bundle.unwrap_or_else(Authorities::of_the_machine))
     }
@@ -171,7 +171,7 @@ impl Endpoint for Webhook {
         };
         runtime.block_on(async {
             let mut answers = Vec::with_capacity(requests.len());
-            for some in requests.chunks(TOGETHER) {
+            for some in requests.chunks(MAX_CONCURRENT) {
                 let asked = some.iter().map(|request| self.attempt(request, self.timeout));
                 answers.extend(futures::future::join_all(asked).await);
             }
@@ -195,7 +195,7 @@ mod tests {
 
     const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
 
-    /// Runs a plain HTTP/1.1 server that gives every connection with its number to `serve`, and returns its address.
+    /// Runs a plain HTTP/1.1 server that passes every connection with its number to `serve`, and returns its address.
     fn server(serve: impl Fn(usize, BufReader<TcpStream>) + Send + Sync + 'static) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/convert", listener.local_addr().unwrap());
@@ -209,7 +209,7 @@ mod tests {
         url
     }
 
-    /// Reads the head of a request that has no body. `false` where the connection ends or times out before.
+    /// Reads the head of a request without a body. `false` if the connection ends or times out before.
     fn read_request(stream: &mut BufReader<TcpStream>) -> bool {
         let mut line = String::new();
         loop {
@@ -255,7 +255,7 @@ mod tests {
         let url = server(|_, mut stream| {
             while read_request(&mut stream) {
                 respond(&mut stream);
-                // Only a connection that has answered is idle.
+                // A connection is idle only after its first response.
                 stream.get_ref().set_read_timeout(Some(Duration::from_millis(2))).unwrap();
             }
         });
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_sent_again_where_a_kept_connection_is_closed_without_a_response() {
+    fn a_request_is_sent_again_if_a_reused_connection_is_closed_without_a_response() {
         // Every connection answers one request, reads the next and closes.
         let read = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&read);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_stops_responding_is_asked_twice_at_most() {
+    fn a_server_that_stops_responding_is_called_twice_at_most() {
         let asked = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&asked);
         let url = server(move |number, mut stream| {
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_hangs_or_drips_is_asked_three_times() {
+    fn an_endpoint_that_hangs_or_drips_is_called_three_times() {
         let hang = |_, mut stream: BufReader<TcpStream>| {
             read_request(&mut stream);
             while stream.get_mut().write_all(b"H").is_ok() {
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_out_of_proportion_is_not_read() {
+    fn a_disproportionate_response_is_not_read() {
         let url = server(|_, mut stream| {
             read_request(&mut stream);
             let stream = stream.get_mut();

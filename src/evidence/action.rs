@@ -1,4 +1,4 @@
-//! What a request of a scenario, or a list of names, was for.
+//! Purposes of requests and lists of names in a scenario.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::named::{UnknownName, as_text, named};
 
 named! {
-    /// What a request was for.
+    /// The purpose of a request.
     #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
     Action, "action" {
         /// Installs the CRD.
@@ -17,7 +17,7 @@ named! {
         Create => "create",
         /// Creates an object that cannot be shown to an admission webhook.
         CreateUnshown => "create unshown",
-        /// Reads or creates an object after a change by somebody else.
+        /// Reads or creates an object after another client changed it.
         Created => "created",
         /// Reads an object.
         Get => "get",
@@ -27,7 +27,7 @@ named! {
         List => "list",
         /// Adds a label.
         Label => "label",
-        /// Writes back what was read.
+        /// Writes back an object that was read.
         Rewrite => "rewrite",
         /// Applies the same content at another version.
         SameContent => "same content",
@@ -91,15 +91,15 @@ named! {
         Change => "change",
         /// Deletes an object.
         Delete => "delete",
-        /// Deletes a delivered object as somebody else.
+        /// Deletes a delivered object as another client.
         Deleted => "deleted",
         /// Stops serving a version.
         Unserve => "unserve",
-        /// Serves it again.
+        /// Serves the version again.
         Serve => "serve",
         /// Lists at the version that is not served.
         ListUnserved => "list unserved",
-        /// Lists at it afterwards.
+        /// Lists at that version afterwards.
         ListServedAgain => "list served again",
         /// Makes the new version the storage version.
         Flip => "flip",
@@ -125,11 +125,11 @@ named! {
         Remedy => "remedy",
         /// Applies after that.
         ApplyAfterTheRemedy => "apply after the remedy",
-        /// Withdraws what was applied.
+        /// Withdraws applied fields.
         WithdrawAfterTheRemedy => "withdraw after the remedy",
         /// Removes a version from `storedVersions`.
         Trim => "trim",
-        /// Reads an object that others wrote during a migration.
+        /// Reads an object that other clients wrote during a migration.
         WrittenByOthers => "written by others",
         /// Reports an object as ready.
         Ready => "ready",
@@ -137,11 +137,11 @@ named! {
         NotReady => "not ready",
     }
     with {
-        /// Applies a field that somebody else owns.
+        /// Applies a field that another manager owns.
         ConflictOver => "conflict over ",
         /// Tries to take over a field, as a dry run.
         Claim => "claim ",
-        /// Changes a field as somebody else.
+        /// Changes a field as another manager.
         Edit => "edit ",
         /// Applies as this manager.
         ApplyAs => "apply as ",
@@ -153,7 +153,7 @@ named! {
 }
 
 named! {
-    /// What a list of names is about.
+    /// The content of a list of names.
     #[derive(Debug, Clone, PartialEq, Eq)]
     Listing, "listing" {
         /// All objects, listed page by page.
@@ -162,11 +162,11 @@ named! {
         Metadata => "metadata",
         /// The steps that a retirement completed.
         RetirementSteps => "steps",
-        /// Why a retirement was refused.
+        /// The reasons why a retirement was refused.
         Refused => "refused",
         /// Objects that were withdrawn from a source.
         Withdrawn => "withdrawn",
-        /// Objects that admission keeps from being written.
+        /// Objects that admission refuses to update.
         Unmovable => "cannot be moved",
     }
     with {

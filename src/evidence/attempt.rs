@@ -1,4 +1,4 @@
-//! Requests that show whether a release supports what a subject's manifests use, with the responses.
+//! Requests that show if a release supports the features of a subject's manifests, with the responses.
 
 use std::fmt;
 
@@ -20,9 +20,9 @@ pub struct Attempt {
 /// The content of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptKind {
-    /// The CRD as the subject has it.
+    /// The CRD of the subject, unchanged.
     Definition,
-    /// The same with strategy None instead of a webhook, so that objects can be written.
+    /// The CRD with strategy None instead of a webhook, so that objects can be written.
     DefinitionWithoutWebhook,
     /// An object that must be admitted.
     Valid {

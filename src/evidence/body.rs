@@ -1,4 +1,4 @@
-//! Objects that are seen again and again, kept once.
+//! Objects that a trace contains many times, stored once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Trace;
 
-/// An object as it was seen. Clones share it.
+/// An object in a trace. Clones share it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body(Arc<Value>);
 
@@ -40,12 +40,12 @@ impl<'de> Deserialize<'de> for Body {
     }
 }
 
-/// Objects that were seen so far, by digest.
+/// The objects so far, by digest.
 #[derive(Debug, Default)]
 pub struct Bodies(HashMap<[u8; 32], Body>);
 
 impl Bodies {
-    /// The object; one that was seen already is not kept twice.
+    /// Returns a shared object; equal objects are stored once.
     pub fn keep(&mut self, value: Value) -> Body {
         self.0.entry(digest(&value)).or_insert_with(|| value.into()).clone()
     }
@@ -60,16 +60,16 @@ fn name(value: &Value) -> String {
     digest(value).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The places of a trace that hold what is seen again and again, as keys below `seen`; `*` is any key or item.
+/// The places of a trace that hold repeated objects, as keys below `seen`; `*` is any key or item.
 const PLACES: [&[&str]; 5] =
     [&["snapshot", "objects", "*"], &["call", "sent"], &["call", "answered"], &["definition"], &["reviews", "*"]];
 
 impl Trace {
-    /// The trace with every object once, under `bodies`, and its name wherever it was seen.
+    /// The trace with every object once, under `bodies`, and its name wherever it occurs.
     pub fn packed(&self) -> Value {
         let mut packed = serde_json::to_value(self).unwrap_or_default();
         let mut bodies = BTreeMap::new();
-        each(&mut packed, &mut |place: &mut Value| {
+        visit_objects(&mut packed, &mut |place: &mut Value| {
             let name = name(place);
             let body = std::mem::replace(place, Value::String(name.clone()));
             bodies.entry(name).or_insert(body);
@@ -84,7 +84,7 @@ impl Trace {
     pub fn unpacked(mut packed: Value) -> Result<Self, String> {
         let fields = packed.as_object_mut().ok_or("a trace is an object")?;
         let Some(Value::Object(bodies)) = fields.remove("bodies") else { return Err("it has no bodies".into()) };
-        each(&mut packed, &mut |place: &mut Value| {
+        visit_objects(&mut packed, &mut |place: &mut Value| {
             let body = place.as_str().and_then(|name| bodies.get(name));
             *place = body.ok_or_else(|| format!("there is no body {place}"))?.clone();
             Ok(())
@@ -94,7 +94,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Keeps every object of its snapshots once.
+    /// Stores every object of its snapshots once.
     fn share(&mut self) {
         let mut known = Bodies::default();
         for record in &mut self.records {
@@ -106,17 +106,17 @@ impl Trace {
     }
 }
 
-/// Calls with every place that holds a whole object; what is null or absent is left out.
-fn each(trace: &mut Value, change: &mut dyn FnMut(&mut Value) -> Result<(), String>) -> Result<(), String> {
+/// Calls a function for every place that holds a whole object; skips null and absent ones.
+fn visit_objects(trace: &mut Value, change: &mut dyn FnMut(&mut Value) -> Result<(), String>) -> Result<(), String> {
     for record in trace["records"].as_array_mut().into_iter().flatten() {
         for place in PLACES {
-            at(&mut record["seen"], place, change)?;
+            visit_at(&mut record["seen"], place, change)?;
         }
     }
     Ok(())
 }
 
-fn at(
+fn visit_at(
     value: &mut Value,
     place: &[&str],
     change: &mut dyn FnMut(&mut Value) -> Result<(), String>,
@@ -124,9 +124,11 @@ fn at(
     match (place, value) {
         ([], Value::Null) => Ok(()),
         ([], value) => change(value),
-        (["*", rest @ ..], Value::Object(map)) => map.values_mut().try_for_each(|value| at(value, rest, change)),
-        (["*", rest @ ..], Value::Array(items)) => items.iter_mut().try_for_each(|value| at(value, rest, change)),
-        ([first, rest @ ..], Value::Object(map)) => map.get_mut(*first).map_or(Ok(()), |value| at(value, rest, change)),
+        (["*", rest @ ..], Value::Object(map)) => map.values_mut().try_for_each(|value| visit_at(value, rest, change)),
+        (["*", rest @ ..], Value::Array(items)) => items.iter_mut().try_for_each(|value| visit_at(value, rest, change)),
+        ([first, rest @ ..], Value::Object(map)) => {
+            map.get_mut(*first).map_or(Ok(()), |value| visit_at(value, rest, change))
+        }
         _ => Ok(()),
     }
 }
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_object_is_written_once_and_comes_back() {
+    fn every_object_is_written_once_and_restored() {
         let trace = trace();
         let packed = trace.packed();
         assert_eq!(
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_packed_trace_is_refused() {
+    fn malformed_packed_traces_are_refused() {
         let without = |name: &str| {
             let mut packed = trace().packed();
             packed.as_object_mut().unwrap().remove(name);

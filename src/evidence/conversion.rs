@@ -1,4 +1,4 @@
-//! One input and everything that a converter was asked to make of it.
+//! One input and all its conversions.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::Object;
 use crdproof_schema::generate::Phase;
 
-/// One input with its hops, answers raw. Hops form a tree: each starts from the input or from what an earlier hop gave.
+/// One input with its hops and the raw responses. Hops form a tree: each starts from the input or from the result of an
+/// earlier hop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversionRun {
@@ -16,14 +17,14 @@ pub struct ConversionRun {
     pub crd: Arc<str>,
     /// The version of the input.
     pub version: Arc<str>,
-    /// Where the input came from.
+    /// The origin of the input.
     pub origin: Origin,
-    /// What kind of object the input is.
-    #[serde(default, skip_serializing_if = "Fit::is_valid")]
-    pub fit: Fit,
-    /// The object that was converted, in the form in which an API server holds it.
+    /// The validity of the input.
+    #[serde(default, skip_serializing_if = "Validity::is_valid")]
+    pub fit: Validity,
+    /// The converted object, in the form in which an API server holds it.
     pub input: Object,
-    /// What was done, in order.
+    /// The hops, in order.
     pub hops: Vec<Hop>,
 }
 
@@ -33,44 +34,44 @@ pub struct ConversionRun {
 pub enum Origin {
     /// A sample of the subject, by its name.
     Sample(String),
-    /// Made from the schema.
+    /// A generated object.
     Generated {
-        /// Its origin.
+        /// The phase that generated it.
         phase: Phase,
         /// The seed.
         seed: u64,
         /// Its number within the phase.
         index: u64,
     },
-    /// A case that was saved earlier, by its file name.
+    /// A saved counterexample, by its file name.
     Case(String),
 }
 
-/// The kind of object that an input is.
+/// The validity of an input.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum Fit {
+pub enum Validity {
     /// An API server admits it.
     #[default]
     Valid,
-    /// A part of an object, as server-side apply sends it. Says what is missing.
+    /// A part of an object, as server-side apply sends it. Names the missing parts.
     Partial(String),
-    /// It breaks one constraint: the keyword.
+    /// It violates one constraint: the keyword.
     Invalid(String),
 }
 
-impl Fit {
-    /// Returns whether an API server admits the input.
+impl Validity {
+    /// Returns true if an API server admits the input.
     pub fn is_valid(&self) -> bool {
         *self == Self::Valid
     }
 }
 
-/// One thing that was done.
+/// One action in a conversion run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Hop {
-    /// What it starts from: 0 is the input, n is what the n-th hop gave.
+    /// The start of the hop: 0 is the input, n is the result of the n-th hop.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub of: usize,
     /// The action.
@@ -91,14 +92,14 @@ fn is_zero(number: &usize) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Act {
-    /// The converter was asked.
+    /// Calls the converter.
     #[default]
     Convert,
-    /// The converter was asked the same once more, in other company.
+    /// Calls the converter again with the same object, together with other objects.
     Again,
-    /// The previous release's converter was asked.
+    /// Calls the previous release's converter.
     Baseline,
-    /// A client changed the object.
+    /// Changes the object, as a client does.
     Edit(Edit),
 }
 
@@ -108,7 +109,7 @@ impl Act {
     }
 }
 
-/// A change that a client makes between two conversions.
+/// A change by a client between two conversions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Edit {
@@ -118,9 +119,9 @@ pub enum Edit {
     Value(String),
     /// Reverses the list at this JSON pointer.
     Reverse(String),
-    /// Takes the first item out of the list at this JSON pointer.
+    /// Removes the first item of the list at this JSON pointer.
     Remove(String),
-    /// Takes away the annotations that the input did not have.
+    /// Removes the annotations that the input did not have.
     Strip,
 }
 
@@ -128,7 +129,7 @@ impl Edit {
     /// The label that [`Edit::Label`] adds, with its value.
     pub const LABEL: (&str, &str) = ("crdproof.dev/edited", "yes");
 
-    /// Copies an object and adds [`Edit::LABEL`]. `None` where its metadata cannot hold a label.
+    /// Copies an object and adds [`Edit::LABEL`]. `None` if its metadata cannot hold a label.
     pub fn add_label(object: &Value) -> Option<Value> {
         let (name, value) = Self::LABEL;
         let mut labelled = object.clone();
@@ -145,13 +146,13 @@ impl Edit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Reply {
-    /// An object that an API server goes on with.
+    /// An object that an API server accepts.
     Object(Answer),
-    /// An object that an API server refuses to go on with, and why.
+    /// An object that an API server refuses, and why.
     Unusable(Value, String),
     /// A refusal that the converter explains.
     Refused(String),
-    /// No answer that an API server could use: a crash, a closed connection, an HTTP error. Says what came instead.
+    /// No usable response: a crash, a closed connection, an HTTP error. Describes what happened.
     Failed(String),
 }
 
@@ -159,27 +160,27 @@ pub enum Reply {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Answer {
-    /// As it was answered.
+    /// The response, unchanged.
     pub raw: Object,
-    /// As an API server goes on with it, where that differs: metadata put back, pruned, without nulls.
+    /// The object as an API server uses it, if it differs: metadata restored, pruned, without nulls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<Object>,
 }
 
 impl Answer {
-    /// As an API server goes on with it.
+    /// The object as an API server uses it.
     pub fn served(&self) -> &Object {
         self.served.as_ref().unwrap_or(&self.raw)
     }
 }
 
 impl Hop {
-    /// The object that an API server goes on with, where there is one.
+    /// The object as an API server uses it, if there is one.
     pub fn served(&self) -> Option<&Object> {
         self.answer().map(Answer::served)
     }
 
-    /// The converted object, where it can be used.
+    /// The converted object, if it can be used.
     pub fn answer(&self) -> Option<&Answer> {
         match &self.reply {
             Reply::Object(answer) => Some(answer),
@@ -187,7 +188,7 @@ impl Hop {
         }
     }
 
-    /// Why there is no object to go on with.
+    /// The reason why there is no usable object.
     pub fn complaint(&self) -> Option<&str> {
         match &self.reply {
             Reply::Object(_) => None,
@@ -197,7 +198,7 @@ impl Hop {
 }
 
 impl Reply {
-    /// Returns the converter's explanation, where it refused without falling over.
+    /// Returns the converter's explanation, if it refused without crashing.
     pub fn explained_refusal(&self) -> Option<&str> {
         match self {
             Self::Refused(why) if !is_crash(why) => Some(why),
@@ -205,7 +206,7 @@ impl Reply {
         }
     }
 
-    /// Returns what became of the request, where the converter crashed or gave no answer.
+    /// Returns a description of the failure, if the converter crashed or gave no response.
     pub fn crash(&self) -> Option<&str> {
         match self {
             Self::Failed(why) => Some(why),
@@ -215,11 +216,11 @@ impl Reply {
     }
 }
 
-/// Returns whether a refusal is a crash that a framework caught and put into words.
+/// Returns true if a refusal is a crash that a framework caught and turned into a message.
 fn is_crash(why: &str) -> bool {
     const MARKS: [&str; 8] = [
         "panic",
-        // What controller-runtime makes of a panic.
+        // The message of controller-runtime for a panic.
         "internal error occurred during conversion",
         "runtime error:",
         "nil pointer dereference",
@@ -231,8 +232,8 @@ fn is_crash(why: &str) -> bool {
     MARKS.iter().any(|mark| why.contains(mark))
 }
 
-/// Returns a complaint without what differs from object to object: quoted texts and numbers. The same defect gives the same
-/// text.
+/// Returns a message without the parts that differ between objects: quoted texts and numbers. The same defect gives the
+/// same text.
 pub fn normalised(why: &str) -> String {
     let mut text = String::new();
     let mut quote = None;
@@ -241,7 +242,7 @@ pub fn normalised(why: &str) -> String {
         match quote {
             Some(end) if letter == end => quote = None,
             Some(_) => {}
-            // An apostrophe inside a word opens no quotation.
+            // An apostrophe inside a word does not start a quotation.
             None if matches!(letter, '"' | '`') || letter == '\'' && !before.is_alphanumeric() => {
                 quote = Some(letter);
                 text.push('…');
@@ -257,10 +258,10 @@ pub fn normalised(why: &str) -> String {
     text.chars().take(120).collect()
 }
 
-/// A hop and what it started from.
+/// A hop with its start.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
-    /// The number that later hops start from it by.
+    /// The number of the hop's result, from which later hops can start.
     pub number: usize,
     /// The version before.
     pub from: &'a str,
@@ -271,12 +272,12 @@ pub struct Step<'a> {
 }
 
 impl ConversionRun {
-    /// Every hop with what it started from.
+    /// Every hop with its start.
     pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
         self.steps_that(|_| true)
     }
 
-    /// Every question to the converter itself.
+    /// Every call of the converter itself.
     pub fn conversions(&self) -> impl Iterator<Item = Step<'_>> {
         self.steps_that(|hop| hop.act.is_convert())
     }
@@ -286,7 +287,7 @@ impl ConversionRun {
         self.steps_that(|hop| hop.of == 0 && hop.act.is_convert())
     }
 
-    /// Every conversion of the input to another version together with the way back.
+    /// Every conversion of the input to another version, with the conversion back.
     pub fn round_trips(&self) -> impl Iterator<Item = (Step<'_>, Step<'_>)> {
         self.first_conversions().filter_map(|there| {
             let is_back = |hop: &Hop| hop.of == there.number && hop.act.is_convert() && hop.to == self.version;
@@ -295,7 +296,7 @@ impl ConversionRun {
         })
     }
 
-    /// Returns what was done with what a hop gave.
+    /// Returns the hops that start from the result of a hop.
     pub fn after(&self, number: usize) -> impl Iterator<Item = Step<'_>> {
         self.steps_that(move |hop| hop.of == number)
     }
@@ -308,24 +309,24 @@ impl ConversionRun {
         })
     }
 
-    /// Version and object that hops with this number start from.
+    /// Version and object with this number.
     fn object(&self, number: usize) -> Option<(&str, &Object)> {
         let Some(index) = number.checked_sub(1) else { return Some((&self.version, &self.input)) };
         let hop = self.hops.get(index)?;
         Some((&hop.to, hop.served()?))
     }
 
-    /// The versions on the way to what a hop gave, as `v2→v1→v2`.
+    /// The versions on the route to a hop's result, as `v2→v1→v2`.
     pub fn route(&self, number: usize) -> String {
         self.way(number).join("→")
     }
 
-    /// The versions on the way to what a hop gave, the input's first. Edits change none.
+    /// The versions on the route to a hop's result, starting with the input's. Edits do not add any.
     pub fn way(&self, number: usize) -> Vec<&str> {
         let Some(hop) = number.checked_sub(1).and_then(|index| self.hops.get(index)) else {
             return vec![&self.version];
         };
-        // A recording may be damaged: a hop starts from an earlier one or from nothing.
+        // A recording may be damaged: a hop must start from an earlier one.
         let mut way = if hop.of < number { self.way(hop.of) } else { vec![] };
         if !matches!(hop.act, Act::Edit(_)) {
             way.push(&hop.to);
@@ -356,7 +357,7 @@ mod tests {
     #[case(Reply::Refused("invalid hostPort".into()), Some("invalid hostPort"), None)]
     #[case(Reply::Refused("panic: nil pointer dereference".into()), None, Some("panic: nil pointer dereference"))]
     #[case(Reply::Failed("HTTP 500".into()), None, Some("HTTP 500"))]
-    fn crashes_are_told_from_refusals(
+    fn crashes_are_distinguished_from_refusals(
         #[case] reply: Reply,
         #[case] explained: Option<&str>,
         #[case] crash: Option<&str>,

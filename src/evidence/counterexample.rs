@@ -1,11 +1,11 @@
-//! An object that broke a guarantee, kept so that it can be tried again.
+//! Counterexamples: objects that made a check fail, saved so that they can be replayed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ConversionRun, Fit};
+use super::{ConversionRun, Validity};
 
-/// A saved counterexample. It holds the object as it is, secrets included, and needs no generator.
+/// A saved counterexample. It contains the object unredacted, and needs no generator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Counterexample {
@@ -15,36 +15,36 @@ pub struct Counterexample {
     pub kind: String,
     /// The finding that it was saved for.
     pub fingerprint: String,
-    /// The check that it broke.
+    /// The check that failed.
     pub check: String,
-    /// The error.
+    /// The message of the finding.
     pub message: String,
     /// The CRD.
     pub crd: String,
     /// The version of the object.
     pub version: String,
-    /// What kind of object it is.
-    #[serde(default, skip_serializing_if = "Fit::is_valid")]
-    pub fit: Fit,
-    /// The object, as small as it got.
+    /// The validity of the object.
+    #[serde(default, skip_serializing_if = "Validity::is_valid")]
+    pub fit: Validity,
+    /// The object, minimized.
     pub object: Value,
 }
 
-/// A text that is not a saved case.
+/// An error in a counterexample file.
 #[derive(Debug, thiserror::Error)]
 pub enum CounterexampleError {
-    /// Not made like a case.
+    /// The structure is wrong.
     #[error("this is not a counterexample that crdproof saved: {0}")]
     Shape(#[from] serde_json::Error),
-    /// Another kind of document, or one of another generation.
+    /// Another kind of document, or another version of it.
     #[error("this is a {kind:?} of {api_version:?}, not a Counterexample of {:?}", crate::subject::API_VERSION)]
     Kind {
-        /// What it says of itself.
+        /// Its `kind`.
         kind: String,
-        /// What it says of itself.
+        /// Its `apiVersion`.
         api_version: String,
     },
-    /// A fingerprint that no finding has.
+    /// A fingerprint that no finding can have.
     #[error("{0:?} is not a fingerprint of a finding")]
     Fingerprint(String),
 }
@@ -56,20 +56,20 @@ impl Counterexample {
         if case.kind != "Counterexample" || case.api_version != crate::subject::API_VERSION {
             return Err(CounterexampleError::Kind { kind: case.kind, api_version: case.api_version });
         }
-        // It names a file, so it holds nothing but digits.
+        // It becomes a file name, so it must contain only hexadecimal digits.
         if case.fingerprint.len() != 12 || !case.fingerprint.chars().all(|digit| digit.is_ascii_hexdigit()) {
             return Err(CounterexampleError::Fingerprint(case.fingerprint));
         }
         Ok(case)
     }
 
-    /// As JSON for people and for [`Counterexample::read`].
+    /// Writes JSON, for people and for [`Counterexample::read`].
     pub fn write(&self) -> String {
-        // Our own types have string keys and serialisers that cannot fail.
+        // Our own types have string keys and serializers that cannot fail.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// The case of a finding that a conversion run shows.
+    /// The counterexample of a finding on a conversion run.
     pub fn new(fingerprint: &str, check: &str, message: &str, conversion_run: &ConversionRun) -> Self {
         Self {
             api_version: crate::subject::API_VERSION.into(),
@@ -84,7 +84,7 @@ impl Counterexample {
         }
     }
 
-    /// The name of the file that it is kept in.
+    /// The name of its file.
     pub fn file_name(&self) -> String {
         format!("{}.json", self.fingerprint)
     }

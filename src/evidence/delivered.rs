@@ -1,4 +1,4 @@
-//! What became of the objects of a source that was applied as a whole.
+//! Results of applying a whole source.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Delivered {
-    /// `Kind/Namespace/Name`; without the middle where the kind has no namespace.
+    /// `Kind/Namespace/Name`; `Kind/Name` for cluster-scoped kinds.
     pub name: String,
-    /// The version that it is applied at.
+    /// The version at which it is applied.
     pub version: String,
     /// Its outcome.
-    pub became: Became,
-    /// Where the live object was, or is, not as the source wants it.
+    pub became: DeliveryOutcome,
+    /// Differences between the live object and the source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub differences: Vec<Differs>,
-    /// Why, where it is not as it was asked for.
+    pub differences: Vec<FieldDifference>,
+    /// The reason, if it is not as requested.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
@@ -26,31 +26,31 @@ pub struct Delivered {
 /// The result for an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Became {
-    /// It was not there.
+pub enum DeliveryOutcome {
+    /// It did not exist.
     Created,
-    /// It was there, and is another now.
+    /// It existed, and was changed.
     Configured,
-    /// It was there, and is as it was.
+    /// It existed, and was not changed.
     Unchanged,
-    /// It is not as the source wants it, and was only looked at.
+    /// It differs from the source, and was only read.
     Drifted,
-    /// The source has it no more, and neither has the server.
+    /// It was removed from the source and from the server.
     Deleted,
     /// The server refused it.
     Refused,
 }
 
-/// One place where the live object is not as the source wants it.
+/// A difference between the live object and the source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Differs {
+pub struct FieldDifference {
     /// JSON pointer; empty for the whole object.
     pub at: String,
-    /// What is live; absent where nothing is.
+    /// The live value, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live: Option<Value>,
-    /// What applying makes of it; absent where nothing is.
+    /// The value that applying would set, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<Value>,
 }
@@ -63,29 +63,29 @@ pub struct Health {
     pub name: String,
     /// The version that it was read at.
     pub version: String,
-    /// How it is.
+    /// The state.
     pub state: State,
-    /// What it is waiting for, or suffers from.
+    /// The reason for the state.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
 
-/// The state of an object, in the words of `kstatus`.
+/// The state of an object, in the terms of `kstatus`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
-    /// It is what its author asked for.
+    /// It is as requested.
     Current,
-    /// Somebody is at work.
+    /// It is being reconciled.
     InProgress,
-    /// It will not become what its author asked for.
+    /// It cannot become as requested.
     Failed,
-    /// It is about to go.
+    /// It is being deleted.
     Terminating,
-    /// It is not there.
+    /// It does not exist.
     NotFound,
 }
 
-impl fmt::Display for Became {
+impl fmt::Display for DeliveryOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Created => "created",

@@ -1,4 +1,4 @@
-//! One request to a converter's endpoint, and what came back, as it was.
+//! One request to a converter's endpoint, and its response, unchanged.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,22 +6,22 @@ use serde_json::Value;
 use super::{Transport, read_json};
 use crdproof_schema::text::truncate;
 
-/// The number of characters of a refusal that are kept: nobody reads more, and there are as many as objects.
+/// Maximum number of characters of a refusal that are kept, because there may be one for each object.
 const MAX_MESSAGE: usize = 4000;
 
-/// One request and its answer.
+/// One request and its response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Exchange {
-    /// What the request was to find out.
+    /// The purpose of the request.
     pub ask: Purpose,
     /// The method.
     pub method: String,
     /// The body that was sent.
     pub sent: String,
-    /// The outcome of a request.
+    /// The outcome of the request.
     pub outcome: Outcome,
-    /// From the request's start to the answer's end, in microseconds.
+    /// The time from the start of the request to the end of the response, in microseconds.
     pub micros: u64,
 }
 
@@ -31,15 +31,15 @@ pub struct Exchange {
 pub enum Purpose {
     /// A plain conversion.
     Conversion,
-    /// The same conversion while others are in flight; the number is that of the exchange that was alone.
+    /// The same conversion while others are in flight; the number is that of the exchange that was sent alone.
     Concurrent(usize),
     /// No objects at all.
     EmptyBatch,
     /// Objects of every version at once.
     MixedBatch,
-    /// As many objects as a page of a list has.
+    /// As many objects as a page of a list contains.
     LargeBatch,
-    /// An object that has the desired version already.
+    /// An object that already has the desired version.
     SameVersion,
     /// A review of this version.
     ReviewVersion(String),
@@ -47,15 +47,15 @@ pub enum Purpose {
     NewerReview,
     /// A version that does not exist.
     UnknownVersion,
-    /// Something that is not a proper review, named by what is wrong with it.
+    /// A malformed review, named by its defect.
     Malformed(String),
-    /// A plain conversion after everything that is malformed.
+    /// A plain conversion after all malformed reviews.
     Afterwards,
-    /// A plain conversion, one of many that show how long answers take.
+    /// A plain conversion, one of many that measure response times.
     Repeated,
-    /// Another method than POST.
+    /// A method other than POST.
     Method,
-    /// What the endpoint shows before it is asked.
+    /// The certificate, read before any request.
     Certificate,
 }
 
@@ -63,35 +63,35 @@ pub enum Purpose {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Outcome {
-    /// An answer, whatever it says.
+    /// A response, whatever its content.
     Answered {
         /// The status code.
         status: u16,
-        /// The media type, where one is stated.
+        /// The media type, if the response has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content_type: Option<String>,
         /// The body.
         body: String,
     },
-    /// No answer, and why.
+    /// No response, and why.
     Failed(String),
-    /// No answer was asked for; this is how the endpoint was met.
+    /// No response was requested; this is the transport.
     Met(Box<Transport>),
 }
 
 /// The reason why an exchange gave no converted objects.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotConverted {
-    /// The converter refused and said why.
+    /// The converter refused, with a reason.
     #[error("{0}")]
     Refused(String),
-    /// Nothing came back that an API server could use.
+    /// The response is not usable by an API server.
     #[error("{0}")]
     Failed(String),
 }
 
-/// A body with the objects of its review as they may be shown, by version. `None` where it is not JSON: that may be a
-/// piece of an object, and its secrets cannot be told from the rest.
+/// A body with the objects of its review redacted by version. `None` if it is not JSON: it may be a part of an object,
+/// in which secrets cannot be recognised.
 pub fn redacted_review(body: &str, redact: &dyn Fn(Option<&str>, &Value) -> Value) -> Option<Value> {
     let mut review: Value = read_json(body.as_bytes()).ok()?;
     for pointer in ["/request/objects", "/response/convertedObjects"] {
@@ -104,12 +104,12 @@ pub fn redacted_review(body: &str, redact: &dyn Fn(Option<&str>, &Value) -> Valu
 }
 
 impl Exchange {
-    /// The review that was sent; null where it was none.
+    /// The review that was sent; null if the request was not a review.
     pub fn review(&self) -> Value {
         read_json(self.sent.as_bytes()).unwrap_or_default()
     }
 
-    /// The answer as an API server reads it: status 200 and a JSON document. `Err` says what else came.
+    /// The response as an API server reads it: status 200 and a JSON document. `Err` describes any other response.
     pub fn answer(&self) -> Result<Value, String> {
         match &self.outcome {
             Outcome::Failed(why) => Err(why.clone()),
@@ -121,7 +121,7 @@ impl Exchange {
         }
     }
 
-    /// The converted objects, where the answer says `Success`.
+    /// The converted objects, if the response says `Success`.
     pub fn converted(&self) -> Result<Vec<Value>, NotConverted> {
         let mut answer = self.answer().map_err(NotConverted::Failed)?;
         let response = &answer["response"];

@@ -1,21 +1,21 @@
-//! What a cluster holds: its CRDs, and which versions their objects name. Nothing of an object's content is kept, and what is
-//! kept does not grow with the number of objects.
+//! Inventory of a cluster: its CRDs, and the versions that their objects name. Keeps no content of objects, and its
+//! size does not depend on their number.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// The annotation in which `kubectl apply` keeps the manifest that it applied last.
+/// The annotation in which `kubectl apply` keeps the last applied manifest.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Objects beyond these are only counted.
-const NAMED: usize = 5;
+/// Maximum number of objects that are named; others are only counted.
+const MAX_NAMED_OBJECTS: usize = 5;
 
-/// Managers beyond these are counted together: some give themselves a new name with every start.
-const MANAGERS: usize = 40;
+/// Maximum number of managers; others are counted together, because some managers change their name with every start.
+const MAX_MANAGERS: usize = 40;
 
-/// The name that stands for all managers beyond those.
+/// The name for all other managers.
 const OTHERS: &str = "(others)";
 
 /// One CRD and its objects.
@@ -33,15 +33,15 @@ pub struct CrdInventory {
     pub versions: Vec<CrdVersion>,
     /// `status.storedVersions`.
     pub stored: Vec<String>,
-    /// `spec.conversion.webhook`, where that is the strategy.
+    /// `spec.conversion.webhook`, if that is the strategy.
     pub webhook: Option<Webhook>,
     /// `status.conditions`.
     pub conditions: Vec<Condition>,
-    /// What its objects name.
+    /// The versions that its objects name.
     pub objects: ObjectCounts,
-    /// Why they were not read, where they were not.
+    /// The reason why its objects were not read, if they were not.
     pub not_read: Option<NotRead>,
-    /// Objects of any kind that name an object of this one as their owner, by its version.
+    /// Objects of any kind that name an object of this kind as their owner, by version.
     pub owners: BTreeMap<String, Count>,
 }
 
@@ -50,9 +50,9 @@ pub struct CrdInventory {
 pub struct CrdVersion {
     /// Its name.
     pub name: String,
-    /// Whether it is served.
+    /// True if it is served.
     pub served: bool,
-    /// Whether objects are stored at it.
+    /// True if it is the storage version.
     pub storage: bool,
 }
 
@@ -80,30 +80,30 @@ pub struct Condition {
     pub why: String,
 }
 
-/// Why objects were not read.
+/// The reason why objects were not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotRead {
-    /// We may not list them.
+    /// Listing them is forbidden.
     Forbidden(String),
-    /// The server could not list them, which it cannot for others either.
+    /// The server failed to list them, as it would for any client.
     Broken(String),
-    /// They were not asked for, or cannot be served.
+    /// They were not requested, or cannot be served.
     Unavailable(String),
 }
 
-/// Objects that have something in common.
+/// Objects with a common property.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// The number.
     pub objects: u64,
-    /// The first of them.
+    /// The names of the first ones.
     pub first: Vec<String>,
 }
 
 impl Count {
     fn add(&mut self, name: &str) {
         self.objects += 1;
-        if self.first.len() < NAMED {
+        if self.first.len() < MAX_NAMED_OBJECTS {
             self.first.push(name.to_owned());
         }
     }
@@ -112,13 +112,13 @@ impl Count {
 /// The versions that the objects of a kind name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ObjectCounts {
-    /// The number of them.
+    /// The number of objects.
     pub seen: u64,
-    /// How many of them have no managedFields at all.
+    /// The number of objects without managedFields.
     pub bare: u64,
-    /// By version and manager: objects with such an entry of managedFields.
+    /// The number of objects with a managedFields entry, by version and manager.
     pub entries: BTreeMap<(String, String), Count>,
-    /// By version: objects that `kubectl apply` wrote at it last.
+    /// The number of objects that `kubectl apply` wrote last, by version.
     pub applied: BTreeMap<String, Count>,
 }
 
@@ -130,7 +130,7 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// `namespace/name`, or the name alone.
+/// `namespace/name`, or only the name.
 pub fn shown(object: &Value) -> String {
     let meta = &object["metadata"];
     match meta["namespace"].as_str().filter(|namespace| !namespace.is_empty()) {
@@ -140,7 +140,7 @@ pub fn shown(object: &Value) -> String {
 }
 
 impl CrdInventory {
-    /// Reads a CRD as a server gives it. Tolerant: what is missing is empty.
+    /// Reads a CRD as a server returns it. Missing fields are empty.
     pub fn read(definition: &Value) -> Self {
         let (spec, status) = (&definition["spec"], &definition["status"]);
         let offer = |version: &Value| CrdVersion {
@@ -167,23 +167,23 @@ impl CrdInventory {
         }
     }
 
-    /// The version by this name, where the CRD has it.
+    /// The version of this name, if the CRD has it.
     pub fn version(&self, name: &str) -> Option<&CrdVersion> {
         self.versions.iter().find(|version| version.name == name)
     }
 
-    /// The version that objects are stored at.
+    /// The storage version.
     pub fn storage(&self) -> Option<&CrdVersion> {
         self.versions.iter().find(|version| version.storage)
     }
 
-    /// The version to read objects through: the storage version where it is served, since that needs no conversion.
+    /// The version for reading objects: the storage version if it is served, because that needs no conversion.
     pub fn through(&self) -> Option<&CrdVersion> {
         let served = |version: &&CrdVersion| version.served;
         self.storage().filter(served).or_else(|| self.versions.iter().find(served))
     }
 
-    /// Counts what an object of this kind says.
+    /// Counts the versions that an object of this kind names.
     pub fn add(&mut self, object: &Value) {
         let (counts, name, meta) = (&mut self.objects, shown(object), &object["metadata"]);
         counts.seen += 1;
@@ -191,12 +191,12 @@ impl CrdInventory {
             .map(|entry| (version_of(entry["apiVersion"].as_str(), &self.group), text(&entry["manager"])))
             .collect();
         counts.bare += u64::from(entries.is_empty());
-        // One manager may have several entries at a version: by operation, and by subresource.
+        // A manager may have several entries at a version: by operation, and by subresource.
         entries.sort();
         entries.dedup();
         for (version, manager) in entries {
             let known = counts.entries.contains_key(&(version.clone(), manager.clone()));
-            let many = counts.entries.keys().filter(|(each, _)| *each == version).count() >= MANAGERS;
+            let many = counts.entries.keys().filter(|(each, _)| *each == version).count() >= MAX_MANAGERS;
             let manager = if known || !many { manager } else { OTHERS.to_owned() };
             counts.entries.entry((version, manager)).or_default().add(&name);
         }
@@ -239,7 +239,7 @@ impl Webhook {
     }
 }
 
-/// The version of an `apiVersion` of the group; all of it where the group is another.
+/// The version of an `apiVersion` of the group; the whole value for another group.
 fn version_of(api_version: Option<&str>, group: &str) -> String {
     let whole = api_version.unwrap_or_default();
     whole.strip_prefix(group).and_then(|rest| rest.strip_prefix('/')).unwrap_or(whole).to_owned()
@@ -291,9 +291,9 @@ mod tests {
             inventory.add(&json!({"metadata": {"name": format!("o-{number}"), "managedFields": [
                 {"apiVersion": "example.com/v1", "manager": format!("m-{number}")}]}}));
         }
-        assert_eq!(inventory.objects.entries.len(), MANAGERS + 1);
+        assert_eq!(inventory.objects.entries.len(), MAX_MANAGERS + 1);
         let others = &inventory.objects.entries[&("v1".to_owned(), OTHERS.to_owned())];
-        assert_eq!((others.objects, others.first.len()), (960, NAMED));
+        assert_eq!((others.objects, others.first.len()), (960, MAX_NAMED_OBJECTS));
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! Reads JSON that nests as deep as the objects of a subject may.
+//! Reads JSON that is as deeply nested as the objects of a subject may be.
 
 use serde::de::DeserializeOwned;
 use serde_json::Deserializer;
 
-/// Documents may have 255 levels; reviews and recordings put some around them.
+/// Maximum depth: documents may have 255 levels, and reviews and recordings add some.
 const MAX_LEVELS: usize = 300;
 
-/// Reads a JSON document. `serde_json` by itself stops at 127 levels to protect the stack.
+/// Reads a JSON document. `serde_json` by default stops at 127 levels to protect the stack.
 pub(crate) fn read_json<T: DeserializeOwned>(text: &[u8]) -> serde_json::Result<T> {
     serde_json::from_slice(text).or_else(|error| if levels(text) > MAX_LEVELS { Err(error) } else { read_deep(text) })
 }
@@ -19,7 +19,7 @@ fn read_deep<T: DeserializeOwned>(text: &[u8]) -> serde_json::Result<T> {
     Ok(value)
 }
 
-/// Counts how many brackets are open at the deepest place.
+/// Returns the maximum depth of brackets.
 fn levels(text: &[u8]) -> usize {
     let (mut open, mut deepest) = (0_usize, 0);
     let mut bytes = text.iter();
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_in_strings_are_no_levels() {
+    fn brackets_in_strings_do_not_count() {
         assert_eq!(levels(json!({"a\"[[[": "[[\\\"{{[[", "b": [1]}).to_string().as_bytes()), 2);
     }
 }

@@ -1,8 +1,8 @@
-//! Objects that no scenario can use.
+//! Objects that scenarios leave out.
 
 use serde::{Deserialize, Serialize};
 
-/// An object that no scenario writes: with it, lists or rewrites of its kind would fail.
+/// An object that no scenario writes, because it would make lists or rewrites of its kind fail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LeftOut {
@@ -10,15 +10,15 @@ pub struct LeftOut {
     pub version: String,
     /// Its name.
     pub name: String,
-    /// Whether the subject's author wrote it.
+    /// True if it is a sample of the subject.
     pub is_sample: bool,
     /// Its defect.
     #[serde(default)]
     pub reason: LeftOutReason,
-    /// The field that is wrong, where it is one.
+    /// The invalid field, if it is a single one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What the converter said, or what the schema does not admit.
+    /// The message of the converter or of the schema validation.
     pub why: String,
 }
 
@@ -26,11 +26,11 @@ pub struct LeftOut {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LeftOutReason {
-    /// The converter does not take it to every version and back.
+    /// The converter does not convert it to every version and back.
     #[default]
     NotConverted,
     /// It is not valid at its own version.
     NotValid,
-    /// It is not valid when it is converted to this version.
+    /// It is not valid after the conversion to this version.
     NotValidAt(String),
 }

@@ -1,4 +1,4 @@
-//! What acting recorded: plain data that can be saved, judged again and compared.
+//! Records of acting: plain data that can be saved, judged again and compared.
 
 mod action;
 mod attempt;
@@ -21,9 +21,9 @@ mod conversion;
 pub use action::{Action, Listing};
 pub use attempt::{Attempt, AttemptKind, AttemptResponse, ObjectName};
 pub use body::{Bodies, Body};
-pub use conversion::{Act, Answer, ConversionRun, Edit, Fit, Hop, Origin, Reply, Step, normalised};
+pub use conversion::{Act, Answer, ConversionRun, Edit, Hop, Origin, Reply, Step, Validity, normalised};
 pub use counterexample::{Counterexample, CounterexampleError};
-pub use delivered::{Became, Delivered, Differs, Health, State};
+pub use delivered::{Delivered, DeliveryOutcome, FieldDifference, Health, State};
 pub use exchange::{Exchange, NotConverted, Outcome, Purpose, redacted_review};
 pub(crate) use json::read_json;
 pub use left_out::{LeftOut, LeftOutReason};

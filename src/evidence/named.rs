@@ -1,6 +1,6 @@
 //! Enums whose values are plain texts in recordings.
 
-/// A text that names no value of an enum.
+/// An error for a text that names no value of an enum.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a {what}")]
 pub struct UnknownName {

@@ -1,11 +1,11 @@
-//! Real objects as samples: without what a server set, and without secrets.
+//! Real objects as samples: without fields that a server sets, and without secrets.
 
 use serde_json::{Value, json};
 
 use crate::subject::Crd;
 
-/// Metadata that a server sets, that points to other objects of the same cluster, or that is there twice.
-const SET: [&str; 10] = [
+/// Metadata that a server sets, that refers to other objects of the same cluster, or that repeats the content.
+const REMOVED_METADATA: [&str; 10] = [
     "managedFields",
     "uid",
     "resourceVersion",
@@ -18,7 +18,7 @@ const SET: [&str; 10] = [
     "generateName",
 ];
 
-/// An object that was taken as a sample.
+/// A real object, prepared as a sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampleFile {
     /// The name of its file.
@@ -28,13 +28,13 @@ pub struct SampleFile {
 }
 
 impl SampleFile {
-    /// Makes a sample of an object. With a number it also loses its names, labels and annotations.
+    /// Makes a sample of an object. With a number it also removes its names, labels and annotations.
     pub fn of(crd: &Crd, object: &Value, anonymous: Option<usize>) -> Self {
         let version = object["apiVersion"].as_str().and_then(|text| Some(text.rsplit_once('/')?.1)).unwrap_or_default();
         let schema = crd.version(version).and_then(|version| version.schema.as_ref());
         let mut object = crd.secrets().redact(schema, object);
         if let Some(meta) = object["metadata"].as_object_mut() {
-            meta.retain(|name, _| !SET.contains(&name.as_str()));
+            meta.retain(|name, _| !REMOVED_METADATA.contains(&name.as_str()));
             if let Some(annotations) = meta.get_mut("annotations").and_then(Value::as_object_mut) {
                 annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
             }
@@ -50,7 +50,7 @@ impl SampleFile {
     }
 }
 
-/// A part of a file's name: whatever a server or a dump says, it names no other folder.
+/// A part of a file name without separators, so that it never names another folder.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') { c } else { '-' }).take(80).collect()
 }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_has_no_secrets_and_nothing_that_a_server_set() {
+    fn a_sample_has_no_secrets_and_no_server_set_fields() {
         let taken = SampleFile::of(&crd(), &object(), None);
         assert_eq!(taken.file, "widget_n_..-shop.json");
         let wanted = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "../shop", "namespace": "n",
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn an_anonymous_sample_has_no_name_of_its_own() {
+    fn an_anonymous_sample_has_no_original_name() {
         let taken = SampleFile::of(&crd(), &object(), Some(2));
         assert_eq!(
             (taken.file.as_str(), &taken.object["metadata"]),

@@ -1,7 +1,7 @@
-//! The vocabulary that scenarios and checks share: scenarios, their steps, and what a request or a list was for.
+//! The steps of scenarios, which scenarios and checks share.
 //!
-//! Everything here is an enum, so that a step which is renamed without its check does not compile. In recordings each
-//! value is a plain text, such as `storage/migrate`.
+//! All are enums, so that a step which is renamed without its check does not compile. In recordings each value is a
+//! text, such as `storage/migrate`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +44,7 @@ named! {
         Cached => "cached",
         /// Reads them one by one.
         Single => "single",
-        /// Writes back what was read.
+        /// Writes back objects that were read.
         Rewrite => "rewrite",
         /// Writes with fresh and stale resource versions.
         Locks => "locks",
@@ -76,7 +76,7 @@ named! {
         Rules => "rules",
         /// Writes while admission webhooks are registered for single versions.
         Admission => "admission",
-        /// Writes while an admission webhook cannot be shown the object at its version.
+        /// Writes while an admission webhook cannot get the object at its version.
         AdmissionBlind => "admission-blind",
         /// Stops serving each version, and serves it again.
         Unserve => "unserve",
@@ -105,11 +105,11 @@ named! {
         Migrate => "migrate",
         /// Runs it again.
         MigrateAgain => "migrate-again",
-        /// Brings all objects back to the old version.
+        /// Returns all objects to the old version.
         Rewind => "rewind",
-        /// Stops the built-in migration half-way.
+        /// Interrupts the built-in migration.
         Cut => "cut",
-        /// Starts it again after that.
+        /// Resumes it after the interruption.
         Resume => "resume",
         /// Runs the built-in migration while one object cannot be written.
         Unmovable => "unmovable",
@@ -121,7 +121,7 @@ named! {
         CommandAgain => "migrate-command/again",
         /// Runs that command while one object cannot be written.
         CommandUnmovable => "migrate-command/unmovable",
-        /// Begins a second migration by that command that gets nowhere.
+        /// Starts a second migration by that command that cannot make progress.
         CommandSecond => "migrate-command/second",
         /// Records the state before the control plane migrates.
         InTreeReady => "migrate-in-tree/ready",
@@ -131,7 +131,7 @@ named! {
         InTreeAgain => "migrate-in-tree/again",
         /// Lets the control plane migrate while one object cannot be written.
         InTreeUnmovable => "migrate-in-tree/unmovable",
-        /// Lets the control plane begin a second migration that gets nowhere.
+        /// Lets the control plane start a second migration that cannot make progress.
         InTreeSecond => "migrate-in-tree/second",
         /// Migrates while others write.
         Busy => "busy",
@@ -147,7 +147,7 @@ named! {
 }
 
 impl StorageStep {
-    /// Returns whether the control plane migrates in this step.
+    /// Returns true if the control plane migrates in this step.
     pub fn is_in_tree(self) -> bool {
         matches!(
             self,
@@ -188,7 +188,7 @@ named! {
         DeliverReady => "deliver/ready",
         /// Delivers the same again.
         DeliverAgain => "deliver/again",
-        /// Lets somebody else change what was delivered.
+        /// Lets another client change delivered objects.
         DeliverDrift => "deliver/drift",
         /// Detects the drift by a dry run.
         DeliverDetect => "deliver/detect",

@@ -1,4 +1,4 @@
-//! What was seen on an API server.
+//! Observations on an API server.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::{Action, Body, Delivered, Health, LeftOut, Listing, Scenario, ScenarioStep as Step};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// The record of the scenarios of one CRD on one API server: what was done, step by step, and what was seen.
+/// The record of the scenarios of one CRD on one API server, step by step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Trace {
     /// The server's version.
     pub kubernetes: KubeVersion,
-    /// When it was recorded, RFC 3339.
+    /// The time of the recording, RFC 3339.
     pub recorded: String,
     /// The CRD.
     pub crd: String,
@@ -25,13 +25,13 @@ pub struct Trace {
     pub records: Vec<Record>,
 }
 
-/// One thing that was seen.
+/// One observation in its step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Record {
-    /// The step that it belongs to, such as `serving/create`.
+    /// The step, such as `serving/create`.
     pub step: Step,
-    /// The observations.
+    /// The observation.
     pub seen: Observation,
 }
 
@@ -39,19 +39,19 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Observation {
-    /// A request and its answer.
+    /// A request and its response.
     Call(Call),
     /// All objects at one version.
     Snapshot(Snapshot),
     /// The CRD as the server has it.
     Definition(Value),
-    /// The names of objects that a question was answered with.
+    /// The names of objects in a response.
     Names(Names),
     /// The version that each object is stored at, by `namespace/name`.
     Stored(BTreeMap<String, String>),
     /// The events of a watch.
     Watch(WatchLog),
-    /// Reviews that reached the converter.
+    /// Reviews that the converter received.
     Reviews(Vec<ObservedReview>),
     /// The versions at which writes were stored after the storage version changed.
     Settled(Settled),
@@ -59,34 +59,34 @@ pub enum Observation {
     Pass(MigrationPass),
     /// The number of writes that were refused.
     RefusedWrites(u64),
-    /// Whether the server keeps transition rules.
+    /// True if the server keeps transition rules.
     RulesKept(bool),
     /// The changes of managedFields by a retirement.
     Cleaned(Cleaned),
-    /// What an admission webhook was shown.
+    /// A request to an admission webhook.
     Admission(ObservedAdmission),
     /// The end of a migration.
     Driven(Driven),
-    /// What became of an object of a source that was applied as a whole.
+    /// The result for an object of a source that was applied as a whole.
     Delivered(Delivered),
     /// The health of such an object, each time that it changed.
     Health(Health),
-    /// An object that no scenario writes, because it cannot be used at every version.
+    /// An object that scenarios leave out, because it cannot be used at every version.
     LeftOut(LeftOut),
-    /// Why a scenario ended before its last step: what the server answered.
+    /// The response that ended a scenario before its last step.
     Stopped(String),
 }
 
-/// One request and its answer.
+/// One request and its response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Call {
-    /// What it was for.
+    /// The purpose.
     #[serde(rename = "what")]
     pub action: Action,
-    /// The version that was asked.
+    /// The version in the path.
     pub version: String,
-    /// The object's name, or nothing.
+    /// The object's name, or empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The content that was sent.
@@ -94,7 +94,7 @@ pub struct Call {
     pub sent: Value,
     /// The status code.
     pub status: u16,
-    /// Warnings that came with the answer.
+    /// Warnings in the response.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// The response of the server.
@@ -103,12 +103,12 @@ pub struct Call {
 }
 
 impl Call {
-    /// Returns whether the server did what it was asked for.
+    /// Returns true if the request succeeded.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// Returns the field that the server does not accept, if it is one alone.
+    /// Returns the field that the server refuses, if it is a single one.
     pub fn refused_field(&self) -> Option<String> {
         let causes = self.answered["details"]["causes"].as_array()?;
         let mut fields = causes.iter().filter_map(|cause| cause["field"].as_str()).filter(|field| *field != "<nil>");
@@ -116,7 +116,7 @@ impl Call {
         fields.all(|other| other == field).then(|| format!(".{field}"))
     }
 
-    /// Returns what the server says about a failure.
+    /// Returns the server's message about a failure.
     pub fn message(&self) -> String {
         let message = self.answered["message"].as_str().unwrap_or("without a message");
         format!("{} {message}", self.status)
@@ -133,13 +133,13 @@ pub struct Snapshot {
     pub objects: BTreeMap<String, Body>,
 }
 
-/// The names that a question was answered with, in the order of the answer.
+/// The names in a response, in its order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Names {
-    /// What they are about.
+    /// The content of the list.
     pub what: Listing,
-    /// The versions that were asked, one after the other.
+    /// The requested versions, in order.
     pub versions: Vec<String>,
     /// The names.
     pub names: Vec<String>,
@@ -169,21 +169,21 @@ pub struct WatchEvent {
     pub resource_version: String,
 }
 
-/// A review that reached the converter.
+/// A review that the converter received.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ObservedReview {
     /// The versions of its objects.
     pub from: Vec<String>,
-    /// The version asked for.
+    /// The desired version.
     pub to: String,
-    /// The uids of its objects; empty where there is none.
+    /// The uids of its objects; empty if there is none.
     pub uids: Vec<String>,
-    /// Whether every object had metadata.
+    /// True if every object had metadata.
     pub metadata: bool,
-    /// Whether every object had a spec.
+    /// True if every object had a spec.
     pub spec: bool,
-    /// Whether it was answered with success.
+    /// True if the response was a success.
     pub answered: bool,
 }
 
@@ -193,15 +193,15 @@ pub struct ObservedReview {
 pub struct Settled {
     /// Writes that were still stored at the previous version.
     pub late: u64,
-    /// Writes in a row that were stored at the wanted version, at the server that had the fewest.
+    /// Consecutive writes that were stored at the wanted version, at the server with the fewest.
     pub in_a_row: u64,
 }
 
 impl Settled {
-    /// The number of writes in a row that show that the change has taken effect.
+    /// The number of consecutive writes that show that the change has taken effect.
     pub const ENOUGH: usize = 5;
 
-    /// Returns whether the change has taken effect at every server.
+    /// Returns true if the change has taken effect at every server.
     pub fn has_taken_effect(self) -> bool {
         self.in_a_row >= Self::ENOUGH as u64
     }
@@ -211,14 +211,14 @@ impl Settled {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MigrationPass {
-    /// Which pass it was.
+    /// The name of the pass.
     #[serde(rename = "what")]
     pub pass: PassName,
     /// Objects that were listed.
     pub seen: u64,
-    /// Objects that were stored anew.
+    /// Objects that were rewritten.
     pub rewritten: u64,
-    /// Objects that somebody else wrote in the meantime.
+    /// Objects that another client wrote in the meantime.
     pub overtaken: u64,
     /// Objects that could not be written.
     pub failed: u64,
@@ -228,13 +228,13 @@ pub struct MigrationPass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PassName {
-    /// The first one.
+    /// The first pass.
     First,
-    /// One after a whole migration.
+    /// A pass after a complete migration.
     Second,
-    /// One while others write.
+    /// A pass while other clients write.
     Busy,
-    /// One after that, when nobody writes.
+    /// A pass after that, while nobody writes.
     Last,
 }
 
@@ -248,7 +248,7 @@ pub struct Cleaned {
     pub losses: u64,
 }
 
-/// A request that reached an admission webhook.
+/// A request to an admission webhook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ObservedAdmission {
@@ -268,15 +268,15 @@ pub struct ObservedAdmission {
     pub request_kind: String,
     /// The version of `requestResource`.
     pub request_resource: String,
-    /// Whether the write only pretended.
+    /// True for a dry run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
-    /// Whether it was let through.
+    /// True if it was allowed.
     pub allowed: bool,
-    /// `object`, without managers.
+    /// `object`, without managedFields.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub object: Value,
-    /// `oldObject`, without managers.
+    /// `oldObject`, without managedFields.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub old_object: Value,
 }
@@ -285,23 +285,23 @@ pub struct ObservedAdmission {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Driven {
-    /// Whether it says that everything is done.
+    /// True if it reported success.
     pub done: bool,
-    /// Whether it came to an end by itself within its time.
+    /// True if it ended by itself in time.
     pub ended: bool,
     /// Its message.
     pub said: String,
 }
 
 impl Trace {
-    /// Returns every request and its answer, of all steps.
+    /// Returns every request and its response, of all steps.
     pub fn all_calls(&self) -> impl Iterator<Item = &Call> {
         self.records
             .iter()
             .filter_map(|record| if let Observation::Call(call) = &record.seen { Some(call) } else { None })
     }
 
-    /// Returns the objects that no scenario writes.
+    /// Returns the objects that scenarios leave out.
     pub fn left_out(&self) -> impl Iterator<Item = &LeftOut> {
         self.records
             .iter()
@@ -315,18 +315,18 @@ impl Trace {
         })
     }
 
-    /// Returns what was seen in a step.
+    /// Returns the observations of a step.
     pub fn of(&self, step: impl Into<Step>) -> impl Iterator<Item = &Observation> {
         let step = step.into();
         self.records.iter().filter(move |record| record.step == step).map(|record| &record.seen)
     }
 
-    /// Returns whether the scenario ran, as far as to its first observation.
+    /// Returns true if the scenario has at least one observation.
     pub fn has(&self, scenario: Scenario) -> bool {
         self.records.iter().any(|record| record.step.scenario() == scenario)
     }
 
-    /// Returns whether the control plane itself migrated.
+    /// Returns true if the control plane itself migrated.
     pub fn has_in_tree_migration(&self) -> bool {
         self.records.iter().any(|record| matches!(record.step, Step::Storage(step) if step.is_in_tree()))
     }
@@ -346,54 +346,54 @@ impl Trace {
         self.of(step).filter_map(|seen| if let Observation::Names(seen) = seen { Some(seen) } else { None })
     }
 
-    /// Returns what watches reported in a step.
+    /// Returns the events of watches in a step.
     pub fn watches(&self, step: impl Into<Step>) -> impl Iterator<Item = &WatchLog> {
         self.of(step).filter_map(|seen| if let Observation::Watch(seen) = seen { Some(seen) } else { None })
     }
 
-    /// Returns what became of delivered objects in a step.
+    /// Returns the results for delivered objects in a step.
     pub fn delivered(&self, step: impl Into<Step>) -> impl Iterator<Item = &Delivered> {
         self.of(step).filter_map(|seen| if let Observation::Delivered(seen) = seen { Some(seen) } else { None })
     }
 
-    /// Returns how the health of objects changed in a step.
+    /// Returns the changes of health of objects in a step.
     pub fn health(&self, step: impl Into<Step>) -> impl Iterator<Item = &Health> {
         self.of(step).filter_map(|seen| if let Observation::Health(seen) = seen { Some(seen) } else { None })
     }
 
-    /// Returns the versions that objects were stored at in a step, one observation after the other.
+    /// Returns the storage versions of objects in a step, one observation after the other.
     pub fn stored(&self, step: impl Into<Step>) -> impl Iterator<Item = &BTreeMap<String, String>> {
         self.of(step).filter_map(|seen| if let Observation::Stored(seen) = seen { Some(seen) } else { None })
     }
 
-    /// Returns what admission webhooks were shown in a step.
+    /// Returns the requests to admission webhooks in a step.
     pub fn admissions(&self, step: impl Into<Step>) -> impl Iterator<Item = &ObservedAdmission> {
         self.of(step).filter_map(|seen| if let Observation::Admission(seen) = seen { Some(seen) } else { None })
     }
 
-    /// Returns how migrations ended in a step.
+    /// Returns the ends of migrations in a step.
     pub fn driven(&self, step: impl Into<Step>) -> impl Iterator<Item = &Driven> {
         self.of(step).filter_map(|seen| if let Observation::Driven(seen) = seen { Some(seen) } else { None })
     }
 
-    /// Returns where writes landed in a step.
+    /// Returns the storage versions of writes after the storage version changed, in a step.
     pub fn settled(&self, step: impl Into<Step>) -> impl Iterator<Item = &Settled> {
         self.of(step).filter_map(|seen| if let Observation::Settled(seen) = seen { Some(seen) } else { None })
     }
 
-    /// Returns how many writes were refused in a step.
+    /// Returns the numbers of refused writes in a step.
     pub fn refused_writes(&self, step: impl Into<Step>) -> impl Iterator<Item = &u64> {
         self.of(step).filter_map(|seen| if let Observation::RefusedWrites(seen) = seen { Some(seen) } else { None })
     }
 
-    /// Returns what a pass of the built-in migration did in a step.
+    /// Returns the result of a pass of the built-in migration in a step.
     pub fn pass(&self, step: impl Into<Step>, name: PassName) -> Option<&MigrationPass> {
         let mut passes =
             self.of(step).filter_map(|seen| if let Observation::Pass(pass) = seen { Some(pass) } else { None });
         passes.find(|pass| pass.pass == name)
     }
 
-    /// Returns the definition as it was at the end of a step.
+    /// Returns the definition at the end of a step.
     pub fn definition(&self, step: impl Into<Step>) -> Option<&Value> {
         self.of(step).filter_map(|seen| if let Observation::Definition(crd) = seen { Some(crd) } else { None }).last()
     }

@@ -1,4 +1,4 @@
-//! How an endpoint was met, before anything was asked.
+//! The transport of an endpoint, before any request.
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -9,29 +9,29 @@ use serde::{Deserialize, Serialize};
 pub enum Transport {
     /// HTTP without TLS.
     Plain,
-    /// TLS, with the certificate that the endpoint showed.
+    /// TLS, with the certificate that the endpoint presented.
     Tls(Certificate),
 }
 
-/// A certificate as an endpoint showed it.
+/// A certificate that an endpoint presented.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Certificate {
-    /// The name or address that was asked.
+    /// The name or address in the request.
     pub host: String,
-    /// Whom it names as its owner.
+    /// The owner that it names.
     pub subject: String,
-    /// Whom it names as its issuer.
+    /// The issuer that it names.
     pub issuer: String,
-    /// The names and addresses that it is good for.
+    /// The names and addresses for which it is valid.
     pub names: Vec<String>,
     /// The day from which it is valid, in UTC.
     pub from: Date,
-    /// The day on which it ends, in UTC.
+    /// The day on which it expires, in UTC.
     pub until: Date,
-    /// Whose authorities it was compared with.
+    /// The source of the authorities that it was compared with.
     pub authorities: String,
-    /// Why none of them vouches for it, where none does. Names and days have no part in this.
+    /// The reason why none of them signed it, if none did. Independent of names and dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Reads what a cluster stores. Every request is a GET: nothing is written, not even a dry run.
+//! Reads the inventory of a cluster. Every request is a GET: nothing is written, not even a dry run.
 
 use serde_json::Value;
 
@@ -8,24 +8,24 @@ use crate::evidence::inventory::{CrdInventory, NotRead};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, Api, METADATA_LIST, Query, Resource, definitions};
 
-/// Objects in a page. Only their metadata comes.
-const PAGE: u32 = 500;
+/// Objects per page. Only their metadata is read.
+const OBJECTS_PER_PAGE: u32 = 500;
 
-/// CRDs in a page: each may be a megabyte.
-const CRDS: u32 = 50;
+/// CRDs per page: each may be a megabyte.
+const CRDS_PER_PAGE: u32 = 50;
 
 /// The number of attempts at a page while the server is busy.
 const TRIES: u32 = 6;
 
 /// The number of times that a list is restarted after its continue token expired.
-const STARTS: u32 = 3;
+const MAX_RESTARTS: u32 = 3;
 
 /// The selection of what to read.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// Only these CRDs; all where there are none.
+    /// Only these CRDs; all if empty.
     pub names: Vec<String>,
-    /// Whether to search all kinds for owner references, not only those of the CRDs.
+    /// True to search all kinds for owner references, not only those of the CRDs.
     pub owners: bool,
 }
 
@@ -34,28 +34,28 @@ pub struct Scope {
 pub struct Inventory {
     /// The CRDs, sorted by name.
     pub inventories: Vec<CrdInventory>,
-    /// Names that no CRD has.
+    /// Names without a CRD.
     pub absent: Vec<String>,
     /// Other kinds that could not be searched for owner references.
     pub unread: Vec<String>,
 }
 
-/// Receives the kind that is being read, and how many of its objects were.
+/// Receives the kind that is being read, and the number of its objects so far.
 pub type Progress<'p> = &'p mut (dyn FnMut(&str, u64) + Send);
 
-/// Why a list is incomplete.
+/// The reason why a list is incomplete.
 enum Cut {
     Refused(Answer),
     Failed(ClusterError),
 }
 
-/// Reads the CRDs of a cluster and what their objects name.
+/// Reads the CRDs of a cluster and the versions that their objects name.
 pub async fn read(api: &Api, scope: &Scope, progress: Progress<'_>) -> Result<Inventory, ClusterError> {
     let mut seen = Inventory::default();
     if scope.names.is_empty() {
         let mut add = |item: &Value| seen.inventories.push(CrdInventory::read(item));
         let kind = definitions();
-        match pages(api, &kind, "application/json", CRDS, &mut add, &mut |_| ()).await {
+        match pages(api, &kind, "application/json", CRDS_PER_PAGE, &mut add, &mut |_| ()).await {
             Ok(()) => {}
             Err(Cut::Refused(answer)) => return Err(refused(answer)),
             Err(Cut::Failed(error)) => return Err(error),
@@ -95,8 +95,8 @@ async fn read_objects(
     };
     let (name, plural) = (inventory.name.clone(), inventory.plural.clone());
     let kind = Resource::cluster_wide(&inventory.group, &version.name, &plural);
-    for _ in 0..STARTS {
-        // A list that is started again must not count objects twice.
+    for _ in 0..MAX_RESTARTS {
+        // A restarted list must not count objects twice.
         let before = inventories.to_vec();
         let mut add = |item: &Value| {
             inventories[index].add(item);
@@ -104,7 +104,7 @@ async fn read_objects(
                 inventory.add_owned(&plural, item);
             }
         };
-        let cut = pages(api, &kind, METADATA_LIST, PAGE, &mut add, &mut |seen| progress(&name, seen)).await;
+        let cut = pages(api, &kind, METADATA_LIST, OBJECTS_PER_PAGE, &mut add, &mut |seen| progress(&name, seen)).await;
         let not_read = match cut {
             Ok(()) => return Ok(()),
             Err(Cut::Refused(answer)) if answer.status == 410 => {
@@ -112,7 +112,7 @@ async fn read_objects(
                 continue;
             }
             Err(Cut::Refused(answer)) if matches!(answer.status, 401 | 403) => NotRead::Forbidden(answer.message()),
-            // A CRD that went away, or one that is not Established.
+            // The CRD was removed, or is not Established.
             Err(Cut::Refused(answer)) if answer.status == 404 => {
                 NotRead::Unavailable("the server does not serve it".into())
             }
@@ -143,9 +143,9 @@ async fn search_owners(api: &Api, seen: &mut Inventory, progress: Progress<'_>) 
             }
         };
         let shown = if kind.group.is_empty() { kind.plural.clone() } else { format!("{}.{}", kind.plural, kind.group) };
-        match pages(api, &kind, METADATA_LIST, PAGE, &mut add, &mut |seen| progress(&shown, seen)).await {
+        match pages(api, &kind, METADATA_LIST, OBJECTS_PER_PAGE, &mut add, &mut |seen| progress(&shown, seen)).await {
             Ok(()) => {}
-            // Rights, an extension server that is away, or a list that the server forgot.
+            // Missing permissions, an unavailable extension server, or an expired list.
             Err(Cut::Refused(_) | Cut::Failed(ClusterError::Deadline { .. })) => {
                 seen.inventories = before;
                 seen.unread.push(shown);
@@ -157,7 +157,7 @@ async fn search_owners(api: &Api, seen: &mut Inventory, progress: Progress<'_>) 
     Ok(())
 }
 
-/// All objects of a kind, page by page; `seen` is told how many after every page.
+/// All objects of a kind, page by page; calls `seen` with the number after every page.
 async fn pages(
     api: &Api,
     kind: &Resource,
@@ -176,7 +176,7 @@ async fn pages(
             return Err(Cut::Refused(answer));
         }
         let found = answer.json();
-        // A proxy's login page is a success, too.
+        // A proxy's login page is also a success.
         if !found["kind"].as_str().is_some_and(|kind| kind.ends_with("List")) {
             return Err(Cut::Failed(not_kubernetes(&answer)));
         }
@@ -194,13 +194,13 @@ async fn pages(
     }
 }
 
-/// One page; a server that is busy is asked again.
+/// Reads one page; retries while the server is busy.
 pub(super) async fn page(api: &Api, path: &str, accept: &str) -> Result<Answer, ClusterError> {
     let mut attempt = 0;
     loop {
         attempt += 1;
         let answer = api.get_as(path, accept).await?;
-        // A server that is busy says so by these; 500 is what a broken converter makes of a list.
+        // A busy server answers with these; a broken converter gives 500.
         match pause(&answer, attempt).filter(|_| matches!(answer.status, 429 | 503)) {
             Some(pause) if attempt < TRIES => tokio::time::sleep(pause).await,
             _ => return Ok(answer),

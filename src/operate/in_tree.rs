@@ -1,4 +1,4 @@
-//! Storage migration by the control plane itself, where it offers that.
+//! Storage migration by the control plane itself, if it supports it.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crdproof_envtest::api::{Api, Resource};
 /// The group of `StorageVersionMigration`.
 const GROUP: &str = "storagemigration.k8s.io";
 
-/// Newest first: what a server offers is used as the newest that it offers.
+/// Newest first: the newest version that a server has is used.
 const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 
 /// The end of a migration by the control plane.
@@ -18,15 +18,15 @@ const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 pub struct Ended {
     /// The API version that was used.
     pub version: String,
-    /// `Succeeded`, `Failed`, or what it was at when the time was over.
+    /// `Succeeded`, `Failed`, or the state at the timeout.
     pub state: String,
-    /// What the control plane said.
+    /// The message of the control plane.
     pub message: String,
     /// Its duration.
     pub took: Duration,
 }
 
-/// The version of `StorageVersionMigration` that a server offers.
+/// The version of `StorageVersionMigration` that a server has.
 pub async fn offered(api: &Api) -> Result<Option<&'static str>, ClusterError> {
     for version in VERSIONS {
         if api.get(&format!("/apis/{GROUP}/{version}")).await?.is_success() {
@@ -36,7 +36,7 @@ pub async fn offered(api: &Api) -> Result<Option<&'static str>, ClusterError> {
     Ok(None)
 }
 
-/// Feature gates and APIs that a release needs to offer it: names of gates, and of an API.
+/// Feature gates and an API that a release needs for it.
 pub fn switches(minor: u32) -> (&'static [&'static str], Option<&'static str>) {
     match minor {
         30..=34 => (&["StorageVersionMigrator", "InformerResourceVersion"], Some("storagemigration.k8s.io/v1alpha1")),
@@ -45,11 +45,11 @@ pub fn switches(minor: u32) -> (&'static [&'static str], Option<&'static str>) {
     }
 }
 
-/// The controllers that take part.
+/// The controllers that it needs.
 pub const CONTROLLERS: [&str; 2] = ["storage-version-migrator-controller", "garbage-collector-controller"];
 
-/// Has the control plane migrate a kind, and waits. `bystander` is an object of the kind that is created and deleted now
-/// and then: on a quiet cluster the caches of the control plane do not get on otherwise.
+/// Lets the control plane migrate a kind, and waits. `bystander` is an object of the kind that is created and deleted
+/// at intervals: on a quiet cluster the caches of the control plane do not advance otherwise.
 pub async fn migrate_in_tree(
     api: &Api,
     kind: &Resource,

@@ -1,4 +1,4 @@
-//! Storage migration: every object is written as it is, so that the server stores it anew.
+//! Storage migration: writes every object unchanged, so that the server stores it at the current storage version.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crdproof_envtest::api::{Answer, Api, METADATA_LIST, PatchKind, Query, Resour
 /// The settings of a migration.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    /// Objects in a page.
+    /// Objects per page.
     pub page: u32,
-    /// Writes at once.
+    /// Concurrent writes.
     pub together: usize,
-    /// How often a write is tried.
+    /// The maximum number of attempts at a write.
     pub tries: u32,
 }
 
@@ -29,19 +29,19 @@ impl Default for Pace {
 /// The result of a migration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Migrated {
-    /// Objects that were looked at.
+    /// Objects that were read.
     pub seen: u64,
-    /// Objects that the server stored anew.
+    /// Objects that the server stored again.
     pub rewritten: u64,
-    /// Objects that somebody else wrote or deleted meanwhile, which serves as well.
+    /// Objects that another client wrote or deleted meanwhile, which has the same effect.
     pub overtaken: u64,
-    /// Objects that could not be written, and why; no more than the first of them.
+    /// Objects that could not be written, and why; only the first ones.
     pub failed: Vec<(String, String)>,
-    /// How many could not be written.
+    /// The number of objects that could not be written.
     pub failures: u64,
 }
 
-/// Failures beyond these are only counted.
+/// Maximum number of failures that are listed; others are only counted.
 pub(super) const MOST: usize = 20;
 
 /// The result for one object.
@@ -52,8 +52,8 @@ enum Outcome {
     Failed(String),
 }
 
-/// Migrates all objects of a kind, in all namespaces, by writes through a served version. Only names and resource versions
-/// are read, page by page, so memory does not grow with the number of objects. `progress` is told after every page.
+/// Migrates all objects of a kind, in all namespaces, by writes through a served version. Reads only names and resource
+/// versions, page by page, so memory does not grow with the number of objects. Calls `progress` after every page.
 pub async fn migrate(
     api: &Api,
     kind: &Resource,
@@ -86,12 +86,12 @@ pub async fn migrate(
     Ok(migrated)
 }
 
-/// All objects of a kind, page by page, as metadata alone.
+/// All objects of a kind, page by page, as metadata only.
 pub(super) struct Pages<'a> {
     api: &'a Api,
     kind: &'a Resource,
     pace: Pace,
-    /// The token of the next page: empty before the first, nothing after the last.
+    /// The token of the next page: empty before the first, `None` after the last.
     next: Option<String>,
 }
 
@@ -100,14 +100,14 @@ impl<'a> Pages<'a> {
         Self { api, kind, pace, next: Some(String::new()) }
     }
 
-    /// The next page; nothing after the last.
+    /// The next page; `None` after the last.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<Value>>, ClusterError> {
         while let Some(token) = self.next.clone() {
             let query = Query::new().limit(self.pace.page);
             let query = if token.is_empty() { query } else { query.page(&token) };
             let answer = list(self.api, &query.on(self.kind.path()), self.pace.tries).await?;
             if answer.status == 410 && !token.is_empty() {
-                // The page is too old. What was done to an object is not done again, so starting over is safe.
+                // The page is too old. Migrating an object twice is harmless, so starting over is safe.
                 self.next = Some(String::new());
                 continue;
             }
@@ -132,7 +132,7 @@ async fn list(api: &Api, path: &str, tries: u32) -> Result<Answer, ClusterError>
     }
 }
 
-/// Writes an object as it is: an empty merge patch that holds only while nobody else writes.
+/// Writes an object unchanged: an empty merge patch with the resource version as a precondition.
 async fn touch(api: &Api, kind: &Resource, item: &Value, tries: u32) -> (String, Outcome) {
     let text = |name: &str| item["metadata"][name].as_str().unwrap_or_default().to_owned();
     let (namespace, name, version) = (text("namespace"), text("name"), text("resourceVersion"));
@@ -155,7 +155,7 @@ async fn touch(api: &Api, kind: &Resource, item: &Value, tries: u32) -> (String,
             break if moved { Outcome::Rewritten } else { Outcome::Unmoved };
         }
         match answer.status {
-            // Written by somebody else since, and so stored anew; or gone.
+            // Another client has written it, so it is stored again; or it is gone.
             409 | 404 => break Outcome::Overtaken,
             _ => match pause(&answer, attempt) {
                 Some(pause) if attempt < tries => tokio::time::sleep(pause).await,
@@ -166,7 +166,7 @@ async fn touch(api: &Api, kind: &Resource, item: &Value, tries: u32) -> (String,
     (object_key(item), outcome)
 }
 
-/// Returns how long to wait before the next try; `None` where trying again is no use.
+/// Returns the pause before the next attempt; `None` if another attempt is useless.
 pub(super) fn pause(answer: &Answer, attempt: u32) -> Option<Duration> {
     let asked = answer.headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
     match answer.status {

@@ -17,16 +17,16 @@ use crdproof_envtest::{ClusterError, Server};
 use crdproof_schema::generate::{Generator, Options, Phase};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// The most characters of a command's output that are kept.
-const OUTPUT: usize = 600;
+/// Maximum number of characters of a command's output that are kept.
+const MAX_OUTPUT_CHARS: usize = 600;
 
 /// The number of violations of one keyword that are tried for each version.
-const EACH: usize = 3;
+const VIOLATIONS_PER_KEYWORD: usize = 3;
 
 /// The same for keywords whose uses differ from each other.
-const EACH_OF_ITS_OWN: usize = 16;
+const VIOLATIONS_PER_VARIED_KEYWORD: usize = 16;
 
-/// The address of no webhook: objects are written with strategy None.
+/// An address without a webhook: objects are written with strategy None.
 const NOWHERE: &str = "https://127.0.0.1:1/convert";
 
 /// Sends everything to a server, and returns each request with its response.
@@ -52,7 +52,7 @@ struct Sender<'a> {
 }
 
 impl Sender<'_> {
-    /// Sends the CRD, and then objects of it where the server accepts the CRD.
+    /// Sends the CRD, and then its objects if the server accepts the CRD.
     async fn send(self, attempts: &mut Vec<Attempt>) -> Result<(), ClusterError> {
         let Self { api, crd, .. } = self;
         let mut sent = crd.node.to_value();
@@ -60,13 +60,13 @@ impl Sender<'_> {
             fields.remove("status");
         }
         if let Some(Value::Object(metadata)) = sent.get_mut("metadata") {
-            // A CRD that was read from a cluster has fields that only that cluster can set.
+            // A CRD that was read from a cluster has metadata of that cluster.
             metadata.retain(|name, _| matches!(name.as_str(), "name" | "labels" | "annotations"));
         }
         let converts = sent.pointer("/spec/conversion/strategy") == Some(&json!("Webhook"));
         let mut path = definitions().path();
         if converts {
-            // Sent as it is apart from the address, as a dry run; objects are tried without a converter.
+            // Sent unchanged except for the address, as a dry run; objects are tried without a converter.
             sent["spec"]["conversion"]["webhook"]["clientConfig"] = json!({"url": NOWHERE});
             path = Query::new().dry_run().on(path);
         }
@@ -93,7 +93,7 @@ impl Sender<'_> {
         for sample in subject.samples_of(crd) {
             samples.entry(sample.group_version().1).or_default().push(sample.name());
         }
-        // Samples come first in their version, so that a number tells which is which.
+        // Samples come first in their version, so that a number identifies them.
         let mut number: BTreeMap<String, usize> = BTreeMap::new();
         for planned in planned(subject, crd, KubeVersion::NEWEST, namespace, seed) {
             let at = number.entry(planned.version.clone()).or_default();
@@ -114,7 +114,7 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Sends one body and records the response. Returns whether the server accepted it.
+    /// Sends one body and records the response. Returns true if the server accepted it.
     async fn post(
         self,
         path: &str,
@@ -145,7 +145,7 @@ struct Violation {
     object: Value,
 }
 
-/// Returns objects that break one constraint each, of those that the newest known release enforces.
+/// Returns objects that violate one constraint each, of those that the newest known release enforces.
 fn violations(crd: &Crd, version: &Version, namespace: &str, seed: u64) -> Vec<Violation> {
     let Some(schema) = &version.schema else { return Vec::new() };
     let options = Options { longest_text: 64, longest_list: 4, parts: 40, ..Options::default() };
@@ -155,12 +155,14 @@ fn violations(crd: &Crd, version: &Version, namespace: &str, seed: u64) -> Vec<V
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut violations = Vec::new();
     for case in generator.cases(Phase::Negative, seed) {
-        // Without a reason it is admitted, less what is unknown.
+        // Without a reason it is admitted, with unknown fields dropped.
         let Some(meant) = case.meant.filter(|meant| meant.reason.is_some()) else { continue };
         let field = meant.field.unwrap_or_default();
         let count = counts.entry(meant.keyword.clone()).or_default();
         let own = matches!(meant.keyword.as_str(), "format" | "x-kubernetes-validations");
-        if *count >= if own { EACH_OF_ITS_OWN } else { EACH } || field.starts_with("metadata") {
+        if *count >= if own { VIOLATIONS_PER_VARIED_KEYWORD } else { VIOLATIONS_PER_KEYWORD }
+            || field.starts_with("metadata")
+        {
             continue;
         }
         *count += 1;
@@ -194,7 +196,7 @@ pub async fn run_command(
         spec = spec.env("KUBECONFIG", kubeconfig);
     }
     let spec = spec.env("CRDPROOF_NAMESPACE", namespace).env("CRDPROOF_KUBERNETES", server.version().to_string());
-    let Ended { status, said } = subprocess::run(spec, timeout, OUTPUT, &subject.secret_values()).await?;
+    let Ended { status, said } = subprocess::run(spec, timeout, MAX_OUTPUT_CHARS, &subject.secret_values()).await?;
     let mut result = ReleaseResult { tried: 1, ..ReleaseResult::default() };
     let end = match status {
         Some(status) if status.success() => return Ok(result),

@@ -22,7 +22,7 @@ pub struct Preflight {
     pub rules: Vec<RuleResult>,
     /// Features that the subject uses.
     pub features: Vec<NeededFeature>,
-    /// What suites do, and whether we may.
+    /// The actions of suites, and our permissions.
     pub permissions: Vec<Permission>,
 }
 
@@ -32,12 +32,12 @@ pub struct Preflight {
 pub struct Permission {
     /// Verb and resource.
     pub what: String,
-    /// Whether we may.
+    /// True if it is allowed.
     pub allowed: bool,
 }
 
 impl Preflight {
-    /// Returns whether the server has a severe defect, lacks a feature that changes objects, or forbids an action.
+    /// Returns true if the server has a severe defect, lacks a feature that changes objects, or forbids an action.
     pub fn is_bad(&self) -> bool {
         self.rules.iter().any(|rule| rule.verdict.is_bad() && rule.severity == Weight::Error)
             || self.features.iter().any(|feature| !feature.available && !feature.harmless)
@@ -45,7 +45,7 @@ impl Preflight {
     }
 }
 
-/// Inspects a server. Probes run where `probing` is set; on an existing cluster those that change something also need
+/// Inspects a server. Probes run if `probing` is set; on an existing cluster, probes that change something also need
 /// `may_change`.
 pub async fn inspect(
     server: &Server,

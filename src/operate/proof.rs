@@ -1,5 +1,5 @@
-//! Migration with proof, for clusters whose storage nobody can look into: a pass that moves nothing proves that nothing was
-//! left to move, since API servers skip a write only where the stored bytes would be the same.
+//! Verified migration, for clusters whose etcd cannot be read: a pass that rewrites nothing proves that nothing was
+//! left to rewrite, because API servers skip a write only if the stored bytes would be the same.
 
 use serde_json::{Value, json};
 
@@ -10,23 +10,23 @@ use crdproof_envtest::api::{Api, PatchKind, Resource, definitions};
 /// The maximum number of passes over all objects.
 const PASSES: usize = 5;
 
-/// The state of a kind before it is migrated.
+/// The state of a kind before its migration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outlook {
-    /// The kind at its storage version, or at a served one where that is not served.
+    /// The kind at its storage version, or at a served one if that is not served.
     pub kind: Resource,
     /// The storage version.
     pub storage: String,
     /// `status.storedVersions`.
     pub stored: Vec<String>,
-    /// The generation of the CRD, which must not move meanwhile.
+    /// The generation of the CRD, which must not change meanwhile.
     pub generation: i64,
 }
 
 /// The end of a migration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
-    /// The last pass moved nothing, so nothing is stored at another version.
+    /// The last pass rewrote nothing, so nothing is stored at another version.
     Proven {
         /// All passes.
         passes: Vec<Migrated>,
@@ -36,14 +36,14 @@ pub enum Proof {
         /// All passes.
         passes: Vec<Migrated>,
     },
-    /// Every pass moved something: the converter is not deterministic, or the storage version is not settled.
+    /// Every pass rewrote something: the converter is not deterministic, or the storage version is still changing.
     Restless {
         /// All passes.
         passes: Vec<Migrated>,
     },
 }
 
-/// Reads what a migration must know of a CRD.
+/// Reads the state of a CRD for a migration.
 pub async fn outlook(api: &Api, crd: &str) -> Result<Outlook, ClusterError> {
     let definition = api.get(&definitions().path_of(crd)).await?.ok()?.json();
     let spec = &definition["spec"];
@@ -68,7 +68,7 @@ pub async fn outlook(api: &Api, crd: &str) -> Result<Outlook, ClusterError> {
     })
 }
 
-/// Migrates until a pass moves nothing. `progress` is told the number of the pass and what it did so far.
+/// Migrates until a pass rewrites nothing. Calls `progress` with the number of the pass and its result so far.
 pub async fn migrate_until_proven(
     api: &Api,
     outlook: &Outlook,
@@ -84,7 +84,7 @@ pub async fn migrate_until_proven(
         if failed > 0 {
             return Ok(Proof::Failed { passes });
         }
-        // The first pass alone proves nothing: a write that was under way may still have gone to the old version.
+        // The first pass alone proves nothing: a concurrent write may still have used the old version.
         if moved == 0 && passes.len() > 1 {
             return Ok(Proof::Proven { passes });
         }
@@ -92,7 +92,7 @@ pub async fn migrate_until_proven(
     Ok(Proof::Restless { passes })
 }
 
-/// Leaves only the storage version in `storedVersions`, if the CRD is still the one that was migrated.
+/// Leaves only the storage version in `storedVersions`, if the CRD has not changed since the migration.
 pub async fn trim(api: &Api, crd: &str, outlook: &Outlook) -> Result<(), ClusterError> {
     let now = self::outlook(api, crd).await?;
     if now.generation != outlook.generation || now.storage != outlook.storage {

@@ -1,4 +1,4 @@
-//! Real objects of a kind, to make samples of. Only reads.
+//! Real objects of a kind, for samples. Only reads.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use crate::evidence::inventory::CrdInventory;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Api, Query, Resource, definitions};
 
-/// Objects in a page.
+/// Objects per page.
 const PAGE: usize = 50;
 
-/// A CRD and the first of its objects, at the version that they are read through; nothing where there is no such CRD.
+/// A CRD and its first objects, at the version that they are read through; `None` if there is no such CRD.
 pub async fn take(api: &Api, crd: &str, count: usize) -> Result<Option<(Value, Vec<Value>)>, ClusterError> {
     let answer = api.get(&definitions().path_of(crd)).await?;
     if answer.status == 404 {

@@ -1,8 +1,8 @@
-//! When a flip of the storage version has taken effect: on every API server, and for every request.
+//! Waiting until a change of the storage version has taken effect: on every API server, and for every request.
 //!
 //! Three things keep writes at the old version after the CRD was changed: an API server that has not seen the change, a
-//! storage that it has not built anew, and requests that began before, which end as they began. The first two show in
-//! writes that are looked up where they are stored; the last ones must be waited for.
+//! storage that it has not rebuilt, and requests that started before. The first two show in the stored version of later
+//! writes; the last ones must be waited for.
 
 use std::time::{Duration, Instant};
 
@@ -16,61 +16,62 @@ use crdproof_envtest::local::Local;
 use crdproof_envtest::retry;
 use crdproof_envtest::{ClusterError, Server};
 
-/// The number of writes in a row that must be stored at the new version, at each server, until the flip counts as done.
+/// The number of consecutive writes that must be stored at the new version, at each server, until the change counts as
+/// done.
 const ENOUGH: usize = crate::evidence::Settled::ENOUGH;
 
-/// A request of ours that is under way.
-pub type Flight = JoinHandle<Result<Answer, ClusterError>>;
+/// A request of ours without a response yet.
+pub type PendingRequest = JoinHandle<Result<Answer, ClusterError>>;
 
 /// The observations at one API server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Landed {
-    /// Writes that still landed at the old version.
+pub struct StoredWrites {
+    /// Writes that were still stored at the old version.
     pub late: usize,
-    /// Writes in a row that landed at the new one, at the end.
+    /// The last consecutive writes that were stored at the new one.
     pub row: usize,
 }
 
-/// The result of waiting for a flip.
+/// The result of waiting for a change of the storage version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settled {
     /// Each API server, in order.
-    pub servers: Vec<Landed>,
-    /// Requests and reviews under way that were waited for.
+    pub servers: Vec<StoredWrites>,
+    /// The number of requests and reviews that were waited for.
     pub drained: usize,
-    /// Whether some did not end in time.
+    /// True if some did not end in time.
     pub stuck: bool,
     /// Its duration.
     pub took: Duration,
 }
 
 impl Settled {
-    /// Returns whether all writes are stored at the new version from now on.
+    /// Returns true if all writes are stored at the new version from now on.
     pub fn is_settled(&self) -> bool {
         !self.stuck && !self.servers.is_empty() && self.servers.iter().all(|server| server.row >= ENOUGH)
     }
 }
 
-/// The API servers at which a flip is watched.
+/// The API servers and the object for observing a change.
 pub struct Watched<'a> {
     /// Every API server.
     pub apis: &'a [Api],
-    /// Where the store is looked into.
+    /// The source of storage versions.
     pub store: Store<'a>,
     /// The kind, of any version.
     pub kind: &'a Resource,
     /// An object to write, at its own version.
     pub object: &'a Value,
-    /// The proxy, which knows of reviews under way.
+    /// The proxy, which knows pending reviews.
     pub proxy: Option<&'a ConversionProxy>,
 }
 
-/// The means of knowing which version an object is stored at.
+/// The source of an object's storage version.
 #[derive(Clone, Copy)]
 pub enum Store<'a> {
-    /// From etcd, which is ours.
+    /// Our own etcd.
     Etcd(&'a Local),
-    /// By what the proxy is asked when the object is read at this version.
+    /// Reviews that the proxy receives when the object is read at this version.
     Asked(&'a str),
 }
 
@@ -83,17 +84,17 @@ impl<'a> Store<'a> {
     }
 }
 
-/// Waits until a flip has taken effect. `begun` are requests of ours that began before it; whoever else wrote through the
-/// proxy is known to it.
-pub async fn settle(watched: &Watched<'_>, wanted: &str, begun: Vec<Flight>) -> Result<Settled, ClusterError> {
+/// Waits until a change of the storage version has taken effect. `begun` are our own requests that started before it;
+/// the proxy knows writes by others.
+pub async fn settle(watched: &Watched<'_>, wanted: &str, begun: Vec<PendingRequest>) -> Result<Settled, ClusterError> {
     let started = Instant::now();
     let reviews = watched.proxy.map(ConversionProxy::pending).unwrap_or_default();
     let mut settled = Settled { drained: begun.len().max(reviews.len()), ..Settled::default() };
-    // First the servers: what begins while one of them is late is late, too.
+    // First the servers: requests that start while one of them is late are late, too.
     settled.servers = landed(watched, wanted, started + retry::TIMEOUT).await?;
     for flight in begun {
         let left = (started + retry::TIMEOUT).saturating_duration_since(Instant::now());
-        // Whatever it was answered: it is over.
+        // The response does not matter, only its end.
         settled.stuck |= tokio::time::timeout(left, flight).await.is_err();
     }
     while watched.proxy.is_some_and(|proxy| proxy.pending().iter().any(|review| reviews.contains(review))) {
@@ -104,32 +105,32 @@ pub async fn settle(watched: &Watched<'_>, wanted: &str, begun: Vec<Flight>) -> 
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     if settled.drained > 0 {
-        // A review is answered a moment before its write is stored; writes that come after it say that the moment is over.
+        // A review is answered a moment before its write is stored; later writes show that the moment is over.
         let again = landed(watched, wanted, started + retry::TIMEOUT * 2).await?;
         for (server, again) in settled.servers.iter_mut().zip(again) {
-            *server = Landed { late: server.late + again.late, row: again.row };
+            *server = StoredWrites { late: server.late + again.late, row: again.row };
         }
     }
     settled.took = started.elapsed();
     Ok(settled)
 }
 
-/// Writes through every server at once until several writes in a row land at the new version.
-async fn landed(watched: &Watched<'_>, wanted: &str, end: Instant) -> Result<Vec<Landed>, ClusterError> {
+/// Writes through every server at once until several consecutive writes are stored at the new version.
+async fn landed(watched: &Watched<'_>, wanted: &str, end: Instant) -> Result<Vec<StoredWrites>, ClusterError> {
     let servers = watched.apis.iter().zip(0..).map(|(api, server)| landed_at(watched, api, server, wanted, end));
     futures::future::join_all(servers).await.into_iter().collect()
 }
 
-/// The same through one server.
+/// Does the same through one server.
 async fn landed_at(
     watched: &Watched<'_>,
     api: &Api,
     server: usize,
     wanted: &str,
     end: Instant,
-) -> Result<Landed, ClusterError> {
+) -> Result<StoredWrites, ClusterError> {
     let kind = watched.kind.at(&version_of(watched.object));
-    let (mut landed, mut number) = (Landed::default(), 0);
+    let (mut landed, mut number) = (StoredWrites::default(), 0);
     while landed.row < ENOUGH && Instant::now() < end {
         number += 1;
         let name = format!("probe-{server}-{number}");
@@ -153,7 +154,7 @@ async fn landed_at(
     Ok(landed)
 }
 
-/// The version that an object is stored at.
+/// The storage version of an object.
 async fn stored_at(watched: &Watched<'_>, api: &Api, object: &Value) -> Result<String, ClusterError> {
     match (watched.store, watched.proxy) {
         (Store::Etcd(local), _) => {
@@ -173,7 +174,7 @@ pub(crate) fn version_of(object: &Value) -> String {
     object["apiVersion"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// The version that an object is stored at, by what the proxy is asked when it is read.
+/// The storage version of an object, from the reviews that the proxy receives when it is read.
 pub(crate) async fn stored_version_by_proxy(
     api: &Api,
     proxy: &ConversionProxy,

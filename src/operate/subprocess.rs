@@ -1,4 +1,4 @@
-//! Commands of others that run beside a server: each has a deadline, and what it started ends with it.
+//! Runs a user-supplied command with a timeout. Everything that it started ends with it.
 
 use std::collections::BTreeSet;
 use std::process::ExitStatus;
@@ -14,14 +14,14 @@ const NO_SUCH_COMMAND: i32 = 127;
 
 /// The outcome of a command.
 pub(crate) struct Ended {
-    /// How it ended; `None` where it was ended after its time.
+    /// Its exit status; `None` at the timeout.
     pub(crate) status: Option<ExitStatus>,
-    /// The last that it said, on either stream.
+    /// The end of its output, of both streams.
     pub(crate) said: String,
 }
 
-/// Runs a command and waits for its end, but not for ever. So many characters of what it said are kept, without secrets:
-/// one that is cut in two would not be known later.
+/// Runs a command and waits for its end, up to a timeout. Keeps this many characters of its output, redacted first: a
+/// secret that is cut in two would not be recognised later.
 pub(crate) async fn run(
     spec: Spec,
     timeout: Duration,
@@ -41,7 +41,7 @@ pub(crate) async fn run(
     let said = last(&redact_text(&String::from_utf8_lossy(&output), secrets), kept);
     let status = match end {
         End::Exited(status) => Some(status),
-        // What is merged is never too much: only its end is kept.
+        // Merged output is never too much: only its end is kept.
         End::TimedOut | End::TooMuchOutput => None,
     };
     if status.and_then(|status| status.code()) == Some(NO_SUCH_COMMAND) {
@@ -72,13 +72,13 @@ mod tests {
         runtime.block_on(run(Spec::new("sh").args(["-c", script]), timeout, 20, &secrets))
     }
 
-    /// A zombie has ended, whether or not somebody has noticed.
+    /// A zombie has ended, even if its parent has not noticed.
     fn is_alive(id: &str) -> bool {
         let state = std::process::Command::new("ps").args(["-o", "stat=", "-p", id]).output().unwrap().stdout;
         !state.is_empty() && !state.starts_with(b"Z")
     }
 
-    fn dies(id: &str) -> bool {
+    fn ends_soon(id: &str) -> bool {
         let end = Instant::now() + Duration::from_secs(20);
         while is_alive(id) && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(20));
@@ -87,36 +87,36 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_and_the_status_are_kept() {
+    fn the_end_of_the_output_and_the_status_are_kept() {
         let ended = ended("echo it was long before; echo the end >&2; exit 3", Duration::from_secs(60)).unwrap();
         assert_eq!(ended.status.and_then(|status| status.code()), Some(3));
         assert_eq!(ended.said, "s long before\nthe end".chars().skip(1).collect::<String>());
     }
 
     #[test]
-    fn a_secret_is_hidden_before_the_text_is_cut() {
+    fn a_secret_is_redacted_before_the_text_is_cut() {
         let ended = ended("echo canary-7 0123456789012345", Duration::from_secs(60)).unwrap();
         assert_eq!(ended.said, "••• 0123456789012345");
     }
 
     #[test]
-    fn after_its_time_a_command_ends_with_its_children() {
+    fn a_command_that_times_out_ends_with_its_children() {
         let began = Instant::now();
         let ended = ended("sleep 300 & echo $!; wait", Duration::from_millis(1500)).unwrap();
         assert!(ended.status.is_none());
         assert!(began.elapsed() < Duration::from_secs(60));
-        assert!(dies(&ended.said), "{} is alive", ended.said);
+        assert!(ends_soon(&ended.said), "{} is alive", ended.said);
     }
 
     #[test]
-    fn what_a_command_leaves_behind_ends_with_it() {
+    fn processes_of_a_command_end_with_it() {
         let ended = ended("sleep 300 & echo $!", Duration::from_secs(60)).unwrap();
         assert!(ended.status.is_some_and(|status| status.success()));
-        assert!(dies(&ended.said), "{} is alive", ended.said);
+        assert!(ends_soon(&ended.said), "{} is alive", ended.said);
     }
 
     #[test]
-    fn a_command_that_is_not_there_is_an_error() {
+    fn a_missing_command_is_an_error() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let none = BTreeSet::new();
         let asked = run(Spec::new("crdproof-no-such-command"), Duration::from_secs(60), 200, &none);

@@ -1,4 +1,4 @@
-//! A conformance report: what an implementation may claim, in the shape that Gateway API made known.
+//! Conformance reports: the claims of an implementation, in the format that Gateway API established.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use super::{Outcome, Report};
 use crate::checks::{self, Check, Severity};
 use crate::subject::{API_VERSION, Implementation};
 
-/// The parts of a conformance report beside the verdicts.
+/// The parts of a conformance report besides the verdicts.
 #[derive(Debug, Clone, Copy)]
 pub struct Conduct<'a> {
     /// The party that claims conformance.
@@ -19,13 +19,13 @@ pub struct Conduct<'a> {
     pub minimum: Option<&'a str>,
     /// The day of the run.
     pub day: Date,
-    /// The command that does the run again.
+    /// The command that repeats the run.
     pub command: &'a str,
-    /// The number of objects that were generated for every version.
+    /// The number of generated objects of every version.
     pub objects: usize,
 }
 
-/// A profile and the family of checks that it is made of.
+/// A profile and its family of checks.
 const PROFILES: [(&str, &str); 2] = [("CONVERSION", "converter"), ("WIRE", "webhook")];
 
 /// Writes the report as YAML. Its last line is a digest of all lines before it.
@@ -49,7 +49,8 @@ pub fn conformance(report: &Report, conduct: &Conduct<'_>) -> String {
     text + &format!("digest: \"sha256:{digest}\"\n")
 }
 
-/// Core is what loses data, ownership or availability where it is failed. The registry says, whatever a suite says.
+/// Returns true for core checks: failing one loses data, ownership or availability. The registry decides, not the
+/// suite.
 fn is_core(check: &Check) -> bool {
     check.severity == Severity::Error
 }
@@ -92,7 +93,7 @@ struct Level {
 }
 
 impl Level {
-    /// Every check of the level on every CRD that converts something. What the run left out is skipped.
+    /// Every check of the level on every CRD that converts something. Checks that the run left out are skipped.
     fn of(report: &Report, belongs: impl Fn(&Check) -> bool) -> Self {
         let mut level = Self::default();
         let converting = report.crds.iter().filter(|crd| crd.versions.len() > 1);
@@ -105,7 +106,7 @@ impl Level {
                     report.skipped.iter().find(|skipped| skipped.check == check.id && skipped.crd == crd.name);
                 match result.map(|result| (result.outcome, result.reason.as_deref().unwrap_or_default())) {
                     Some((Outcome::Passed, _)) => level.passed += 1,
-                    // A waiver accepts a finding; it does not make the test pass.
+                    // A waiver accepts a finding, but does not make the test pass.
                     Some((Outcome::Failed, _)) => drop(level.failed.insert(case())),
                     Some((Outcome::Inconclusive | Outcome::KnownServerIssue, reason)) => {
                         level.inconclusive.insert(because(reason));
@@ -164,7 +165,7 @@ impl Level {
     }
 }
 
-/// A text as YAML reads it in any place: JSON strings are.
+/// A string that YAML reads anywhere, written as JSON.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! What a search for counterexamples did.
+//! Counts of a search for counterexamples.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,17 +13,17 @@ pub struct Conversions {
     pub crd: String,
     /// Every ordered pair of versions that was tried.
     pub pairs: Vec<PairInfo>,
-    /// What converted objects reached, by version.
+    /// The leaves of converted objects, by version.
     pub reach: Vec<Reach>,
-    /// How long answers took, by the number of objects in a review; empty where nothing was sent.
+    /// Response times, by the number of objects in a review; empty if nothing was sent.
     pub timings: Vec<Timing>,
-    /// Objects that were planned and not tried, because time was over or the run was interrupted.
+    /// Objects that were planned and not tried, because the time was over or the run was interrupted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub untried: usize,
-    /// Findings whose object was not made as small as possible, because time was over.
+    /// Findings whose object was not fully shrunk, because the time was over.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub larger: usize,
-    /// How many other versions each object was converted to, where there are more.
+    /// The number of other versions that each object was converted to, if there are more.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sampled: usize,
 }
@@ -43,7 +43,7 @@ pub struct PairInfo {
     pub to: String,
     /// The number of objects that were tried.
     pub objects: usize,
-    /// How many valid ones were not converted.
+    /// The number of valid ones that were not converted.
     pub refused: usize,
 }
 
@@ -54,25 +54,25 @@ impl PairInfo {
     }
 }
 
-/// The leaves of a version that were seen after conversion, set to something else than their default.
+/// The leaves of a version that converted objects set to something else than their default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Reach {
     /// The version.
     pub version: String,
-    /// How many leaves its schema has.
+    /// The number of leaves of its schema.
     pub leaves: usize,
-    /// How many of them were seen.
+    /// The number of leaves that were set.
     pub seen: usize,
-    /// Those that never were; no more than the first of them.
+    /// The leaves that were never set; only the first ones.
     pub never: Vec<String>,
 }
 
-/// More leaves that were never seen are only counted.
+/// Maximum number of unset leaves that are listed; others are only counted.
 const MOST: usize = 50;
 
 impl Reach {
-    /// Returns what was collected over converted objects of a version.
+    /// Returns the coverage of converted objects of a version.
     pub fn new(version: &str, coverage: &Coverage) -> Self {
         Self {
             version: version.to_owned(),
@@ -83,24 +83,24 @@ impl Reach {
     }
 }
 
-/// The durations of reviews with so many objects, in microseconds.
+/// The durations of reviews with this number of objects, in microseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Timing {
     /// Objects in a review.
     pub objects: usize,
-    /// Reviews that were answered.
+    /// Reviews with a response.
     pub reviews: usize,
-    /// Half of them took no longer.
+    /// The median.
     pub p50: u64,
-    /// Nine out of ten took no longer.
+    /// The 90th percentile.
     pub p90: u64,
-    /// All but one in a hundred took no longer.
+    /// The 99th percentile.
     pub p99: u64,
 }
 
 impl Timing {
-    /// Sums up measured times.
+    /// Summarises measured times.
     pub fn new(objects: usize, mut micros: Vec<u64>) -> Self {
         micros.sort_unstable();
         let at = |percent: usize| {

@@ -1,4 +1,4 @@
-//! What was converted, in words and tables that several writers use.
+//! Conversions as text and tables, for several writers.
 
 use serde::Serialize;
 
@@ -6,8 +6,8 @@ use super::coverage::Covered;
 use super::sections::plural;
 use super::{Conversions, PairInfo, Reach, Timing};
 
-/// So many leaves that were never seen are named; the rest is counted.
-const NAMED: usize = 6;
+/// Maximum number of unset leaves that are named; others are counted.
+const MAX_NAMED: usize = 6;
 
 /// The conversions of one CRD, as a table and as lines.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -15,15 +15,15 @@ pub(super) struct Converted {
     pub(super) crd: String,
     /// The versions, as columns.
     pub(super) versions: Vec<String>,
-    /// A row for each version: objects of it, by the version that they were converted to.
+    /// A row for each version: its objects, by the version that they were converted to.
     pub(super) rows: Vec<Row>,
-    /// What there was no time for, and what converted objects never reached.
+    /// Conversions that were not tried, and leaves that converted objects never set.
     pub(super) never: Vec<String>,
-    /// How long answers took.
+    /// Response times.
     pub(super) timings: Vec<Took>,
-    /// What converted objects reached, by version.
+    /// The leaves of converted objects, by version.
     pub(super) coverage: Vec<Covered>,
-    /// Whether there is something to look at.
+    /// True if something needs attention.
     pub(super) odd: bool,
 }
 
@@ -76,7 +76,7 @@ fn took(timings: &[Timing]) -> Vec<Took> {
 
 impl Took {
     fn of(timing: &Timing, longest: u64) -> Self {
-        // By powers of two: a slow answer must not hide how the others differ.
+        // On a logarithmic scale: a slow response must not hide the differences of others.
         let bits = |micros: u64| u64::from((micros + 1).ilog2()) + 1;
         let bar = |micros: u64| bits(micros) * 100 / bits(longest);
         Self {
@@ -89,30 +89,30 @@ impl Took {
         }
     }
 
-    /// Such as `1 object: p50 1.2 ms, p90 2.0 ms, p99 4.1 ms`.
+    /// A line such as `1 object: p50 1.2 ms, p90 2.0 ms, p99 4.1 ms`.
     pub(super) fn line(&self) -> String {
         format!("{}: p50 {}, p90 {}, p99 {}", self.objects, self.p50, self.p90, self.p99)
     }
 }
 
-/// Returns whether there is something to tell: something was refused, never reached, or timed.
+/// Returns true if something was refused, never set, or timed.
 pub(super) fn has_content(conversions: &Conversions) -> bool {
     has_gaps(conversions) || !conversions.timings.is_empty()
 }
 
-/// Returns whether something was refused, never reached, or not tried.
+/// Returns true if something was refused, never set, or not tried.
 fn has_gaps(conversions: &Conversions) -> bool {
     cut(conversions).next().is_some()
         || conversions.pairs.iter().any(|pair| pair.refused > 0)
         || conversions.reach.iter().any(|reach| never(reach).is_some())
 }
 
-/// Returns how many conversions were tried, over all pairs of versions.
+/// Returns the number of conversions that were tried, over all pairs of versions.
 pub(super) fn tried(conversions: &Conversions) -> usize {
     conversions.pairs.iter().map(|pair| pair.objects).sum()
 }
 
-/// Such as `v1→v2 20, v2→v1 21 (3 refused)`.
+/// A line such as `v1→v2 20, v2→v1 21 (3 refused)`.
 pub(super) fn pairs(conversions: &Conversions) -> String {
     let pairs = conversions.pairs.iter().map(|pair| format!("{}→{} {}", pair.from, pair.to, count(pair)));
     pairs.collect::<Vec<_>>().join(", ")
@@ -125,13 +125,13 @@ fn count(pair: &PairInfo) -> String {
     }
 }
 
-/// The leaves that converted objects of a version never had, but for their defaults.
+/// The leaves that converted objects of a version never set, except to their defaults.
 fn never(reach: &Reach) -> Option<String> {
     let missing = reach.leaves.saturating_sub(reach.seen);
     if missing == 0 || reach.never.is_empty() {
         return None;
     }
-    let named: Vec<&str> = reach.never.iter().take(NAMED).map(String::as_str).collect();
+    let named: Vec<&str> = reach.never.iter().take(MAX_NAMED).map(String::as_str).collect();
     let more = match missing.saturating_sub(named.len()) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -139,7 +139,7 @@ fn never(reach: &Reach) -> Option<String> {
     Some(format!("converted objects of {} never had, beyond defaults: {}{more}", reach.version, named.join(", ")))
 }
 
-/// Returns what there was no time for.
+/// Returns the conversions that were not tried for lack of time.
 fn cut(conversions: &Conversions) -> impl Iterator<Item = String> {
     let untried = (conversions.untried > 0).then(|| {
         format!("not tried: {}; the search ended early (--time sets its limit)", plural(conversions.untried, "object"))
@@ -156,7 +156,7 @@ fn cut(conversions: &Conversions) -> impl Iterator<Item = String> {
     untried.into_iter().chain(larger).chain(sampled)
 }
 
-/// Microseconds for people.
+/// Microseconds in a readable unit.
 fn time(micros: u64) -> String {
     match micros {
         ..1_000 => format!("{micros} µs"),

@@ -1,4 +1,4 @@
-//! What converted objects reached of a version, as a tree of the fields that they never had.
+//! Coverage of a version, as a tree of the fields that converted objects never set.
 
 use serde::Serialize;
 
@@ -11,18 +11,18 @@ pub(super) struct Covered {
     seen: usize,
     leaves: usize,
     percent: usize,
-    /// The fields that were never seen, with those above them.
+    /// The fields that were never set, with their parents.
     tree: Vec<Node>,
-    /// Fields that were never seen and are not listed.
+    /// The number of unset fields that are not listed.
     more: usize,
 }
 
-/// One field, below those before it that are less deep.
+/// One field, below the preceding ones that are less deep.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Node {
     depth: usize,
     name: String,
-    /// Whether it is one that was never seen, and not only above one.
+    /// True if it was never set itself, and is not only a parent.
     is_leaf: bool,
 }
 

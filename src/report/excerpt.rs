@@ -1,4 +1,4 @@
-//! One finding with its source excerpts, as a compiler would show it.
+//! One finding with its source excerpts, in the style of a compiler.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
@@ -8,7 +8,7 @@ use super::{Finding, Location, Style};
 use crate::checks::Severity;
 
 /// The number of lines of evidence that are shown by default.
-const EVIDENCE: usize = 24;
+const MAX_EVIDENCE_LINES: usize = 24;
 
 /// Renders findings in one style.
 pub(super) struct Excerpts {
@@ -22,7 +22,7 @@ impl Excerpts {
         Self { renderer: renderer.term_width(style.width), style }
     }
 
-    /// A finding; with the reason for the check where it has not been told yet.
+    /// A finding; with the reason for the check if it was not shown yet.
     pub(super) fn finding(&self, finding: &Finding, why: Option<&str>) -> String {
         let level = match finding.severity {
             Severity::Error => Level::ERROR,
@@ -45,7 +45,7 @@ impl Excerpts {
         without_bare_marks(&self.renderer.render(&[group]))
     }
 
-    /// Prose is wrapped; evidence and commands keep their own lines.
+    /// Wraps prose; evidence and commands keep their lines.
     fn fit(&self, name: &str, text: &str) -> String {
         match name {
             "evidence" if !self.style.verbose => cut(text),
@@ -57,10 +57,10 @@ impl Excerpts {
 
 fn cut(evidence: &str) -> String {
     let mut lines: Vec<&str> = evidence.trim_end().lines().collect();
-    let more = lines.len().saturating_sub(EVIDENCE);
+    let more = lines.len().saturating_sub(MAX_EVIDENCE_LINES);
     let rest = format!("… {more} more lines (--verbose shows all)");
     if more > 1 {
-        lines.truncate(EVIDENCE);
+        lines.truncate(MAX_EVIDENCE_LINES);
         lines.push(&rest);
     }
     lines.join("\n")
@@ -88,7 +88,7 @@ fn also(finding: &Finding) -> Option<String> {
     (!checks.is_empty()).then(|| checks.join(", "))
 }
 
-/// Adds the excerpt of a place. The renderer counts columns in the excerpt, which is not the whole of a long line.
+/// Adds the excerpt of a location. The renderer counts columns in the excerpt, which may be a part of a long line.
 fn show<'a>(group: Group<'a>, location: &'a Location, kind: AnnotationKind, label: Option<String>) -> Group<'a> {
     let excerpt = &location.excerpt;
     let (line, column) = (location.line as usize, location.column as usize);
@@ -103,7 +103,7 @@ fn show<'a>(group: Group<'a>, location: &'a Location, kind: AnnotationKind, labe
     group.element(Origin::path(location.file.as_str()).line(line).char_column(column)).element(snippet)
 }
 
-/// Drops lines with nothing but `:::`, by which the renderer begins an excerpt whose place stands above it.
+/// Drops lines with only `:::`, by which the renderer begins an excerpt whose location was already shown.
 fn without_bare_marks(text: &str) -> String {
     let is_bare = |line: &&str| {
         let mut parts = line.split('\u{1b}');
@@ -123,7 +123,7 @@ mod tests {
     fn long_evidence_is_cut() {
         assert_eq!(cut("a\nb\n"), "a\nb");
         let long = cut(&"line\n".repeat(30));
-        assert_eq!(long.lines().count(), EVIDENCE + 1);
+        assert_eq!(long.lines().count(), MAX_EVIDENCE_LINES + 1);
         assert!(long.ends_with("… 6 more lines (--verbose shows all)"));
     }
 

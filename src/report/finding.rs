@@ -9,7 +9,7 @@ use super::{Location, Related};
 use crate::checks::{Severity, cause_rank};
 use crdproof_schema::document::Place;
 
-/// One guarantee failed in one place.
+/// One failed guarantee in one place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Finding {
@@ -17,7 +17,7 @@ pub struct Finding {
     pub check: String,
     /// The severity.
     pub severity: Severity,
-    /// The CRD; the first one, where a change concerns several.
+    /// The CRD; the first one if a change concerns several.
     pub crd: String,
     /// The CRD version concerned.
     pub version: Option<String>,
@@ -29,16 +29,16 @@ pub struct Finding {
     pub evidence: Option<String>,
     /// The remedy.
     pub help: String,
-    /// Where.
+    /// The location.
     pub location: Option<Location>,
-    /// Other places that explain it.
+    /// Other locations that explain it.
     pub related: Vec<Related>,
-    /// Stable name of this finding; it does not change when lines move.
+    /// Stable identifier of this finding; it does not change when lines move.
     pub fingerprint: String,
-    /// The kind of change, such as "field removed", where two states are compared; `fields` lists where it was made.
+    /// The kind of change, such as "field removed", if two states are compared; `fields` lists the places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
-    /// All fields that it concerns, where it can concern several.
+    /// All fields that it concerns, if it can concern several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
     /// Other checks that fail for the same reason.
@@ -54,21 +54,21 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Field {
-    /// The CRD, where the finding can concern several.
+    /// The CRD, if the finding can concern several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crd: Option<String>,
-    /// The version, where the finding can concern several.
+    /// The version, if the finding can concern several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The field, such as `.spec.password`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What happens to it.
+    /// The message about this field.
     pub message: String,
-    /// Where, in the new state.
+    /// The location, in the new state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// Stable name of this field of the finding.
+    /// Stable identifier of this field of the finding.
     pub fingerprint: String,
 }
 
@@ -78,9 +78,9 @@ pub struct Field {
 pub struct Consequence {
     /// The check.
     pub check: String,
-    /// Its findings.
+    /// Its message.
     pub message: String,
-    /// Stable name of what it found.
+    /// Stable identifier of its finding.
     pub fingerprint: String,
 }
 
@@ -91,22 +91,22 @@ impl Finding {
         fields.chain([self.crd.as_str()]).collect()
     }
 
-    /// Returns whether a fingerprint names this finding, one of its fields or one of its consequences.
+    /// Returns true if a fingerprint names this finding, one of its fields or one of its consequences.
     pub fn is_named(&self, fingerprint: &str) -> bool {
         let fields = self.fields.iter().map(|field| &field.fingerprint);
         let consequences = self.consequences.iter().map(|consequence| &consequence.fingerprint);
         self.fingerprint == fingerprint || fields.chain(consequences).any(|own| own == fingerprint)
     }
 
-    /// Returns the fingerprint of the counterexample that shows this finding, among those that there are: its own, else that
-    /// of a consequence.
+    /// Returns the fingerprint of the counterexample that shows this finding, among the given ones: its own, otherwise
+    /// that of a consequence.
     pub(crate) fn shown_by(&self, counterexamples: &[String]) -> Option<&str> {
         let own = std::iter::once(&self.fingerprint).chain(self.consequences.iter().map(|one| &one.fingerprint));
         own.map(String::as_str).find(|own| counterexamples.iter().any(|shown| shown == own))
     }
 
-    /// The order of findings in a report: by CRD, the worst first, causes before the rest, then by place and check. The
-    /// fingerprint comes last, so that no two orders are possible.
+    /// The order of findings in a report: by CRD, the worst first, causes before others, then by location and check.
+    /// The fingerprint comes last, so that the order is unique.
     pub fn order(&self) -> impl Ord + use<> {
         let place = self.location.as_ref().map(|location| (location.file.clone(), location.line, location.column));
         (

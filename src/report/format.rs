@@ -12,13 +12,13 @@ use crdproof_schema::names;
 pub enum Format {
     /// For people, with source excerpts.
     Terminal,
-    /// The report as it is; it can be read back, merged and rendered again.
+    /// The report itself; it can be read back, merged and rendered again.
     Json,
     /// For CI systems that show test results.
     Junit,
     /// For code scanning.
     Sarif,
-    /// One page that needs nothing else.
+    /// One self-contained page.
     Html,
     /// For a comment on a pull request.
     Markdown,
@@ -26,13 +26,13 @@ pub enum Format {
     Github,
 }
 
-/// A name that no format has.
+/// An error for an unknown name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no report format is called {name:?}")]
 pub struct FormatError {
-    /// The name that was given.
+    /// The given name.
     pub name: String,
-    /// The format that was probably meant, or all there are.
+    /// The format that was probably meant, or all formats.
     pub help: String,
 }
 
@@ -41,7 +41,7 @@ impl Format {
     pub const ALL: [Self; 7] =
         [Self::Terminal, Self::Json, Self::Junit, Self::Sarif, Self::Html, Self::Markdown, Self::Github];
 
-    /// The name by which it is asked for.
+    /// The name of the format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Terminal => "terminal",
@@ -74,7 +74,7 @@ impl FromStr for Format {
     }
 }
 
-/// Writes a report in a format. Terminal output has no colour here; `terminal` takes a style.
+/// Writes a report in a format. Terminal output has no colour here; `terminal` accepts a style.
 ///
 /// ```
 /// use crdproof::report::{Format, Report, render};
@@ -86,7 +86,7 @@ impl FromStr for Format {
 pub fn render(report: &Report, format: Format) -> String {
     let shown = || visible_report(report);
     match format {
-        // It makes texts visible itself, since it is called by itself.
+        // It escapes texts itself, because it is also called directly.
         Format::Terminal => terminal(report, Style::PLAIN),
         // Data, from which the others are rendered.
         Format::Json => json(report),
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_leads_back_to_its_format() {
+    fn every_name_parses_to_its_format() {
         for format in Format::ALL {
             assert_eq!(format.as_str().parse(), Ok(format));
         }

@@ -1,7 +1,7 @@
 //! GitHub workflow commands: one line per finding, which becomes an annotation on the change.
 //!
-//! GitHub shows ten annotations of each level per step, and drops the others without a word. So nine are written of
-//! each level that has more than ten, and the tenth says how many more there are.
+//! GitHub shows ten annotations of each level per step, and silently drops others. So of each level with more than ten,
+//! nine are written, and the tenth counts the rest.
 
 use std::fmt::Write as _;
 
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_runner_would_read_as_syntax_is_escaped() {
+    fn syntax_of_the_runner_is_escaped() {
         assert_eq!(message("100%\r\na::b"), "100%25%0D%0Aa::b");
         assert_eq!(property("a:b,c%"), "a%3Ab%2Cc%25");
         assert_eq!(path(r".\config\crd.yaml"), "config/crd.yaml");

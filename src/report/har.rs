@@ -15,12 +15,12 @@ use crdproof_schema::structural::{Schema, Secrets, redact_text};
 pub struct Wire<'a> {
     /// The CRD.
     pub crd: &'a Crd,
-    /// Requests and answers, in order.
+    /// Requests and responses, in order.
     pub exchanges: &'a [Exchange],
 }
 
-/// Writes an archive. Exchanges do not say when they began, so each begins when those before it took their time. Bodies
-/// are redacted unless secrets may be shown; then those that are not JSON are shown, too.
+/// Writes an archive. Exchanges have no start time, so each starts when those before it have ended. Bodies are redacted
+/// unless secrets may be shown; only then bodies that are not JSON are shown, too.
 pub fn har(wires: &[Wire<'_>], url: &str, started: Timestamp, show_secrets: bool) -> String {
     let mut now = started;
     let mut entries = Vec::new();
@@ -40,14 +40,14 @@ pub fn har(wires: &[Wire<'_>], url: &str, started: Timestamp, show_secrets: bool
 /// The redaction of bodies.
 struct Bodies<'a> {
     crd: &'a Crd,
-    /// What is redacted; nothing where secrets may be shown.
+    /// The secrets to redact; `None` if secrets may be shown.
     hidden: Option<Hidden>,
 }
 
 /// The secrets in the exchanges about a CRD.
 struct Hidden {
     secrets: Secrets,
-    /// Secrets that were sent; an endpoint may repeat them in its own words.
+    /// Secrets that were sent; an endpoint may repeat them in messages.
     values: BTreeSet<String>,
 }
 
@@ -69,7 +69,7 @@ fn schema<'c>(crd: &'c Crd, version: Option<&str>) -> Option<&'c Schema> {
 }
 
 impl Bodies<'_> {
-    /// A body as it may be shown, and a word where it is not.
+    /// A redacted body, and a comment if it is left out.
     fn text(&self, body: &str) -> (String, &'static str) {
         let Some(Hidden { secrets, values }) = &self.hidden else { return (body.to_owned(), "") };
         match redacted_review(body, &|version, object| secrets.redact(schema(self.crd, version), object)) {
@@ -101,7 +101,7 @@ fn response(bodies: &Bodies<'_>, exchange: &Exchange) -> Value {
             "content": content, "redirectURL": "", "headersSize": -1, "bodySize": size, "comment": comment})
     };
     match &exchange.outcome {
-        // As browsers write a request that nobody answered.
+        // Like a request without a response in browsers.
         Outcome::Met(_) => response(0, json!([]), json!({"size": 0, "mimeType": "x-unknown"}), -1, "a handshake"),
         Outcome::Failed(why) => response(0, json!([]), json!({"size": 0, "mimeType": "x-unknown"}), -1, why),
         Outcome::Answered { status, content_type, body } => {
@@ -114,7 +114,7 @@ fn response(bodies: &Bodies<'_>, exchange: &Exchange) -> Value {
     }
 }
 
-/// Returns what a request was to find out, in words.
+/// Returns the purpose of a request as text.
 fn purpose_text(ask: &Purpose) -> String {
     match ask {
         Purpose::Repeated => "one conversion many times".into(),

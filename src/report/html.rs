@@ -1,6 +1,6 @@
-//! One HTML page that needs nothing else: no network, no second file, and no script to be read.
+//! One self-contained HTML page: no network, no second file, readable without a script.
 //!
-//! The template escapes everything it is given; this module only decides what to show.
+//! The template escapes all its input; this module only decides what to show.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ struct Page<'a> {
     matrix: Matrix,
     releases: Option<Releases>,
     groups: Vec<Group>,
-    /// The checks that failed, each once: why they matter.
+    /// The checks that failed, each once, with the reason why they matter.
     failed: Vec<&'a CheckInfo>,
     conversions: Vec<Converted>,
     reasons: Vec<Reason>,
@@ -84,7 +84,7 @@ impl<'a> Page<'a> {
     fn fill(&self) -> String {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        // The name decides about escaping.
+        // The name of the template turns escaping on.
         environment
             .render_named_str("report.html", TEMPLATE, Serde(self))
             .expect("the template is part of the program and fits its data")
@@ -128,7 +128,7 @@ struct Card {
     evidence: Option<String>,
     /// The object before and after.
     objects: Option<SideBySide>,
-    /// The fields that it concerns, where there are several.
+    /// The fields that it concerns, if there are several.
     fields: Vec<String>,
     /// Other checks that fail for the same reason.
     consequences: Vec<(String, String)>,
@@ -190,13 +190,13 @@ impl<'a> ScenarioView<'a> {
     }
 }
 
-/// Returns what to add to the subject file to accept a finding.
+/// Returns the lines for the subject file that accept a finding.
 fn waiver(finding: &Finding) -> String {
     let mut lines = vec![format!("- check: {}", finding.check)];
     if !finding.crd.is_empty() {
         lines.push(format!("  crd: {}", finding.crd));
     }
-    // Hexadecimal digits alone would be read as a number.
+    // Hexadecimal digits alone could be read as a number.
     lines.push(format!("  fingerprint: {:?}", finding.fingerprint));
     lines.push("  reason: \"\"".to_owned());
     lines.push("  owner: \"\"".to_owned());
@@ -204,7 +204,7 @@ fn waiver(finding: &Finding) -> String {
     lines.join("\n")
 }
 
-/// An excerpt with its place.
+/// An excerpt with its location.
 #[derive(Serialize)]
 struct Figure {
     place: String,
@@ -212,7 +212,7 @@ struct Figure {
     lines: Vec<Line>,
 }
 
-/// A line of an excerpt, cut at the marked range.
+/// A line of an excerpt, split at the marked range.
 #[derive(Debug, PartialEq, Serialize)]
 struct Line {
     number: u32,
@@ -251,10 +251,10 @@ fn failed(report: &Report) -> Vec<&CheckInfo> {
     report.checks.iter().filter(|check| named.contains(check.id.as_str())).collect()
 }
 
-/// So many CRDs are named for a reason and a check; the rest is counted.
-const NAMED: usize = 10;
+/// Maximum number of CRDs that are named for a reason and a check; others are counted.
+const MAX_NAMED: usize = 10;
 
-/// Cases without a verdict on the subject, by reason.
+/// Check results without a verdict on the subject, by reason.
 #[derive(Serialize)]
 struct Reason {
     state: &'static str,
@@ -290,15 +290,15 @@ fn reasons(report: &Report) -> Vec<Reason> {
         .collect()
 }
 
-/// Returns a line for each check, with the CRDs that it was to be judged on.
+/// Returns a line for each check, with the CRDs that it was planned for.
 fn by_check(cases: Vec<(&String, String)>) -> Vec<String> {
     let mut checks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (check, on) in cases {
         checks.entry(check).or_default().push(on);
     }
     let line = |(check, mut on): (&str, Vec<String>)| {
-        let more = on.len().saturating_sub(NAMED);
-        on.truncate(NAMED);
+        let more = on.len().saturating_sub(MAX_NAMED);
+        on.truncate(MAX_NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         format!("{check} on {}{more}", on.join(", "))
     };

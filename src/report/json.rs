@@ -14,13 +14,13 @@ pub enum ReadError {
     /// Another kind of document.
     #[error("this is a {kind:?}, not a Report")]
     Kind {
-        /// What it says of itself.
+        /// Its `kind`.
         kind: String,
     },
     /// A report of another generation.
     #[error("this report has apiVersion {found:?}; this crdproof reads {API_VERSION:?}")]
     ApiVersion {
-        /// What it says of itself.
+        /// Its `apiVersion`.
         found: String,
     },
     /// Says that it is a report, but is not made like one.

@@ -1,5 +1,5 @@
-//! Markdown for a comment on a pull request. Hosts refuse long comments, so the text is capped and
-//! says what it leaves out.
+//! Markdown for a comment on a pull request. Hosts refuse long comments, so the text is limited and says how much it
+//! leaves out.
 
 use std::fmt::Write as _;
 
@@ -8,14 +8,14 @@ use super::releases::Releases;
 use super::sections::{self, Section, aim, plural};
 use super::{Finding, Report};
 
-/// Below the 65,536 characters that GitHub accepts, with room for a template around the text.
-const LIMIT: usize = 60_000;
-/// Room for the closing lines, which must always fit.
-const TAIL: usize = 400;
+/// Maximum size: below the 65,536 characters that GitHub accepts, with space for a template around the text.
+const MAX_BYTES: usize = 60_000;
+/// Space for the closing lines, which must always fit.
+const RESERVED_BYTES: usize = 400;
 /// More findings than this on one CRD are folded.
-const OPEN: usize = 5;
-/// Messages longer than this are cut; the other formats have them whole.
-const MESSAGE: usize = 2_000;
+const MAX_UNFOLDED: usize = 5;
+/// Longer messages are cut; other formats have them in full.
+const MAX_MESSAGE: usize = 2_000;
 
 /// Writes the report as Markdown.
 pub fn markdown(report: &Report) -> String {
@@ -58,7 +58,7 @@ fn head(report: &Report) -> String {
         summary.inconclusive,
         summary.skipped
     );
-    for problem in report.problems.iter().take(OPEN) {
+    for problem in report.problems.iter().take(MAX_UNFOLDED) {
         let _ = write!(text, "\n**Could not judge:** {}\n", escape(&problem.message));
         if let Some(help) = &problem.help {
             let _ = writeln!(text, "Help: {}", escape(help));
@@ -92,12 +92,12 @@ impl Page {
     }
 
     fn fits(&self, text: &str) -> bool {
-        self.length + text.chars().count() + TAIL <= LIMIT
+        self.length + text.chars().count() + RESERVED_BYTES <= MAX_BYTES
     }
 
     fn section(&mut self, section: &Section<'_>) {
         let count = section.counting().count();
-        let folded = count > OPEN;
+        let folded = count > MAX_UNFOLDED;
         let title = format!("\n### {}\n\n", escape(section.title()));
         let fold = format!("<details><summary>{}</summary>\n\n", plural(count, "finding"));
         if !self.fits(&format!("{title}{fold}")) {
@@ -121,7 +121,7 @@ impl Page {
         }
     }
 
-    /// Waived findings and cases without a verdict, each list folded.
+    /// Waived findings and check results without a verdict, each list folded.
     fn rest(&mut self, report: &Report) {
         let waived = report.findings.iter().filter_map(|finding| {
             let why = sections::waived(report, finding)?;
@@ -141,7 +141,7 @@ impl Page {
         self.list("without a verdict", "case", open.collect());
     }
 
-    /// Checks against API servers.
+    /// Adds checks against API servers.
     fn releases(&mut self, report: &Report) {
         let Some(table) = Releases::of(report) else { return };
         let row = |first: &str, cells: Vec<String>| format!("| {} | {} |\n", escape(first), cells.join(" | "));
@@ -164,7 +164,8 @@ impl Page {
         }
     }
 
-    /// For each CRD that has something to tell: a matrix of version pairs, what was never reached, and how long answers took; folded.
+    /// Adds, for each CRD with something to report: a matrix of version pairs, unset leaves, and response times;
+    /// folded.
     fn conversions(&mut self, report: &Report) {
         for conversions in report.conversions.iter().filter(|one| converted::has_content(one)) {
             let text = converted_crd(&Converted::of(conversions));
@@ -237,7 +238,7 @@ fn item(finding: &Finding) -> String {
 fn tail(report: &Report, left_out: usize) -> String {
     let missing = if left_out > 0 {
         format!(
-            "\n**{} left out**, because this text is limited to {LIMIT} characters. Other formats have all.\n",
+            "\n**{} left out**, because this text is limited to {MAX_BYTES} characters. Other formats have all.\n",
             plural(left_out, "finding")
         )
     } else {
@@ -246,12 +247,12 @@ fn tail(report: &Report, left_out: usize) -> String {
     format!("{missing}\n<sub>crdproof {}, seed {}</sub>\n", escape(&report.tool_version), report.seed)
 }
 
-/// Text from manifests, so that it is shown and never read as Markdown or HTML, on one line.
+/// Escapes text from manifests, so that it is never read as Markdown or HTML, on one line.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (index, char) in text.chars().enumerate() {
-        if index == MESSAGE {
+        if index == MAX_MESSAGE {
             out.push('…');
             break;
         }
@@ -259,7 +260,7 @@ fn escape(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // A mention would send somebody a mail.
+            // A mention would send a mail to somebody.
             '@' => out.push_str("&#64;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
                 out.push('\\');
@@ -271,7 +272,7 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// A code span holds anything but its own fence, so that is longer than any run of backticks inside.
+/// A code span whose fence is longer than any sequence of backticks inside.
 fn code(text: &str) -> String {
     let text = text.replace(['\n', '\r'], " ");
     let (mut run, mut longest) = (0, 0);
@@ -291,11 +292,11 @@ mod tests {
     #[test]
     fn text_of_manifests_stays_text() {
         assert_eq!(escape("a|b `c`\n<script> @team"), "a\\|b \\`c\\` &lt;script&gt; &#64;team");
-        assert!(escape(&"x".repeat(9_000)).chars().count() <= MESSAGE + 1);
+        assert!(escape(&"x".repeat(9_000)).chars().count() <= MAX_MESSAGE + 1);
     }
 
     #[test]
-    fn fences_are_longer_than_what_they_hold() {
+    fn fences_are_longer_than_their_content() {
         assert_eq!(code("a"), "`a`");
         assert_eq!(code("a``b"), "```a``b```");
         assert_eq!(code("`"), "`` ` ``");

@@ -14,7 +14,7 @@ pub(super) struct Matrix {
     families: Vec<Family>,
     columns: Vec<Column>,
     rows: Vec<Row>,
-    /// The number of checks that have no column, because they were skipped on every CRD.
+    /// The number of checks without a column, because they were skipped on every CRD.
     left_out: usize,
 }
 
@@ -29,7 +29,7 @@ struct Column {
     id: String,
     name: String,
     title: String,
-    /// Whether another family begins here.
+    /// True if another family begins here.
     first: bool,
 }
 
@@ -51,7 +51,7 @@ struct Cell {
     column: usize,
 }
 
-/// The content of a cell; the template colours by it. Worse is greater.
+/// The content of a cell, which the template colours. Worse is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
@@ -67,7 +67,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns what its sign means.
+    /// Returns the meaning of its sign.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Nothing => "not judged",
@@ -99,7 +99,7 @@ impl Kind {
 
 impl Matrix {
     pub(super) fn of(report: &Report, all: &[Section<'_>]) -> Self {
-        // What concerns the subject as a whole is among the findings; a row for it would be empty.
+        // Findings about the subject as a whole are listed elsewhere; their row would be empty.
         let all = || all.iter().filter(|section| !section.name.is_empty());
         let judged: BTreeSet<&str> = all()
             .flat_map(|section| {
@@ -152,7 +152,7 @@ impl Row {
         for finding in section.findings.iter().chain(&section.elsewhere) {
             findings.entry(&finding.check).or_default().push(finding);
         }
-        // A release that could not be installed or started is no matter of the CRD: the table of releases tells it.
+        // The table of releases shows releases that could not be installed or started.
         let skipped = section.skipped.iter().filter(|skipped| skipped.kubernetes.is_none());
         let skipped: BTreeMap<&str, &str> =
             skipped.map(|skipped| (skipped.check.as_str(), skipped.reason.as_str())).collect();
@@ -175,7 +175,7 @@ fn cell(column: usize, results: &[&Result], findings: &[&Finding], skip: Option<
         Outcome::Passed => Kind::Passed,
         Outcome::KnownServerIssue => Kind::Fact,
         Outcome::Inconclusive => Kind::Inconclusive,
-        // Its findings say more; without any it is as bad as can be.
+        // Its findings are more precise; without any it counts as an error.
         Outcome::Failed if findings.is_empty() => Kind::Error,
         Outcome::Failed => Kind::Nothing,
     });

@@ -1,4 +1,4 @@
-//! Several reports of one subject, such as the shards of a CI matrix, into one.
+//! Merging reports of one subject, such as the shards of a CI matrix.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,23 +6,23 @@ use crdproof_schema::kubernetes::{KubeVersion, Selector};
 
 use super::{Conversions, Finding, Outcome, Report, Result as Verdict, ScenarioInfo, Skipped, WaiverInfo, WaiverState};
 
-/// Why reports do not go together.
+/// The reason why reports cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
     /// There is nothing to merge.
     #[error("there is no report to merge")]
     Empty,
-    /// Something that must be the same is not.
+    /// A field that must be the same differs.
     #[error("reports of different runs cannot be merged: {what} is {left} in one and {right} in another")]
     Different {
         /// The difference.
         what: &'static str,
-        /// In the first report.
+        /// The value in the first report.
         left: String,
-        /// In another.
+        /// The value in another one.
         right: String,
     },
-    /// The same CRD or check is described in two ways.
+    /// The same CRD or check has two descriptions.
     #[error("the reports disagree about the {what} {name}")]
     Described {
         /// `CRD` or `check`.
@@ -65,7 +65,7 @@ fn compatible(left: &Report, right: &Report) -> Result<(), MergeError> {
         .map_or(Ok(()), |(what, left, right)| Err(MergeError::Different { what, left, right }))
 }
 
-/// Names are sorted and equal entries are one, so two of a name are two descriptions.
+/// Names are sorted and equal entries are merged, so a duplicate name means two descriptions.
 fn unambiguous<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), MergeError> {
     let mut last = None;
     for name in names {
@@ -85,7 +85,7 @@ fn absorb(merged: &mut Report, report: Report) {
     merged.findings.extend(report.findings);
     merged.skipped.extend(report.skipped);
     merged.problems.extend(report.problems);
-    // Of one CRD the run that tried more speaks for all.
+    // Of one CRD the run that tried more counts.
     for theirs in report.conversions {
         let objects = |conversions: &Conversions| conversions.pairs.iter().map(|pair| pair.objects).sum::<usize>();
         match merged.conversions.iter_mut().find(|ours| ours.crd == theirs.crd) {
@@ -94,11 +94,11 @@ fn absorb(merged: &mut Report, report: Report) {
             None => merged.conversions.push(theirs),
         }
     }
-    // The same scenarios may be judged in several shards, by different checks.
+    // Several shards may judge the same scenarios, by different checks.
     for theirs in report.scenarios {
         let same = |ours: &&mut ScenarioInfo| ours.crd == theirs.crd && ours.kubernetes == theirs.kubernetes;
         match merged.scenarios.iter_mut().find(same) {
-            // The shard that did more has the longer story.
+            // The shard with more requests has the longer record.
             Some(ours) if ours.requests < theirs.requests => *ours = theirs,
             Some(_) => {}
             None => merged.scenarios.push(theirs),
@@ -108,7 +108,7 @@ fn absorb(merged: &mut Report, report: Report) {
         (scenario.crd.clone(), scenario.kubernetes.parse::<KubeVersion>().ok(), scenario.kubernetes.clone())
     });
     merged.conversions.sort_by(|left, right| left.crd.cmp(&right.crd));
-    // Every shard loads the whole subject, so the counts repeat rather than add up.
+    // Every shard loads the whole subject, so the counts are equal and must not be added.
     for (kind, count) in report.passed_over {
         let known = merged.passed_over.entry(kind).or_default();
         *known = count.max(*known);
@@ -136,8 +136,7 @@ fn settle(merged: &mut Report) {
     merged.summarise();
 }
 
-/// Returns whether one shard judged what another skipped: on a release that the other wanted and could not have, where
-/// that was why.
+/// Returns true if one shard judged a skipped check: on the same release, if that could not be installed or started.
 fn is_made_up_for(skipped: &Skipped, result: &Verdict) -> bool {
     let Some(wanted) = &skipped.kubernetes else { return true };
     let wanted: Option<Selector> = wanted.parse().ok();
@@ -145,12 +144,12 @@ fn is_made_up_for(skipped: &Skipped, result: &Verdict) -> bool {
     wanted.zip(judged).is_some_and(|(wanted, judged)| wanted.matches(judged))
 }
 
-/// Of several reports of one finding the worst is kept, and one that counts before a waived one.
+/// Of several reports of one finding, keeps the worst, and one that counts before a waived one.
 fn rank(finding: &Finding) -> (String, std::cmp::Reverse<crate::checks::Severity>, bool) {
     (finding.fingerprint.clone(), std::cmp::Reverse(finding.severity), finding.waiver.is_some())
 }
 
-/// One verdict for each case: what one shard found failed is failed.
+/// One verdict for each check and CRD: it is failed if one shard failed it.
 fn verdicts(results: Vec<Verdict>, findings: &[Finding]) -> Vec<Verdict> {
     let mut by_case: BTreeMap<(String, String, Option<String>), Verdict> = BTreeMap::new();
     for result in results {
@@ -190,7 +189,7 @@ fn weight(result: &Verdict) -> (u8, usize, &Option<String>) {
     (outcome, result.examined, &result.reason)
 }
 
-/// The waivers of all reports. Findings name theirs by index, so the indexes change with the list.
+/// The waivers of all reports. Findings refer to them by index, so the indexes change with the list.
 #[derive(Default)]
 struct Waivers(Vec<WaiverInfo>);
 
@@ -222,7 +221,7 @@ impl Waivers {
         at
     }
 
-    /// A waiver that is idle in one shard may do its work in another; the complaint about it goes.
+    /// A waiver that is unused in one shard may be used in another; then the complaint about it is removed.
     fn settle(mut self, merged: &mut Report) {
         let idle = |finding: &Finding| {
             let about = |waiver: &&WaiverInfo| waiver.complaint.as_ref() == Some(&finding.fingerprint);

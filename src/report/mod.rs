@@ -1,5 +1,5 @@
-//! The fold of all events, and its writers. A report is the only input of a writer, so every format
-//! says the same, and a saved report can be rendered again later.
+//! The report and its writers. A report is the only input of a writer, so every format says the same, and a saved
+//! report can be rendered again later.
 
 mod conformance;
 mod conversions;

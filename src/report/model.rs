@@ -1,5 +1,5 @@
-//! The report as data. Nothing in it depends on the clock or on the order in which cases ran, so two
-//! runs over the same input give the same bytes.
+//! The report as data. Nothing in it depends on the clock or on the order of execution, so two runs on the same input
+//! give the same bytes.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Report {
     pub subject: String,
     /// The seed; the same seed gives the same objects.
     pub seed: u64,
-    /// The subject under test.
+    /// The CRDs under test.
     pub crds: Vec<CrdInfo>,
     /// Documents that are not CRDs, counted by kind.
     pub passed_over: BTreeMap<String, usize>,
@@ -32,28 +32,28 @@ pub struct Report {
     pub checks: Vec<CheckInfo>,
     /// One entry for each check and CRD.
     pub results: Vec<Result>,
-    /// What is failed, waived findings included.
+    /// The findings, including waived ones.
     pub findings: Vec<Finding>,
-    /// Cases that were not run, and why.
+    /// Checks that were not run, and why.
     pub skipped: Vec<Skipped>,
     /// All waivers of the subject.
     pub waivers: Vec<WaiverInfo>,
-    /// What kept us from judging.
+    /// Errors that prevented judging.
     pub problems: Vec<Problem>,
-    /// What was converted in search of counterexamples.
+    /// The conversions in search of counterexamples.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conversions: Vec<Conversions>,
-    /// The API servers that took part, in the order in which they were asked for.
+    /// The API servers, in the requested order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioInfo>,
-    /// From which severity on findings fail the run.
+    /// The lowest severity of findings that fails the run.
     #[serde(default, skip_serializing_if = "FailOn::is_default")]
     pub fail_on: FailOn,
     /// The counts.
     pub summary: Summary,
 }
 
-/// From which severity on findings fail a run.
+/// The lowest severity of findings that fails a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FailOn {
@@ -69,7 +69,7 @@ pub enum FailOn {
 }
 
 impl FailOn {
-    /// Returns the least severity that fails a run.
+    /// Returns the lowest severity that fails a run.
     pub fn least(self) -> Option<Severity> {
         match self {
             Self::Note => Some(Severity::Note),
@@ -95,7 +95,7 @@ pub struct ScenarioInfo {
     pub kubernetes: String,
     /// The number of requests.
     pub requests: u64,
-    /// What was done, step by step.
+    /// The steps, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepInfo>,
 }
@@ -106,11 +106,11 @@ pub struct ScenarioInfo {
 pub struct CrdInfo {
     /// Its name.
     pub name: String,
-    /// The file it stands in.
+    /// Its file.
     pub file: String,
     /// Its kind.
     pub object_kind: String,
-    /// Conversion strategy.
+    /// Its conversion strategy.
     pub strategy: String,
     /// Its versions.
     pub versions: Vec<VersionInfo>,
@@ -122,11 +122,11 @@ pub struct CrdInfo {
 pub struct VersionInfo {
     /// Its name.
     pub name: String,
-    /// Whether it is served.
+    /// True if it is served.
     pub served: bool,
-    /// Whether it is stored.
+    /// True if it is the storage version.
     pub storage: bool,
-    /// Whether it is deprecated.
+    /// True if it is deprecated.
     pub deprecated: bool,
 }
 
@@ -140,11 +140,11 @@ pub struct CheckInfo {
     pub title: String,
     /// The harm without it.
     pub why: String,
-    /// Its source.
+    /// Its sources.
     pub source: Vec<String>,
     /// The severity in force.
     pub severity: Severity,
-    /// The Kubernetes minor from which it can be expected.
+    /// The first Kubernetes minor release with this guarantee.
     pub since: Option<String>,
     /// The usual remedy.
     pub help: String,
@@ -158,15 +158,15 @@ pub struct Result {
     pub check: String,
     /// The CRD.
     pub crd: String,
-    /// The API server, where one took part.
+    /// The API server, if one is involved.
     pub kubernetes: Option<String>,
     /// The verdict.
     pub outcome: Outcome,
-    /// How much was examined, for a guarantee that passed.
+    /// The number of examined items, if it passed.
     pub examined: usize,
-    /// How many findings, for one that is failed.
+    /// The number of findings, if it failed.
     pub findings: usize,
-    /// The reason, for a known server issue and an inconclusive case.
+    /// The reason, for a known server issue and an inconclusive result.
     pub reason: Option<String>,
 }
 
@@ -174,17 +174,17 @@ pub struct Result {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// The guarantee holds.
+    /// The guarantee is kept.
     Passed,
-    /// It does not.
+    /// The guarantee is not kept.
     Failed,
-    /// The server's fault.
+    /// A defect of the server.
     KnownServerIssue,
     /// Not enough evidence.
     Inconclusive,
 }
 
-/// A case that was not run.
+/// A check that was not run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Skipped {
@@ -192,28 +192,28 @@ pub struct Skipped {
     pub check: String,
     /// The CRD.
     pub crd: String,
-    /// The release that could not be installed or started, where that is why.
+    /// The release that could not be installed or started, if that is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kubernetes: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// A waiver of the subject and what became of it.
+/// A waiver of the subject and its effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaiverInfo {
-    /// What it names: check, fingerprint, CRD and path.
+    /// Its target: check, fingerprint, CRD and path.
     pub names: String,
-    /// Why it was granted.
+    /// The reason for it.
     pub reason: String,
-    /// Who answers for it.
+    /// The person responsible for it.
     pub owner: Option<String>,
-    /// The last day on which it counts.
+    /// The last day on which it applies.
     pub expires: String,
-    /// Its outcome.
+    /// Its effect.
     pub state: WaiverState,
-    /// The fingerprint of the finding that complains of it, where it is over or idle.
+    /// The fingerprint of the finding about it, if it is expired or unused.
     pub complaint: Option<String>,
 }
 
@@ -223,17 +223,17 @@ pub struct WaiverInfo {
 pub enum WaiverState {
     /// It accepts at least one finding.
     Used,
-    /// It would, but its day is over.
+    /// It would accept a finding, but has expired.
     Expired,
     /// No finding matches it.
     Unused,
 }
 
-/// Something that kept us from judging. Never a finding.
+/// An error that prevented judging. Never a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Problem {
-    /// The event.
+    /// The message.
     pub message: String,
     /// The remedy.
     pub help: Option<String>,
@@ -243,25 +243,25 @@ pub struct Problem {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Summary {
-    /// Cases by verdict.
+    /// Check results that passed.
     pub passed: usize,
-    /// Cases by verdict.
+    /// Check results that failed.
     pub failed: usize,
-    /// Cases by verdict.
+    /// Check results that are known server issues.
     pub known_server_issues: usize,
-    /// Cases by verdict.
+    /// Check results that are inconclusive.
     pub inconclusive: usize,
-    /// Cases that were not run.
+    /// Checks that were not run.
     pub skipped: usize,
-    /// Findings that count, by severity.
+    /// Errors that no waiver accepts.
     pub errors: usize,
-    /// Findings that count, by severity.
+    /// Warnings that no waiver accepts.
     pub warnings: usize,
-    /// Findings that count, by severity.
+    /// Notes that no waiver accepts.
     pub notes: usize,
     /// Findings that a waiver accepts.
     pub waived: usize,
-    /// Findings that count, by check.
+    /// Findings that no waiver accepts, by check.
     pub findings_by_check: BTreeMap<String, Counts>,
 }
 
@@ -269,14 +269,14 @@ pub struct Summary {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Counts {
-    /// Findings.
+    /// The number of findings.
     pub findings: usize,
-    /// CRDs that have at least one.
+    /// The number of CRDs with at least one.
     pub crds: usize,
 }
 
 impl CheckInfo {
-    /// Returns what the registry says of a check, at the severity in force.
+    /// Returns the registry's description of a check, with the severity in force.
     pub fn new(check: &Check, severity: Severity) -> Self {
         Self {
             id: check.id.to_owned(),
@@ -296,7 +296,7 @@ impl Report {
         self.findings.iter().filter(|finding| finding.waiver.is_none())
     }
 
-    /// Returns whether findings fail the run.
+    /// Returns true if findings fail the run.
     pub fn has_findings_to_fail_on(&self) -> bool {
         let least = self.fail_on.least();
         least.is_some_and(|least| self.counting().any(|finding| finding.severity >= least))

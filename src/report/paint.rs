@@ -2,7 +2,7 @@
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
 
-/// Colours words, or leaves them alone.
+/// Colours words, or leaves them unchanged.
 #[derive(Clone, Copy)]
 pub(super) struct Paint {
     colour: bool,
@@ -38,7 +38,7 @@ impl Paint {
     }
 }
 
-/// Breaks text at spaces so that lines fit, where words allow it. Line breaks in the text are kept.
+/// Breaks text at spaces so that lines fit, if possible. Keeps line breaks of the text.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {

@@ -1,4 +1,4 @@
-//! Places in sources, with enough text to show them without the source available.
+//! Locations in sources, with enough text to show them without the source.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::redaction::{self, RedactedPart, Redaction, floor};
 use crdproof_schema::document::{SourceId, Sources, Span};
 
-/// A place with an excerpt.
+/// A location with an excerpt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Location {
-    /// The file, as it was named.
+    /// The name of the file.
     pub file: String,
     /// First line, counted from one.
     pub line: u32,
@@ -25,11 +25,11 @@ pub struct Location {
     pub end_line: u32,
     /// Column after the last character.
     pub end_column: u32,
-    /// The text around the place.
+    /// The text around the location.
     pub excerpt: Excerpt,
 }
 
-/// Some lines of a source, and the range in them that is meant.
+/// Some lines of a source, and a range in them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Excerpt {
@@ -43,25 +43,25 @@ pub struct Excerpt {
     pub end: usize,
 }
 
-/// Another place that explains a finding.
+/// Another location that explains a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Related {
-    /// What it explains.
+    /// The explanation.
     pub message: String,
-    /// Where it is.
+    /// The location.
     pub location: Location,
 }
 
-/// Spans over more lines than this are shown by their first line.
+/// Longer spans are shown by their first line.
 const EXCERPT_LINES: u32 = 4;
 /// Longer lines are cut, so that an excerpt stays readable.
 const LINE_LIMIT: usize = 240;
-/// So much of a long line is shown before the place that is meant.
+/// Length of a long line that is shown before the range.
 const LEAD: usize = 40;
 
-/// Finds places in the sources of a run. What is secret in a long line is looked for once, whatever many findings have
-/// their place in it.
+/// Finds locations in the sources of a run. Searches a long line for secrets only once, however many findings are in
+/// it.
 #[derive(Debug)]
 pub struct Locator<'a> {
     sources: &'a Sources,
@@ -72,12 +72,12 @@ pub struct Locator<'a> {
 type Named = Rc<[Range<usize>]>;
 
 impl<'a> Locator<'a> {
-    /// Finds places in these sources.
+    /// Finds locations in these sources.
     pub fn new(sources: &'a Sources) -> Self {
         Self { sources, named: RefCell::default() }
     }
 
-    /// The place of a span.
+    /// The location of a span.
     pub fn locate(&self, span: Span, hide: &Redaction) -> Location {
         let source = self.sources.get(span.source);
         let start = source.place(span.start);
@@ -127,10 +127,10 @@ impl<'a> Locator<'a> {
     }
 }
 
-/// A line as it is shown.
+/// A line for an excerpt.
 struct Line {
     text: String,
-    /// The length of what stands before the part that is shown.
+    /// The length of the part that is left out at the beginning.
     lead: usize,
     shown: RedactedPart,
 }
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(location.column as usize, text[..start as usize].chars().count() + 1);
     }
 
-    /// Looking through the whole line for each place would take a minute.
+    /// Searching the whole line for each location would take a minute.
     #[test]
     fn places_in_a_long_line_are_found_quickly() {
         let mut sources = Sources::default();

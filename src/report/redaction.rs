@@ -1,4 +1,4 @@
-//! Source lines as a report may show them: secrets are replaced.
+//! Source lines in a report, with secrets redacted.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,12 +8,12 @@ use regex::Regex;
 
 use crdproof_schema::structural::{REDACTED, is_secret, may_name_secret};
 
-/// The parts that excerpts do not show.
+/// The values that excerpts do not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Redaction {
-    /// They show everything.
+    /// Nothing is redacted.
     Nothing,
-    /// Values of fields that look secret, and these values wherever they stand.
+    /// Values of fields that look secret, and these values anywhere.
     Secrets(BTreeSet<String>),
 }
 
@@ -23,8 +23,8 @@ impl Default for Redaction {
     }
 }
 
-/// A key and its scalar on one line, in YAML or JSON, also in JSON that is a YAML text. Maps, lists, block scalars,
-/// aliases and tags are not values that stand on the line.
+/// A key and its scalar on one line, in YAML or JSON, also in JSON inside a YAML string. Maps, lists, block scalars,
+/// aliases and tags are not values on the line.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r#"(?P<key>[\w./-]+)(?:\\?["']\s*:\s*|\s*:\s+)(?P<value>\\"(?:[^"\\]|\\[^"])*(?:\\")?|"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,\[\]{}#|>&*!"'\\][^,\]}#]*)"#,
@@ -32,21 +32,21 @@ static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
-/// A part of a line without its secrets.
+/// A part of a line, redacted.
 pub(super) struct RedactedPart {
-    /// The handling of secrets.
+    /// The redacted text.
     pub(super) text: String,
-    /// The part of the line, and what is hidden of it.
+    /// The range of the line, and the ranges that are redacted.
     part: Range<usize>,
     hidden: Vec<Range<usize>>,
 }
 
-/// Shows a part of a line. `named` are the values in the line that [`named_secrets`] found.
+/// Redacts a part of a line. `named` are the values in the line that [`named_secrets`] found.
 pub(super) fn show(line: &str, part: Range<usize>, named: &[Range<usize>], hide: &Redaction) -> RedactedPart {
     let mut hidden = match hide {
         Redaction::Nothing => Vec::new(),
         Redaction::Secrets(values) => {
-            // Values do not overlap and stand in order.
+            // Values do not overlap and are in order.
             let first = named.partition_point(|range| range.end <= part.start);
             let named = named[first..].iter().take_while(|range| range.start < part.end).cloned();
             named.chain(known_secrets(line, &part, values)).collect()
@@ -57,7 +57,7 @@ pub(super) fn show(line: &str, part: Range<usize>, named: &[Range<usize>], hide:
     let mut rest = part.start;
     for range in hidden {
         let range = range.start.max(part.start)..range.end.min(part.end);
-        // One may stand inside another.
+        // One may be inside another.
         if range.start >= rest && !range.is_empty() {
             shown.text.push_str(&line[rest..range.start]);
             shown.text.push_str(REDACTED);
@@ -69,10 +69,10 @@ pub(super) fn show(line: &str, part: Range<usize>, named: &[Range<usize>], hide:
     shown
 }
 
-/// The places of known values that reach into a part of a line.
+/// The ranges of known values that overlap a part of a line.
 fn known_secrets(line: &str, part: &Range<usize>, values: &BTreeSet<String>) -> Vec<Range<usize>> {
     let longest = values.iter().map(String::len).max().unwrap_or_default();
-    // At most three bytes lie between two boundaries.
+    // At most three bytes are between two boundaries.
     let from = floor(line, part.start.saturating_sub(longest));
     let near = &line[from..floor(line, part.end.saturating_add(longest + 3))];
     let found = values.iter().flat_map(|value| near.match_indices(value.as_str()));
@@ -89,7 +89,7 @@ pub(super) fn floor(text: &str, at: usize) -> usize {
 /// The values of fields that look secret, in the order of the line.
 pub(super) fn named_secrets(line: &str) -> Vec<Range<usize>> {
     let mut hidden = Vec::new();
-    // Few lines name a secret, and the expression is costly.
+    // Few lines name a secret, and the expression is slow.
     if !may_name_secret(line) {
         return hidden;
     }
@@ -102,14 +102,14 @@ pub(super) fn named_secrets(line: &str) -> Vec<Range<usize>> {
         if secret {
             hidden.push(value.start()..end);
         }
-        // A text may be a document with fields of its own.
+        // A string may be a document with its own fields.
         let first = value.as_str().chars().next().map_or(1, char::len_utf8);
         from = if secret { value.end() } else { value.start() + first };
     }
     hidden
 }
 
-/// Returns a line without the values of fields that look secret, and where a character of it stands then.
+/// Returns a line without the values of fields that look secret, and the new position of a character.
 pub(crate) fn redact_line(line: &str, column: usize) -> (String, usize) {
     let shown = show(line, 0..line.len(), &named_secrets(line), &Redaction::default());
     let byte = line.char_indices().nth(column).map_or(line.len(), |(byte, _)| byte);
@@ -118,7 +118,7 @@ pub(crate) fn redact_line(line: &str, column: usize) -> (String, usize) {
 }
 
 impl RedactedPart {
-    /// Returns where a byte of the line stands now.
+    /// Returns the new position of a byte of the line.
     pub(super) fn at(&self, byte: usize) -> usize {
         let byte = byte.clamp(self.part.start, self.part.end);
         let mut shown = byte - self.part.start;
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn places_move_with_the_text() {
+    fn positions_move_with_the_text() {
         let line = "{token: abcdefghijkl, size: 1}";
         let shown = whole(line, &Redaction::default());
         let size = line.find("size").unwrap();

@@ -1,4 +1,4 @@
-//! Checks against API servers: how each guarantee fared on each release.
+//! Checks against API servers: the result of each guarantee on each release.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,17 @@ use super::{Outcome, Report, Result, Skipped};
 use crate::checks::Severity;
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// The table: a row for each check that API servers took part in, a column for each release. Checks of a family that fared
-/// alike, and have nothing to tell, share a row.
+/// The table: a row for each check that API servers are involved in, a column for each release. Checks of a family with
+/// the same uneventful results share a row.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Releases {
-    /// The releases, in the order in which they were asked for.
+    /// The releases, in the requested order.
     pub(super) columns: Vec<String>,
     pub(super) rows: Vec<Row>,
-    /// How many requests each release was asked; nothing where a report does not say.
+    /// The number of requests to each release; `None` if a report does not have it.
     pub(super) requests: Vec<Option<u64>>,
-    /// The releases that could not be installed or started: each with the reason and how many cases are skipped for it, in a line.
+    /// The releases that could not be installed or started: each in a line with the reason and the number of skipped
+    /// checks.
     pub(super) absent: Vec<String>,
     /// The legend of the signs that occur.
     pub(super) legend: Vec<(&'static str, &'static str)>,
@@ -36,12 +37,12 @@ pub(super) struct Row {
 pub(super) struct Cell {
     pub(super) kind: Kind,
     pub(super) glyph: &'static str,
-    /// What was said, by CRD.
+    /// The messages, by CRD.
     pub(super) title: String,
 }
 
 impl Releases {
-    /// Nothing where no API server took part.
+    /// `None` if no API server is involved.
     pub(super) fn of(report: &Report) -> Option<Self> {
         let mut requests: IndexMap<&str, Option<u64>> = IndexMap::new();
         for scenario in &report.scenarios {
@@ -99,7 +100,7 @@ impl Releases {
     }
 }
 
-/// A row for each check, after one for those of its family that fared alike and have nothing to tell.
+/// A row for each check, after one for those of its family with the same uneventful results.
 fn rows(checks: &[(&str, Vec<Cell>)]) -> Vec<Row> {
     let quiet = |kind: &Kind| matches!(kind, Kind::Passed | Kind::Inconclusive | Kind::Skipped | Kind::Nothing);
     let mut rows = Vec::new();
@@ -125,17 +126,17 @@ fn rows(checks: &[(&str, Vec<Cell>)]) -> Vec<Row> {
     rows
 }
 
-/// A release as it compares with others; what a range left open comes where it begins.
+/// A release for sorting; an unresolved range sorts by its start.
 fn version(text: &str) -> Option<KubeVersion> {
     text.split("..").next().and_then(|text| text.parse().ok())
 }
 
-/// A case on a release that could not be installed or started.
+/// A check on a release that could not be installed or started.
 fn left_out(skipped: &Skipped) -> Cell {
     Cell { kind: Kind::Skipped, glyph: Kind::Skipped.glyph(), title: format!("skipped: {}", skipped.reason) }
 }
 
-/// The worst that was said about any CRD.
+/// The worst result of any CRD.
 fn cell(report: &Report, results: &[&Result]) -> Cell {
     let kind = results.iter().map(|result| kind(report, result)).max().unwrap_or(Kind::Nothing);
     let said = results.iter().map(|result| match &result.reason {
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passed_everywhere_shares_a_row_and_the_rest_is_told() {
+    fn checks_that_passed_everywhere_share_a_row() {
         let (new, old) = ("1.36.4", "1.16.15");
         let passed = |check| [(check, new, Outcome::Passed), (check, old, Outcome::Passed)];
         let mut results = [passed("serving/a"), passed("serving/b"), passed("storage/a")].concat();

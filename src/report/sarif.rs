@@ -11,7 +11,7 @@ use super::{CheckInfo, Finding, Location, Report, uri};
 use crate::checks::Severity;
 use crdproof_schema::document;
 
-/// Paths are relative to it; whoever reads the file knows where that is.
+/// The base of relative paths, which the reader of the file knows.
 const ROOT: &str = "%SRCROOT%";
 
 /// Writes the report as SARIF.
@@ -165,7 +165,7 @@ impl<'a> Outcome<'a> {
             ("reproduce", finding.reproduce.as_ref()),
         ];
         let related = finding.related.iter().map(|related| (physical(&related.location), &related.message));
-        // The first field is the finding's own place.
+        // The first field is the finding's own location.
         let fields =
             finding.fields.iter().skip(1).filter_map(|field| Some((point(field.place.as_ref()?), &field.message)));
         let related = related.chain(fields).zip(1..);
@@ -177,7 +177,7 @@ impl<'a> Outcome<'a> {
             locations: [Place::of(report, finding)],
             related_locations: related.map(|((at, message), id)| Place::related(at, message, id)).collect(),
             partial_fingerprints: [("crdproof/v1", finding.fingerprint.as_str())].into(),
-            // The standard wants the property on all results of a run or on none.
+            // The standard requires the property on all results of a run or on none.
             suppressions: sections::waived(report, finding)
                 .map(|why| json!({ "kind": "external", "status": "accepted", "justification": why }))
                 .into_iter()
@@ -216,8 +216,8 @@ struct Place {
 }
 
 impl Place {
-    /// Code scanning refuses a result without a file, so one without a place is put at the top of
-    /// the CRD's file.
+    /// Code scanning refuses a result without a file, so a finding without a location is put at the top of the CRD's
+    /// file.
     fn of(report: &Report, finding: &Finding) -> Self {
         let crd = report.crds.iter().find(|crd| crd.name == finding.crd);
         let physical = finding.location.as_ref().map(physical).or_else(|| {

@@ -1,4 +1,4 @@
-//! What several writers need: the report cut by CRD, the headline, and small pieces of wording.
+//! Shared parts of writers: the report by CRD, the headline, and small pieces of text.
 
 use std::cmp::Reverse;
 
@@ -9,22 +9,22 @@ use crate::checks::{self, Need, Severity, cause_rank};
 
 /// Everything a report says about one CRD.
 pub(super) struct Section<'a> {
-    /// The CRD's name; empty for what concerns the subject as a whole.
+    /// The CRD's name; empty for the subject as a whole.
     pub(super) name: &'a str,
-    /// The CRD, unless it is gone or nothing but the subject itself is meant.
+    /// The CRD, unless it was removed or the section is about the subject itself.
     pub(super) crd: Option<&'a CrdInfo>,
     /// Verdicts.
     pub(super) results: Vec<&'a Result>,
-    /// Findings, waived ones included.
+    /// Findings, including waived ones.
     pub(super) findings: Vec<&'a Finding>,
-    /// Findings that concern this CRD, too, and stand in the section of another one.
+    /// Findings about this CRD in the section of another one.
     pub(super) elsewhere: Vec<&'a Finding>,
-    /// Cases that were not run.
+    /// Checks that were not run.
     pub(super) skipped: Vec<&'a Skipped>,
 }
 
 impl Section<'_> {
-    /// Returns what to call it in a heading.
+    /// Returns the heading.
     pub(super) fn title(&self) -> &str {
         if self.name.is_empty() { "the subject itself" } else { self.name }
     }
@@ -35,7 +35,7 @@ impl Section<'_> {
     }
 }
 
-/// The report by CRD: those under test in their order, then any others that something is said about.
+/// The report by CRD: those under test in their order, then others with results.
 pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
     let empty = |name, crd| Section {
         name,
@@ -68,7 +68,7 @@ pub(super) fn sections(report: &Report) -> Vec<Section<'_>> {
     by_name.into_values().collect()
 }
 
-/// A case that says nothing about the subject.
+/// A check result without a verdict on the subject.
 pub(super) struct Unjudged<'s> {
     pub(super) state: &'static str,
     pub(super) reason: &'s str,
@@ -77,7 +77,7 @@ pub(super) struct Unjudged<'s> {
     pub(super) server: Option<&'s str>,
 }
 
-/// Every case that says nothing about the subject.
+/// Every check result without a verdict on the subject.
 pub(super) fn unjudged<'s>(section: &'s Section<'_>) -> Vec<Unjudged<'s>> {
     let results = section
         .results
@@ -91,7 +91,7 @@ pub(super) fn unjudged<'s>(section: &'s Section<'_>) -> Vec<Unjudged<'s>> {
         };
         Unjudged { state, reason, check: &result.check, crd: &result.crd, server: result.kubernetes.as_deref() }
     });
-    // A release that could not be installed or started is told once, below the table of releases.
+    // Releases that could not be installed or started are listed once, below the table of releases.
     let skipped = section.skipped.iter().filter(|skipped| skipped.kubernetes.is_none()).map(|skipped| {
         let (check, crd) = (skipped.check.as_str(), skipped.crd.as_str());
         Unjudged { state: "skipped", reason: &skipped.reason, check, crd, server: None }
@@ -103,7 +103,7 @@ pub(super) fn unjudged<'s>(section: &'s Section<'_>) -> Vec<Unjudged<'s>> {
 pub(super) fn worst(report: &Report) -> Vec<&Finding> {
     let mut findings: Vec<&Finding> = report.counting().collect();
     findings.sort_by_cached_key(|finding| {
-        // Of changes the one that concerns most fields comes first.
+        // Of changes, the one with most fields comes first.
         let fields = finding.change.as_ref().map(|_| finding.fields.len());
         (Reverse(finding.severity), cause_rank(&finding.check), Reverse(fields), finding.order())
     });
@@ -114,11 +114,11 @@ pub(super) fn worst(report: &Report) -> Vec<&Finding> {
 pub(super) struct Headline {
     /// `failed`, `passed` or `not judged`.
     pub(super) word: &'static str,
-    /// What stands behind the word.
+    /// The explanation of the word.
     pub(super) clause: String,
 }
 
-/// Returns what a reader wants to know first.
+/// Returns the headline, which a reader sees first.
 pub(super) fn headline(report: &Report) -> Headline {
     let summary = &report.summary;
     let (word, clause) = if report.has_findings_to_fail_on() {
@@ -135,7 +135,7 @@ pub(super) fn headline(report: &Report) -> Headline {
     Headline { word, clause }
 }
 
-/// Families of checks, by what they test, and the reasons for which there is nothing to test.
+/// Families of checks with the thing that they test, and the reasons for having nothing to test.
 const TESTED: [(&str, &str); 5] = [
     ("converter", "conversion"),
     ("webhook", "the webhook"),
@@ -146,12 +146,12 @@ const TESTED: [(&str, &str); 5] = [
 const NOTHING_TO_TEST: [&str; 3] =
     ["one version, so nothing is converted", "nothing is asked over the wire", "a command has no wire"];
 
-/// Returns what a reader must not take for tested: families of checks that were planned and examined nothing, by reason.
+/// Returns untested parts: families of checks that were planned and examined nothing, by reason.
 pub fn not_tested(report: &Report) -> Vec<String> {
     let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for (name, what) in TESTED {
         let own = |check: &str| family(check) == name;
-        // What a manifest alone shows is not a test of conversion.
+        // A check that reads only manifests does not test conversion.
         let acts = |check: &str| checks::find(check).is_none_or(|check| check.needs != [Need::Manifest]);
         let is_examined =
             |result: &Result| own(&result.check) && acts(&result.check) && result.outcome != Outcome::Inconclusive;
@@ -190,7 +190,7 @@ pub(super) fn severities(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// All cases by verdict; verdicts that nothing has are left out.
+/// All check results by verdict; skips verdicts without any.
 pub(super) fn cases(report: &Report) -> String {
     let summary = &report.summary;
     let parts = [
@@ -243,7 +243,7 @@ pub(super) fn aim(finding: &Finding) -> Option<String> {
     }
 }
 
-/// Why a finding does not count: the waiver's reason, its owner and its last day.
+/// The reason why a finding does not count: the waiver's reason, its owner and its last day.
 pub(super) fn waived(report: &Report, finding: &Finding) -> Option<String> {
     let index = finding.waiver?;
     let Some(waiver) = report.waivers.get(index) else {
@@ -253,10 +253,10 @@ pub(super) fn waived(report: &Report, finding: &Finding) -> Option<String> {
     Some(format!("{} ({owner}until {})", waiver.reason, waiver.expires))
 }
 
-/// Worst first.
+/// Severities, worst first.
 pub(super) const WORST_FIRST: [Severity; 3] = [Severity::Error, Severity::Warning, Severity::Note];
 
-/// The planned checks, then those that only findings name, with what is known of them.
+/// The planned checks, then others with findings, with their descriptions.
 pub(super) fn checks(report: &Report) -> IndexMap<&str, Option<&CheckInfo>> {
     let mut checks: IndexMap<&str, Option<&CheckInfo>> =
         report.checks.iter().map(|check| (check.id.as_str(), Some(check))).collect();
@@ -266,8 +266,8 @@ pub(super) fn checks(report: &Report) -> IndexMap<&str, Option<&CheckInfo>> {
     checks
 }
 
-/// The marked bytes of an excerpt. A report read from a file may claim anything, so the range is cut
-/// to the text and to character boundaries.
+/// The marked bytes of an excerpt. A report from a file may contain anything, so the range is limited to the text and
+/// to character boundaries.
 pub(super) fn marked(excerpt: &Excerpt) -> std::ops::Range<usize> {
     let text = &excerpt.text;
     let boundary = |at: usize| {

@@ -1,17 +1,17 @@
-//! An object before and after, line beside line.
+//! An object before and after, side by side.
 
 use serde::Serialize;
 use serde_json::Value;
 
 /// Longer objects are not compared: nobody reads them, and the page stays small.
-const MOST_LINES: usize = 160;
+const MAX_LINES: usize = 160;
 
-/// Two objects, line beside line.
+/// Two objects, side by side.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct SideBySide {
-    /// What the left one is.
+    /// The name of the left one.
     before: String,
-    /// What the right one is.
+    /// The name of the right one.
     after: String,
     rows: Vec<Row>,
 }
@@ -25,19 +25,19 @@ struct Row {
 }
 
 impl SideBySide {
-    /// Returns the first and the last object of some evidence, whose lines are such as `v1 in: {…}`.
+    /// Returns the first and the last object of some evidence, whose lines have the form `v1 in: {…}`.
     pub(super) fn of(evidence: &str) -> Option<Self> {
         let mut objects = evidence.lines().filter_map(object);
         let (before, left) = objects.next()?;
         let (after, right) = objects.next_back()?;
-        if left.len().max(right.len()) > MOST_LINES || left == right {
+        if left.len().max(right.len()) > MAX_LINES || left == right {
             return None;
         }
         Some(Self { before: before.to_owned(), after: after.to_owned(), rows: rows(&left, &right) })
     }
 }
 
-/// Shows what became of a counterexample, as a difference: the first object of some evidence, and the last one.
+/// Shows a counterexample as a difference between the first object of some evidence and the last one.
 pub(crate) fn counterexample(evidence: &str) -> Option<String> {
     let both = SideBySide::of(evidence)?;
     let mut text = format!("--- {}\n+++ {}\n", both.before, both.after);
@@ -53,7 +53,7 @@ pub(crate) fn counterexample(evidence: &str) -> Option<String> {
     Some(text)
 }
 
-/// Reads a line of evidence that shows an object.
+/// Reads a line of evidence that contains an object.
 fn object(line: &str) -> Option<(&str, Vec<String>)> {
     let (what, json) = line.split_once(": ")?;
     let value: Value = serde_json::from_str(json.trim()).ok().filter(Value::is_object)?;
@@ -61,7 +61,7 @@ fn object(line: &str) -> Option<(&str, Vec<String>)> {
     Some((what.trim(), text.lines().flat_map(lines).collect()))
 }
 
-/// Returns a line without what only depends on its neighbours: a comma, and whether an object or list is empty.
+/// Returns a line without parts that depend on its neighbours: a comma, and the braces of an empty object or list.
 fn lines(line: &str) -> Vec<String> {
     let line = line.trim_end_matches(',');
     let indent = &line[..line.len() - line.trim_start().len()];
@@ -101,7 +101,7 @@ fn rows(left: &[String], right: &[String]) -> Vec<Row> {
     rows
 }
 
-/// A line that was replaced stands beside the one that replaces it.
+/// Puts a replaced line beside its replacement.
 fn push(rows: &mut Vec<Row>, row: Row) {
     if row.left.is_empty()
         && let Some(open) =

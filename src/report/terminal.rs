@@ -1,5 +1,5 @@
-//! The report for people: a section for each CRD that has something to tell, then what was not
-//! judged, then the counts.
+//! The report for people: a section for each CRD with something to report, then checks without a verdict, then the
+//! counts.
 
 use std::collections::BTreeSet;
 
@@ -18,23 +18,23 @@ use crdproof_schema::text::truncate;
 /// The style of terminal output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Whether escape codes may be written.
+    /// True if escape codes may be written.
     pub colour: bool,
-    /// Whether to show everything that was examined, and every finding.
+    /// True to show everything that was examined, and every finding.
     pub verbose: bool,
     /// Columns of the terminal.
     pub width: usize,
 }
 
 impl Style {
-    /// For files and pipes.
+    /// The style for files and pipes.
     pub const PLAIN: Self = Self { colour: false, verbose: false, width: 120 };
 }
 
-/// The number of findings that the summary names.
-const CAUSES: usize = 10;
+/// The maximum number of findings that the summary names.
+const MAX_CAUSES: usize = 10;
 
-/// The number of findings of a check on one CRD that are shown by default.
+/// The maximum number of findings of a check on one CRD that are shown by default.
 const MAX_SHOWN: usize = 8;
 
 /// Writes the report for a terminal.
@@ -44,7 +44,7 @@ pub fn terminal(report: &Report, style: Style) -> String {
         report,
         style,
         paint: Paint::new(style.colour),
-        worst: worst(report).into_iter().take(CAUSES).map(|finding| finding.fingerprint.as_str()).collect(),
+        worst: worst(report).into_iter().take(MAX_CAUSES).map(|finding| finding.fingerprint.as_str()).collect(),
         explained: BTreeSet::new(),
         out: String::new(),
     };
@@ -73,7 +73,7 @@ struct Writer<'a> {
     paint: Paint,
     /// The fingerprints of the worst findings.
     worst: BTreeSet<&'a str>,
-    /// Checks whose reason has been told; it is the same for all their findings.
+    /// Checks whose reason was already shown; it is the same for all their findings.
     explained: BTreeSet<&'a str>,
     out: String,
 }
@@ -107,7 +107,7 @@ impl<'a> Writer<'a> {
             }
             let (count, shown) = by_check.entry(&finding.check).or_default();
             *count += 1;
-            // A change is one finding for all CRDs, so that the worst of a whole project can be shown.
+            // A change is one finding for all CRDs, so the worst of a whole project can be shown.
             let is_bad = finding.change.is_none() || self.worst.contains(finding.fingerprint.as_str());
             if self.style.verbose || (*shown < MAX_SHOWN && is_bad) {
                 *shown += 1;
@@ -163,7 +163,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// CRDs whose findings stand in the section of another one, in one line.
+    /// Writes one line about CRDs whose findings are in the section of another one.
     fn elsewhere(&mut self, crds: &[Section<'a>]) {
         let names: Vec<&str> = crds.iter().map(Section::title).collect();
         if !names.is_empty() {
@@ -173,7 +173,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// CRDs that have nothing to tell, in one line.
+    /// Writes one line about CRDs with nothing to report.
     fn quiet(&mut self, quiet: &[Section<'a>]) {
         let cases = |section: &Section<'_>| passed(section).count();
         let with_verdict: Vec<_> = quiet.iter().filter(|one| cases(one) > 0).collect();
@@ -187,7 +187,7 @@ impl<'a> Writer<'a> {
         self.line(&format!("{tick} {who} without findings: {count} passed"));
     }
 
-    /// Writes what was converted: one line where all is well, and a few where something was refused, missed or timed.
+    /// Writes the conversions: one line if all is well, and a few if something was refused, unset or timed.
     fn conversions(&mut self) {
         let circle = self.paint.dim("○");
         let (told, fine): (Vec<_>, Vec<_>) =
@@ -199,7 +199,7 @@ impl<'a> Writer<'a> {
             for never in &shown.never {
                 self.line(&format!("  {}", one_line(never)));
             }
-            // The smallest and the largest reviews tell most of it.
+            // The smallest and the largest reviews are the most informative.
             let last = shown.timings.len().saturating_sub(1);
             for (index, took) in shown.timings.iter().enumerate() {
                 if self.style.verbose || index == 0 || index == last {
@@ -214,7 +214,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Checks against API servers, in as many tables as the width asks for.
+    /// Writes checks against API servers, in as many tables as the width requires.
     fn releases(&mut self) {
         let Some(table) = Releases::of(self.report) else { return };
         let mark = self.paint.section("►");
@@ -278,7 +278,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Cases without a verdict on the subject, one line for each reason.
+    /// Writes check results without a verdict on the subject, one line for each reason.
     fn reasons(&mut self, cases: &[Unjudged<'_>]) {
         let mut groups: IndexMap<(&str, &str, bool), Vec<&Unjudged<'_>>> = IndexMap::new();
         for case in cases {
@@ -312,17 +312,17 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The worst causes, a line each.
+    /// Writes the worst causes, one line each.
     fn causes(&mut self) {
         let findings = worst(self.report);
         let is_one = self.report.crds.len() < 2;
-        for finding in findings.iter().take(CAUSES) {
+        for finding in findings.iter().take(MAX_CAUSES) {
             let is_general = is_one || finding.crd.is_empty() || finding.crds().len() > 1;
             let crd = if is_general { String::new() } else { format!("{}: ", finding.crd) };
             let line = format!("{}[{}]: {crd}{}", finding.severity.as_str(), finding.check, finding.message);
             self.line(&format!("  {}", truncate(&one_line(&line), self.style.width.saturating_sub(4))));
         }
-        let more = findings.len().saturating_sub(CAUSES);
+        let more = findings.len().saturating_sub(MAX_CAUSES);
         if more > 0 {
             self.line(&format!("  … and {} (--verbose shows all)", plural(more, "more finding")));
         }
@@ -378,7 +378,7 @@ fn versions(crd: &super::CrdInfo) -> String {
     versions.collect::<Vec<_>>().join(", ")
 }
 
-/// Reasons and messages may run over lines; in a list each has one.
+/// Joins lines, because each entry of a list has one line.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

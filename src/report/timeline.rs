@@ -1,4 +1,4 @@
-//! What a scenario did, step by step, as a report keeps it: counted and named, without the objects themselves.
+//! The steps of a scenario in a report: counted and named, without the objects themselves.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::evidence::{Observation, Trace};
 
-/// More names than these are only counted.
-const MOST: usize = 12;
+/// Maximum number of names; others are only counted.
+const MAX_NAMES: usize = 12;
 
 /// One step of a scenario.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -17,19 +17,19 @@ const MOST: usize = 12;
 pub struct StepInfo {
     /// Its name, such as `storage/flip`.
     pub step: String,
-    /// What was requested of the server.
+    /// The requests to the server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<RequestInfo>,
-    /// What the server asked the converter for.
+    /// The reviews that the converter received.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conversions: Vec<ReviewInfo>,
     /// The objects that were stored at each version at the end of the step.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stored: BTreeMap<String, Vec<String>>,
-    /// Who owned which fields at the end of the step.
+    /// The owners of fields at the end of the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub owners: Vec<OwnerInfo>,
-    /// What else was seen.
+    /// Other observations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -38,29 +38,29 @@ pub struct StepInfo {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RequestInfo {
-    /// What they were for.
+    /// Their purpose.
     pub action: String,
-    /// The version that was asked; empty for the CRD itself.
+    /// The version in the path; empty for the CRD itself.
     pub version: String,
     /// The number of them.
     pub count: usize,
-    /// How many the server refused.
+    /// The number of them that the server refused.
     pub refused: usize,
 }
 
-/// Reviews that reached the converter.
+/// Reviews that the converter received.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReviewInfo {
     /// The version of the objects, or several.
     pub from: String,
-    /// The version asked for.
+    /// The desired version.
     pub to: String,
     /// The number of reviews.
     pub reviews: usize,
-    /// How many objects they had.
+    /// The number of objects in them.
     pub objects: usize,
-    /// The number of reviews that were not answered with success.
+    /// The number of reviews without a successful response.
     pub failed: usize,
 }
 
@@ -74,12 +74,12 @@ pub struct OwnerInfo {
     pub manager: String,
     /// The version of the entry in managedFields.
     pub version: String,
-    /// Its fields; no more than the first of them.
+    /// Its fields; only the first ones.
     pub fields: Vec<String>,
 }
 
 impl StepInfo {
-    /// Returns the steps of a trace, in the order in which they were made.
+    /// Returns the steps of a trace, in order.
     pub fn all(trace: &Trace) -> Vec<Self> {
         let mut steps: Vec<Self> = Vec::new();
         for record in &trace.records {
@@ -119,7 +119,7 @@ impl StepInfo {
                 }
             }
             other => {
-                // What is seen twice in a row is said once.
+                // Skip repeated observations.
                 let note = note(other).filter(|note| self.notes.last() != Some(note));
                 self.notes.extend(note);
             }
@@ -140,19 +140,19 @@ impl StepInfo {
     fn store(&mut self, stored: &BTreeMap<String, String>) {
         self.stored.clear();
         for (object, version) in stored {
-            // Namespaces have another name in every run.
+            // Namespaces differ between runs.
             let name = object.rsplit('/').next().unwrap_or(object);
             self.stored.entry(version.clone()).or_default().push(name.to_owned());
         }
         self.stored.values_mut().for_each(shorten);
     }
 
-    /// Notes who owns what of an object; the latest answer counts.
+    /// Records the owners of an object's fields; the latest response counts.
     fn own(&mut self, object: &Value) {
         let (name, entries) = (&object["metadata"]["name"], &object["metadata"]["managedFields"]);
         let (Some(name), Some(entries)) = (name.as_str(), entries.as_array()) else { return };
         self.owners.retain(|owner| owner.object != name);
-        if self.owners.len() >= MOST {
+        if self.owners.len() >= MAX_NAMES {
             return;
         }
         for entry in entries {
@@ -191,14 +191,14 @@ fn collect(fields: &Value, path: &str, found: &mut Vec<String>) {
 }
 
 fn shorten(names: &mut Vec<String>) {
-    if names.len() > MOST {
-        let more = names.len() - MOST;
-        names.truncate(MOST);
+    if names.len() > MAX_NAMES {
+        let more = names.len() - MAX_NAMES;
+        names.truncate(MAX_NAMES);
         names.push(format!("and {more} more"));
     }
 }
 
-/// Returns what else was seen, as a sentence.
+/// Returns other observations as a sentence.
 fn note(seen: &Observation) -> Option<String> {
     Some(match seen {
         Observation::Definition(crd) => {

@@ -1,8 +1,8 @@
-//! File names as the URI references that SARIF wants.
+//! File names as URI references for SARIF.
 
 use std::fmt::Write as _;
 
-/// The URI of a file, and whether it is relative to the root of the sources.
+/// The URI of a file, and true if it is relative to the root of the sources.
 pub(super) fn of(file: &str) -> (String, bool) {
     let file = file.replace('\\', "/");
     let drive = {
@@ -19,8 +19,8 @@ pub(super) fn of(file: &str) -> (String, bool) {
     (encode(file.trim_start_matches("./")), true)
 }
 
-/// Everything but unreserved characters and slashes is encoded. A colon, too: before the first slash
-/// it would make a scheme of what stands before it, as in `git:v1.2.0:config/crd.yaml`.
+/// Encodes everything except unreserved characters and slashes. Also a colon: before the first slash it would end a
+/// scheme, as in `git:v1.2.0:config/crd.yaml`.
 fn encode(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {

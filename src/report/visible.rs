@@ -1,18 +1,18 @@
-//! Texts of others in a report: names, refusals, excerpts. Here they are made visible for all writers but JSON, so that no
-//! terminal, CI log or page obeys them.
+//! Texts of others in a report: names, refusals, excerpts. This escapes them for all writers except JSON, so that no
+//! terminal, CI log or page interprets them.
 
 use serde_json::{Map, Value};
 
 use super::Report;
 use crdproof_schema::text::{is_invisible, visible, visible_line};
 
-/// Texts that have several lines by themselves. Any other text is one line, and a line break in it is shown as one.
+/// Texts with several lines. Any other text is one line, and its line breaks are escaped.
 const MULTILINE: [&str; 4] = ["evidence", "problems", "help", "why"];
 
-/// Returns the report with all its texts made visible.
+/// Returns the report with all its texts escaped.
 pub(super) fn visible_report(report: &Report) -> Report {
     let safe = serde_json::to_value(report).map(|value| walk(value, Lines::One)).and_then(serde_json::from_value);
-    // A report is read back as it was written; the test of the JSON writer says so.
+    // A report can always be read back; the test of the JSON writer checks that.
     safe.unwrap_or_else(|_| report.clone())
 }
 
@@ -21,7 +21,7 @@ pub(super) fn visible_report(report: &Report) -> Report {
 enum Lines {
     One,
     Several,
-    /// Places in it are counted in bytes.
+    /// Positions in it are counted in bytes.
     Excerpt,
 }
 
@@ -49,7 +49,7 @@ fn field((name, value): (String, Value), lines: Lines) -> (String, Value) {
     (visible_line(&name), walk(value, lines))
 }
 
-/// Replaces what is invisible by as many bytes, so that places stay right.
+/// Replaces invisible characters by as many bytes, so that positions stay right.
 fn same_length(text: &str) -> String {
     let replace = |letter: char| match letter {
         '\n' | '\t' => letter.to_string(),

@@ -1,42 +1,42 @@
-//! How many API servers this machine carries at once.
+//! The number of API servers that this machine can run at once.
 
 use std::fs;
 use std::num::NonZeroUsize;
 
 use crdproof_envtest::Provider;
 
-/// Returns what one control plane takes, in MiB. The largest that was measured for `local` took 400 MB (see
-/// docs/control-planes.md) and gets some room for its objects; containers bring kubelet, runtime and controllers along.
-fn each(provider: Provider) -> u64 {
+/// Returns the memory of one control plane, in MiB. The largest measurement of `local` was 400 MB (see
+/// docs/control-planes.md), plus some for its objects; containers add kubelet, runtime and controllers.
+fn memory_of_server(provider: Provider) -> u64 {
     match provider {
         Provider::Local => 512,
         Provider::Kind => 1536,
         // It runs elsewhere.
         Provider::Existing => 0,
-        // k3s, and whatever comes later.
+        // k3s, and future providers.
         _ => 1024,
     }
 }
 
-/// Returns how many servers to run at once: what was asked for, or what memory and cores allow.
+/// Returns the number of servers to run at once: the requested number, or as many as memory and cores allow.
 pub(super) fn servers(asked: Option<NonZeroUsize>, provider: Provider, wanted: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let allowed = asked.map_or_else(|| allowed(available(), cores, each(provider)), NonZeroUsize::get);
+    let allowed = asked.map_or_else(|| allowed(available(), cores, memory_of_server(provider)), NonZeroUsize::get);
     allowed.min(wanted).max(1)
 }
 
-/// A quarter of the memory stays free: converters and their processes live here, too. More servers than cores only
-/// wait for each other.
+/// A quarter of the memory stays free for converters and their processes. More servers than cores only wait for each
+/// other.
 fn allowed(available: Option<u64>, cores: usize, each: u64) -> usize {
     let carried = match (available, each) {
         (Some(available), 1..) => usize::try_from(available / 4 * 3 / each).unwrap_or(usize::MAX),
-        // Nobody says how much there is, or there is one server only: one after the other is safe.
+        // The memory is unknown, or there is only one server: one after the other is safe.
         (None, _) | (_, 0) => 1,
     };
     carried.min(cores)
 }
 
-/// The memory that can be had without swapping, in MiB: the machine's, or less where a control group says so.
+/// The available memory without swapping, in MiB: the machine's, or the limit of a control group.
 fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text))?;
     let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();

@@ -1,4 +1,4 @@
-//! Judging a change: what is wrong now and was not wrong before.
+//! Judging a change: findings that the old state does not have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use crate::subject::{ACCEPTED_FILE, Accepted, Subject};
 /// The verdict on a change.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// What was found, without what stood in the old state already.
+    /// The report, without findings of the old state.
     pub report: Report,
-    /// The number of findings that were left out for that reason.
+    /// The number of findings of the old state.
     pub known: usize,
 }
 
-/// Judges the plan of a subject that has an old state. Findings that the old state, judged alone,
-/// has too are left out: a change answers for what it brings.
+/// Judges the plan of a subject that has an old state. Leaves out findings that the old state, judged alone, has too: a
+/// change is responsible only for new ones.
 pub fn compare(plan: &Plan<'_>, settings: &Settings, options: &Options) -> Comparison {
     let mut report = judge(plan, &Observations::default(), options).report;
     leave_out_unrelated(&mut report);
@@ -34,8 +34,8 @@ pub fn compare(plan: &Plan<'_>, settings: &Settings, options: &Options) -> Compa
     Comparison { report, known }
 }
 
-/// Takes out what says nothing about the change: what could not be decided about a state, or about a CRD that is gone;
-/// what was skipped; and complaints about waived and accepted findings that this change does not bring.
+/// Leaves out results that are unrelated to the change: inconclusive ones about a single state or a removed CRD,
+/// skipped ones, and complaints about waivers and accepted findings that this change does not need.
 fn leave_out_unrelated(report: &mut Report) {
     report.results.retain(|result| result.outcome != Outcome::Inconclusive);
     report.skipped.clear();
@@ -49,20 +49,20 @@ fn leave_out_unrelated(report: &mut Report) {
     report.summarise();
 }
 
-/// The checks of a selection that found something; the others need not be asked about the old state.
+/// The checks of a selection that have findings; only these are judged on the old state.
 fn found(selection: &Selection, report: &Report) -> Selection {
     let only: BTreeSet<String> = report.findings.iter().map(|finding| finding.check.clone()).collect();
     Selection { only: only.into_iter().collect(), ..selection.clone() }
 }
 
-/// CRDs with findings of checks that do not look at the old state.
+/// CRDs with findings of checks that do not read the old state.
 fn found_without_baseline(report: &Report) -> BTreeSet<String> {
     let alone = |id: &str| checks::find(id).is_some_and(|check| !check.needs.contains(&Need::Baseline));
     let findings = report.findings.iter();
     findings.filter(|finding| alone(&finding.check)).map(|finding| finding.crd.clone()).collect()
 }
 
-/// The old state of some CRDs as a subject of its own.
+/// The old state of some CRDs as a separate subject.
 fn old_alone(subject: &Subject, names: &BTreeSet<String>) -> Subject {
     let old = subject.baseline.iter().flatten();
     Subject {
@@ -81,8 +81,8 @@ fn old_alone(subject: &Subject, names: &BTreeSet<String>) -> Subject {
     }
 }
 
-/// Takes known findings out of a report and returns how many there were. A case that has no other
-/// finding is not held: it counts as skipped.
+/// Removes known findings from a report and returns their number. A check result without other findings does not pass:
+/// it counts as skipped.
 fn leave_out(report: &mut Report, known: &BTreeSet<String>) -> usize {
     let count = report.findings.len();
     let mut touched = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Scenarios that ended before their last step, because a server answered what the scenario cannot go on with.
+//! Scenarios that ended before their last step, because of a server's response.
 
 use super::fold::fingerprint;
 use crate::checks::Severity;
@@ -8,8 +8,8 @@ use crate::report::{CheckInfo, Finding};
 /// The id under which scenarios that ended early are reported.
 const CHECK: &str = "subject/scenarios-complete";
 
-/// Returns what the report says of such scenarios. It is not a check of the registry: it concerns all checks of the
-/// scenario.
+/// Returns the entry of such scenarios in the report. It is not a check of the registry, because it concerns all checks
+/// of the scenario.
 pub fn scenarios_check() -> CheckInfo {
     CheckInfo {
         id: CHECK.into(),

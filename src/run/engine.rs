@@ -1,4 +1,4 @@
-//! Runs a plan: acts where acting is due, judges in parallel, tells what happens as events.
+//! Runs a plan: acts if needed, judges in parallel, and emits events.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -15,7 +15,7 @@ use crate::act::conversions::{Found, Saved, Search, generated, judge_recorded};
 use crate::act::{Stop, wire};
 use crate::checks::{Change, Check, Evidence, Need, Severity, Verdict};
 use crate::converter::endpoint::Request;
-use crate::converter::{self, Converter, Declared, Opened};
+use crate::converter::{self, Converter, Declared, SubjectEndpoints};
 use crate::evidence::{ConversionRun, Exchange, Outcome};
 use crate::report::Skipped;
 use crate::subject::Crd;
@@ -26,19 +26,19 @@ use crdproof_schema::structural::compare::{Delta, compare};
 /// The number of objects of each version for the wire checks, which depend little on the object.
 const WIRE_OBJECTS: usize = 4;
 
-/// Why something was not tried.
+/// The reason for inputs that were not tried.
 pub(super) const INTERRUPTED: &str = "the run was interrupted before that";
 
-/// One check on one CRD, with the trace that it reads where one takes part.
+/// One check on one CRD, with the trace that it reads, if any.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
     /// The check.
     pub check: &'static Check,
     /// The severity in force.
     pub severity: Severity,
-    /// The CRD; from the baseline where the CRD is gone.
+    /// The CRD; from the baseline if the CRD was removed.
     pub crd: &'a Crd,
-    /// The API server whose scenarios are judged, where one takes part.
+    /// The API server whose scenarios are judged, if any.
     pub server: Option<KubeVersion>,
 }
 
@@ -47,35 +47,34 @@ pub struct Case<'a> {
 pub struct Options {
     /// Threads that judge.
     pub jobs: NonZeroUsize,
-    /// The day, for expiries.
+    /// The date, for expiries.
     pub today: Date,
-    /// What answers the subject's reviews, opened when it is first needed.
-    pub endpoint: Opened,
-    /// Ends acting early; what was seen until then is judged.
+    /// The endpoints of the subject's converters, opened on first use.
+    pub endpoint: SubjectEndpoints,
+    /// Ends acting early; the observations so far are judged.
     pub stop: Stop,
 }
 
 impl Options {
-    /// Judges with as many threads as serve most, as of this day.
+    /// Judges as of this date, with the default number of threads.
     pub fn on(today: Date) -> Self {
-        Self { jobs: Self::jobs(), today, endpoint: Opened::default(), stop: Stop::default() }
+        Self { jobs: Self::jobs(), today, endpoint: SubjectEndpoints::default(), stop: Stop::default() }
     }
 
-    /// Judges as of today in UTC, with as many threads as serve most. To read the system's time zones would take longer
+    /// Judges as of today in UTC, with the default number of threads. Reading the system's time zones would take longer
     /// than most comparisons.
     pub fn today() -> Self {
         Self::on(jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date())
     }
 
-    /// Returns two threads for each core: a thread that waits for the converter uses no core, and another can judge
-    /// meanwhile.
+    /// Returns two threads for each core: while one waits for the converter, another can judge.
     pub fn jobs() -> NonZeroUsize {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         cores.saturating_mul(NonZeroUsize::MIN.saturating_add(1))
     }
 }
 
-/// The checks of a plan with the traces that they read, and those that have nothing to read.
+/// The checks of a plan with the traces that they read, and skipped checks without a trace.
 pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Case<'a>>, Vec<Skipped>) {
     let (mut cases, mut skipped): (Vec<Case<'a>>, Vec<Skipped>) = (Vec::new(), Vec::new());
     for planned in &plan.planned {
@@ -105,17 +104,17 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Ca
     (cases, skipped)
 }
 
-/// Returns whether the plan sends requests to a webhook.
+/// Returns true if the plan sends requests to a webhook.
 fn needs_webhook(plan: &Plan<'_>) -> bool {
     reads_answers(plan, |declared| matches!(declared, Declared::Webhook(_)))
 }
 
-/// Returns whether the plan needs the programs of the subject's converter.
+/// Returns true if the plan needs the programs of the subject's converter.
 pub(super) fn needs_programs(plan: &Plan<'_>) -> bool {
     !plan.scenarios.is_empty() || reads_answers(plan, |way| matches!(way, Declared::Webhook(_) | Declared::Exec(_)))
 }
 
-/// Returns whether a planned check reads the answers of such a converter.
+/// Returns true if a planned check reads the responses of such a converter.
 fn reads_answers(plan: &Plan<'_>, is_meant: impl Fn(&Declared<'_>) -> bool) -> bool {
     plan.planned.iter().any(|planned| {
         let reads = |need: &Need| matches!(need, Need::ConversionRuns | Need::Survey | Need::Exchanges);
@@ -124,14 +123,14 @@ fn reads_answers(plan: &Plan<'_>, is_meant: impl Fn(&Declared<'_>) -> bool) -> b
     })
 }
 
-/// Returns whether the plan needs what answers the subject's reviews: for requests of our own, or for scenarios.
+/// Returns true if the plan needs the subject's converter, for our own requests or for scenarios.
 pub fn needs_converter(plan: &Plan<'_>) -> bool {
     needs_webhook(plan) || !plan.scenarios.is_empty()
 }
 
-/// Checks that what answers the subject's reviews can be reached, where the plan needs it. `Err` says why not: nothing
-/// is judged then, since everything would fail for that one reason.
-pub fn reach(plan: &Plan<'_>, endpoint: &Opened) -> Result<(), String> {
+/// Checks that the subject's converter can be reached, if the plan needs it. `Err` says why not; then nothing is
+/// judged, because everything would fail for that one reason.
+pub fn reach(plan: &Plan<'_>, endpoint: &SubjectEndpoints) -> Result<(), String> {
     if plan.settings.endpoint.is_some() || !needs_webhook(plan) {
         return Ok(());
     }
@@ -143,7 +142,7 @@ pub fn reach(plan: &Plan<'_>, endpoint: &Opened) -> Result<(), String> {
     }
 }
 
-/// Tells what happens.
+/// Emits an event.
 type Emit<'e, 'a> = &'e (dyn Fn(Event<'a>) + Sync);
 
 /// The data that all checks of a run share.
@@ -157,8 +156,8 @@ struct Engine<'r, 'a> {
     emit: Emit<'r, 'a>,
 }
 
-/// Judges cases by what was observed, and asks the converter where nothing was. `emit` is called from several threads,
-/// once for each event.
+/// Judges cases by the observations, and calls the converter if there are none. Calls `emit` from several threads, once
+/// for each event.
 pub(super) fn run<'a>(
     plan: &Plan<'a>,
     observations: &Observations,
@@ -167,7 +166,7 @@ pub(super) fn run<'a>(
     emit: Emit<'_, 'a>,
 ) {
     emit(Event::Started { checks: cases.len() });
-    // Each search uses all threads, so more of them at once than cores only hold more objects in memory.
+    // Each search uses all threads, so more concurrent searches than cores would only need more memory.
     let searches = Gate::new(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
     let engine = Engine { plan, observations, options, cases, once: Once::default(), searches, emit };
     let next = AtomicUsize::new(0);
@@ -296,7 +295,7 @@ impl<'a> Engine<'_, 'a> {
             .collect()
     }
 
-    /// Everything that the wire checks read, with the CRD's samples and a few generated objects.
+    /// All exchanges that the wire checks read, with the CRD's samples and a few generated objects.
     fn exchange(&self, crd: &'a Crd) -> Vec<Exchange> {
         let subject = self.plan.subject;
         let samples = subject.samples_of(crd).map(|sample| sample.object.clone());
@@ -306,7 +305,7 @@ impl<'a> Engine<'_, 'a> {
         let endpoint = match &self.plan.settings.endpoint {
             _ if self.options.stop.is_requested() => None,
             Some(stand) => Some(&*stand.0),
-            // That it can be opened is known before a run begins.
+            // The endpoint was opened before the run started.
             None => self.options.endpoint.endpoint(subject).ok().flatten(),
         };
         let exchanges = endpoint.map(|endpoint| wire::probe(endpoint, crd, &objects)).unwrap_or_default();
@@ -317,7 +316,7 @@ impl<'a> Engine<'_, 'a> {
     }
 }
 
-/// A server that is older than a guarantee is not to blame for not giving it, and neither is the subject.
+/// Excuses a server that is older than a guarantee, and the subject with it.
 fn expected_of(case: Case<'_>, verdict: Verdict) -> Verdict {
     match (verdict, case.check.since, case.server) {
         (Verdict::Failed(failures), Some(since), Some(server)) if !server.at_least(since) => {
@@ -328,7 +327,7 @@ fn expected_of(case: Case<'_>, verdict: Verdict) -> Verdict {
     }
 }
 
-/// Data that several checks read, made once for each CRD by whichever check needs it first.
+/// Data that several checks read, computed once for each CRD by the first check that needs it.
 #[derive(Default)]
 struct Once {
     searches: ByCrd<Result<Searched, String>>,
@@ -337,7 +336,7 @@ struct Once {
     secrets: ByCrd<Secrets>,
 }
 
-/// Verdicts by check, and the conversion runs that they point to.
+/// Verdicts by check, and the conversion runs of their failures.
 type Searched = (BTreeMap<&'static str, Verdict>, Arc<Vec<ConversionRun>>);
 
 type Cell<T> = Arc<OnceLock<Arc<T>>>;
@@ -356,18 +355,18 @@ impl<T> ByCrd<T> {
             let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(cells.entry(crd.to_owned()).or_default())
         };
-        // Made outside the lock, so that other CRDs need not wait.
+        // Computed outside the lock, so that other CRDs need not wait.
         Arc::clone(cell.get_or_init(|| Arc::new(make())))
     }
 }
 
-/// Lets a number of threads in at a time.
+/// Admits a limited number of threads at a time.
 struct Gate {
     free: Mutex<usize>,
     left: Condvar,
 }
 
-/// Being in; ends when it is dropped.
+/// A place inside the gate; dropping it leaves the gate.
 struct Turn<'g>(&'g Gate);
 
 impl Gate {

@@ -1,10 +1,10 @@
-//! What can keep a run from being judged. Defects of the subject are findings, and never among these.
+//! Errors that prevent judging a run. Defects of the subject are findings, never errors.
 
 use super::Absent;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::binaries::BinariesError;
 
-/// Why a run could not be made.
+/// An error of a run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -22,10 +22,10 @@ pub enum RunError {
     NoRelease {
         /// The range.
         range: String,
-        /// Its releases, and why each of them is left out.
+        /// Its releases, each with the reason for leaving it out.
         reasons: Vec<Absent>,
     },
-    /// The subject's converter cannot be asked.
+    /// The subject's converter cannot be called.
     #[error("the converter cannot be asked: {0}")]
     Converter(String),
     /// The converter of a CRD cannot be opened for its scenarios.
@@ -33,13 +33,13 @@ pub enum RunError {
     ConverterOf {
         /// The CRD.
         crd: String,
-        /// Why.
+        /// The cause.
         why: String,
     },
     /// An existing cluster cannot be used in this way.
     #[error("{why}")]
     ExistingCluster {
-        /// Why.
+        /// The cause.
         why: String,
         /// The remedy.
         help: &'static str,

@@ -1,4 +1,4 @@
-//! What happens during a run, for whoever shows progress.
+//! Events of a run, for progress.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::subject::Crd;
 use crdproof_envtest::Server;
 use crdproof_envtest::binaries::Progress;
 
-/// An event of a run, in the order in which it happens.
+/// An event of a run, in order.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -24,14 +24,14 @@ pub enum Event<'a> {
     Servers {
         /// The number of them.
         count: usize,
-        /// How many run at once.
+        /// The number of servers that run at once.
         at_once: usize,
     },
     /// A release is left out.
     ServerSkipped {
-        /// The name under which it was asked for.
+        /// The requested name.
         release: &'a str,
-        /// Why.
+        /// The reason.
         reason: &'a str,
     },
     /// A server is ready.
@@ -43,52 +43,52 @@ pub enum Event<'a> {
     },
     /// A step of a scenario begins.
     Step {
-        /// The name under which the server was asked for.
+        /// The requested name of the server.
         release: &'a str,
         /// The CRD.
         crd: &'a str,
         /// The step.
         step: ScenarioStep,
-        /// The number of requests that were made for this CRD until now.
+        /// The number of requests for this CRD so far.
         requests: u64,
     },
     /// All scenarios ran on a server.
     ScenariosFinished {
-        /// The name under which it was asked for.
+        /// The requested name.
         release: &'a str,
-        /// What was recorded, by CRD.
+        /// The traces, by CRD.
         traces: &'a [Trace],
-        /// How long it took, with its start.
+        /// The duration, including the start.
         elapsed: Duration,
     },
     /// Judging begins.
     Started {
-        /// The number of checks that are judged, each on one CRD and server.
+        /// The number of checks to judge, each on one CRD and server.
         checks: usize,
     },
     /// A batch of objects of a CRD was tried on its converter.
     Tried {
         /// The CRD.
         crd: &'a str,
-        /// The number of objects that were tried until now.
+        /// The number of objects that were tried so far.
         objects: usize,
-        /// How many are to be tried.
+        /// The total number of objects.
         of: usize,
     },
     /// Objects of a CRD were tried on its converter.
     Searched {
-        /// The action.
+        /// The counts of conversions.
         conversions: Conversions,
-        /// Why the converter could not be asked to the end.
+        /// The reason why the converter could not be called to the end.
         stopped: Option<String>,
-        /// Every conversion, where the settings ask to record.
+        /// Every conversion, if the settings request a recording.
         recorded: Option<Box<Recorded>>,
     },
-    /// An endpoint was asked about a CRD; only where the settings ask to record.
+    /// An endpoint was called for a CRD; only if the settings request a recording.
     Asked {
         /// The CRD.
         crd: &'a Crd,
-        /// Requests and answers.
+        /// Requests and responses.
         exchanges: Vec<Exchange>,
     },
     /// A check was judged.
@@ -99,7 +99,7 @@ pub enum Event<'a> {
         case: Case<'a>,
         /// The verdict.
         verdict: Verdict,
-        /// The conversions that findings point to.
+        /// The conversions of the findings.
         shown: Arc<Vec<ConversionRun>>,
     },
 }

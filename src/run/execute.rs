@@ -17,7 +17,7 @@ use crate::subject::Crd;
 use crdproof_envtest::capture::is_program;
 use crdproof_envtest::{ClusterError, Provider, Server, runtime};
 
-/// Runs a plan. `servers` are those of the plan; without any, scenarios are left out. `observer` is called from several
+/// Runs a plan. `servers` are those of the plan; without any, scenarios are left out. Calls `observer` from several
 /// threads.
 pub fn execute(
     plan: &Plan<'_>,
@@ -40,7 +40,7 @@ pub fn execute(
     Ok((ran, observations))
 }
 
-/// Checks that the programs exist which the plan needs, before anything starts.
+/// Checks that the programs that the plan needs exist, before anything starts.
 fn check_programs(plan: &Plan<'_>) -> Result<(), RunError> {
     let subject = plan.subject;
     if plan.settings.endpoint.is_none() && needs_programs(plan) {
@@ -72,9 +72,9 @@ pub fn run_scenarios(
     if scenarios.is_empty() {
         return Ok(Observations::default());
     }
-    // Opened once: what it stands for may be a process that takes its time to start.
+    // Opened once, because it may be a process that takes long to start.
     let converters = converters(plan, options)?;
-    // What can be wrong with a release, or must be built for it, is known before the first server starts.
+    // Errors of a release, and builds, come before the first server starts.
     let (prepared, mut absent) = servers.prepare(&plan.matrix, observer)?;
     let at_once = budget::servers(servers.at_once, servers.options.provider, prepared.len());
     observer(&Event::Servers { count: prepared.len(), at_once });
@@ -94,8 +94,8 @@ pub fn run_scenarios(
     Ok(Observations { traces, absent, is_interrupted: options.stop.is_requested(), ..Observations::default() })
 }
 
-/// Returns the scenarios that can run on a cluster that existed before us: none that needs a converter, which it could
-/// not reach, and none that looks into its storage.
+/// Returns the scenarios that can run on an existing cluster: none that needs a converter, which it could not reach,
+/// and none that reads its storage.
 fn on_existing_cluster(plan: &Plan<'_>) -> Result<Vec<Scenario>, RunError> {
     if let Some(crd) = plan.subject.crds.iter().find(|crd| crd.conversion.strategy == "Webhook") {
         return Err(RunError::ExistingCluster {
@@ -107,14 +107,14 @@ fn on_existing_cluster(plan: &Plan<'_>) -> Result<Vec<Scenario>, RunError> {
     Ok(plan.scenarios.iter().copied().filter(|scenario| !hidden(scenario)).collect())
 }
 
-/// The endpoint for the reviews of a CRD; nothing where the server converts by itself.
+/// The endpoint for the reviews of a CRD; `None` if the server converts by itself.
 type Converter = Option<Arc<dyn Endpoint>>;
 
 /// The observations on one release.
 enum OnRelease {
-    /// Its server did not start, and the run goes on without it.
+    /// Its server did not start, and the run continues without it.
     Absent(Absent),
-    /// The scenarios that came to their end; fewer than planned where the run was interrupted.
+    /// The completed scenarios; fewer than planned if the run was interrupted.
     Recorded(Vec<Trace>),
 }
 
@@ -124,7 +124,7 @@ struct Work<'w, 'a> {
     scenarios: Vec<Scenario>,
     converters: Vec<(&'a Crd, Converter)>,
     in_tree: bool,
-    /// Whether a server failed, so that no other one is to be started.
+    /// True if a server failed, so that no others are started.
     failed: AtomicBool,
     stop: &'w Stop,
     observer: Observer<'w>,
@@ -160,7 +160,7 @@ impl Work<'_, '_> {
         (self.observer)(&Event::ServerStarted { server: &server, elapsed: started.elapsed() });
         let recorded = self.on(&server, &release).await;
         let stopped = server.stop().await;
-        // Why it failed is worth more than that something could not be cleaned up.
+        // The cause of the failure is more important than an error of the cleanup.
         let traces = recorded?;
         stopped?;
         let elapsed = started.elapsed();
@@ -168,7 +168,7 @@ impl Work<'_, '_> {
         Ok(OnRelease::Recorded(traces))
     }
 
-    /// Runs all scenarios of all CRDs, or of as many as there was time for until an interruption.
+    /// Runs all scenarios of all CRDs, or as many as possible until an interruption.
     async fn on(&self, server: &Server, release: &str) -> Result<Vec<Trace>, ClusterError> {
         let mut traces = Vec::new();
         for (crd, converter) in &self.converters {
@@ -195,7 +195,7 @@ impl Work<'_, '_> {
     }
 }
 
-/// Returns what answers the reviews of each CRD.
+/// Returns the endpoint for the reviews of each CRD.
 fn converters<'a>(plan: &Plan<'a>, options: &Options) -> Result<Vec<(&'a Crd, Converter)>, RunError> {
     let subject = plan.subject;
     let (mut maps, mut wire): (Converter, Converter) = (None, None);

@@ -31,8 +31,8 @@ pub struct Ran {
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
 }
 
-/// Judges a plan by what was observed, and asks the subject's converter where nothing was observed and the observations
-/// are not complete. The same function ends every run and judges every recording.
+/// Judges a plan by the observations, and calls the subject's converter if there are none and the observations are not
+/// complete. The same function ends every run and judges every recording.
 pub fn judge(plan: &Plan<'_>, observations: &Observations, options: &Options) -> Ran {
     judge_observed(plan, observations, options, &|_| ())
 }
@@ -47,7 +47,7 @@ pub(super) fn judge_observed<'a>(
     let (cases, skipped) = cases(plan, observations);
     run(plan, observations, &cases, options, &|event| {
         observer(&event);
-        // There are as many of these as batches, and nothing in the report comes from them.
+        // There is one for each batch, and the report does not need them.
         if matches!(event, Event::Tried { .. }) {
             return;
         }
@@ -121,7 +121,7 @@ fn fold<'a>(
                     let count = failures.len();
                     for failure in failures {
                         let why = Cause::of(&failure);
-                        // What was recorded is about samples, which are available.
+                        // Recorded conversions are about samples, which are available.
                         let kept = !case.check.needs.contains(&Need::Recorded);
                         let conversion_run =
                             failure.conversion_run.and_then(|conversion_run| shown.get(conversion_run));
@@ -190,8 +190,8 @@ fn add_stopped_scenarios(report: &mut Report, traces: &[Trace], hidden: &Redacto
     report.findings.extend(stopped);
 }
 
-/// Groups the findings of a report, and returns the counterexamples that show them: one for each finding. Where a manifest
-/// shows the cause, an object shows what follows from it.
+/// Groups the findings of a report, and returns one counterexample for each finding. If a manifest shows the cause, an
+/// object shows a consequence.
 fn group_by_cause(report: &mut Report, causes: &Causes, mut shown: Vec<Counterexample>) -> Vec<Counterexample> {
     let (grouped, renamed) = group(std::mem::take(&mut report.findings), causes);
     report.findings = grouped;
@@ -240,7 +240,7 @@ fn finding(locator: &Locator<'_>, case: Case<'_>, failure: Failure, hide: &Redac
     finding
 }
 
-/// Twelve hexadecimal digits that name a finding whatever moves around it.
+/// Twelve hexadecimal digits that identify a finding, whatever else changes.
 pub(super) fn fingerprint(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {

@@ -1,4 +1,4 @@
-//! One cause, one finding: merges what happens to several fields alike, and moves consequences under their cause.
+//! One cause, one finding: merges the same failure of several fields, and moves consequences under their cause.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::checks::{Failure, Symptoms, cause_rank};
 use crate::report::{Consequence, Field, Finding};
 use crdproof_schema::document::Place;
 
-/// The cause of a failure, beside the finding that it became.
+/// The cause of a failure, besides its finding.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cause {
     /// See [`crate::checks::Failure::together`].
@@ -20,7 +20,7 @@ pub(super) struct Cause {
 }
 
 impl Cause {
-    /// Returns what a failure says about its cause.
+    /// Returns the cause of a failure.
     pub(super) fn of(failure: &Failure) -> Self {
         Self { together: failure.together.clone(), complaint: failure.complaint.clone() }
     }
@@ -33,12 +33,12 @@ struct Group {
     symptoms: Symptoms,
 }
 
-/// The causes of failures, by the fingerprint of the finding that each became.
+/// The causes of failures, by the fingerprint of the finding.
 #[derive(Debug, Default)]
 pub(super) struct Causes(BTreeMap<String, Cause>);
 
 impl Causes {
-    /// Keeps what a failure said about the cause of a finding.
+    /// Records the cause of a finding.
     pub(super) fn add(&mut self, finding: &Finding, cause: Cause) {
         self.0.insert(finding.fingerprint.clone(), cause);
     }
@@ -47,13 +47,13 @@ impl Causes {
         self.0.get(&finding.fingerprint).cloned().unwrap_or_default()
     }
 
-    /// Adds what a finding is about.
+    /// Adds the symptom of a finding.
     fn add_symptom(&self, symptoms: &mut Symptoms, finding: &Finding) {
         let cause = self.of(finding);
         symptoms.add(finding.path.as_deref(), cause.complaint.as_deref(), cause.together.as_deref());
     }
 
-    /// Returns the fingerprint under which a finding is reported: that of its group, where it belongs to one.
+    /// Returns the fingerprint under which a finding is reported: that of its group, if it belongs to one.
     pub(super) fn reported_as(&self, finding: &Finding) -> String {
         match (&finding.change, self.of(finding).together) {
             // Changes of different severity have different remedies.
@@ -64,9 +64,9 @@ impl Causes {
     }
 }
 
-/// Groups the findings of a report. Returns also under which fingerprint each is found now.
+/// Groups the findings of a report. Also returns the new fingerprint of each.
 pub(super) fn group(mut findings: Vec<Finding>, causes: &Causes) -> (Vec<Finding>, BTreeMap<String, String>) {
-    // The strongest causes come first, so that each consequence finds its own.
+    // The strongest causes come first, so that each consequence is assigned to its own.
     findings.sort_by_key(|finding| cause_rank(&finding.check));
     let (mut renamed, mut groups): (_, Vec<Group>) = (BTreeMap::new(), Vec::new());
     for findings in findings.chunk_by(|left, right| cause_rank(&left.check) == cause_rank(&right.check)) {
@@ -84,7 +84,7 @@ fn explain(groups: &mut [Group], finding: &Finding, causes: &Causes) -> bool {
     causes.add_symptom(&mut symptoms, finding);
     let is_cause = |group: &&mut Group| {
         group.finding.crd == finding.crd
-            // Whoever accepts a cause accepts what follows from it.
+            // Accepting a cause also accepts its consequences.
             && (finding.waiver.is_none() || group.finding.waiver == finding.waiver)
             && symptoms.follow_from(&group.symptoms)
     };
@@ -99,7 +99,7 @@ fn explain(groups: &mut [Group], finding: &Finding, causes: &Causes) -> bool {
 
 /// Groups findings of checks that do not explain each other.
 fn of_one_rank(findings: &[&Finding], causes: &Causes, renamed: &mut BTreeMap<String, String>) -> Vec<Group> {
-    // What a waiver accepts is not mixed with what counts.
+    // Accepted findings are not mixed with others.
     let mut groups: IndexMap<(String, Option<usize>), Vec<&Finding>> = IndexMap::new();
     for finding in findings {
         groups.entry((causes.reported_as(finding), finding.waiver)).or_default().push(finding);
@@ -107,7 +107,7 @@ fn of_one_rank(findings: &[&Finding], causes: &Causes, renamed: &mut BTreeMap<St
     let counting: Vec<String> =
         groups.keys().filter(|(_, waiver)| waiver.is_none()).map(|(name, _)| name.clone()).collect();
     let named = groups.into_iter().map(|((name, waiver), findings)| {
-        // Two findings never share a name.
+        // Fingerprints must be unique.
         let name = match waiver {
             Some(waiver) if counting.contains(&name) => fingerprint(&[&name, &waiver.to_string()]),
             _ => name,
@@ -118,7 +118,7 @@ fn of_one_rank(findings: &[&Finding], causes: &Causes, renamed: &mut BTreeMap<St
     named.collect()
 }
 
-/// Makes one finding of several; the one with a counterexample speaks for all.
+/// Merges findings; the one with a counterexample represents all.
 fn merged(name: String, findings: &[&Finding], causes: &Causes) -> Group {
     let speaker = findings.iter().position(|finding| finding.evidence.is_some()).unwrap_or_default();
     let mut finding = findings[speaker].clone();

@@ -1,17 +1,17 @@
-//! The words for findings that concern several fields.
+//! Messages for findings about several fields.
 
 use indexmap::{IndexMap, IndexSet};
 
 use crate::report::{Field, Finding};
 
 /// The numbers of fields that are named in a message, and in the evidence.
-const NAMED: usize = 3;
-const LISTED: usize = 40;
+const MAX_IN_MESSAGE: usize = 3;
+const MAX_IN_EVIDENCE: usize = 40;
 
-/// The number of places of a change that are listed in the evidence.
-const PLACES: usize = 12;
+/// The number of places of a change that the evidence lists.
+const MAX_PLACES: usize = 12;
 
-/// Returns what happens to several fields of one CRD, in one sentence.
+/// Returns one sentence about several fields of one CRD.
 pub(super) fn summary(finding: &Finding, clause: &str) -> String {
     let names: IndexSet<&str> = finding.fields.iter().filter_map(|field| field.path.as_deref()).collect();
     let count = names.len();
@@ -24,15 +24,15 @@ pub(super) fn summary(finding: &Finding, clause: &str) -> String {
     format!("{count} fields {clause}: {}", some(&names))
 }
 
-/// Returns the evidence of the speaker above a list of all fields.
+/// Returns the evidence of the representative above a list of all fields.
 pub(super) fn listed(finding: &Finding) -> String {
     let mut lines: Vec<String> = finding.evidence.iter().cloned().collect();
     lines.push(format!("all {}:", finding.fields.len()));
-    lines.extend(shortened(finding.fields.iter().map(|field| field.message.clone()).collect(), LISTED));
+    lines.extend(shortened(finding.fields.iter().map(|field| field.message.clone()).collect(), MAX_IN_EVIDENCE));
     lines.join("\n")
 }
 
-/// Returns a change of several fields, versions or CRDs in one sentence.
+/// Returns one sentence about a change of several fields, versions or CRDs.
 pub(super) fn change_message(change: &str, fields: &[Field]) -> String {
     let crds: IndexSet<&str> = fields.iter().filter_map(|field| field.crd.as_deref()).collect();
     let places = places(fields);
@@ -47,11 +47,11 @@ pub(super) fn change_message(change: &str, fields: &[Field]) -> String {
     }
 }
 
-/// Returns where a change was made, a line for each field of a CRD.
+/// Returns the places of a change, one line for each field of a CRD.
 pub(super) fn change_evidence(fields: &[Field]) -> String {
     let places = places(fields);
     let lines = places.iter().map(|(at, versions)| format!("{} {}", at.0, place((at, versions))).trim_end().to_owned());
-    shortened(lines.collect(), PLACES).join("\n")
+    shortened(lines.collect(), MAX_PLACES).join("\n")
 }
 
 /// The versions in which a field of a CRD changed.
@@ -71,10 +71,10 @@ fn place(((_, path), versions): (&(&str, Option<&str>), &IndexSet<&str>)) -> Str
     format!("{versions} {}", path.unwrap_or_default()).trim().to_owned()
 }
 
-/// Names some of several, and says how many more there are.
+/// Names some of several, and counts the others.
 fn some(names: &IndexSet<&str>) -> String {
-    let shown = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(NAMED) {
+    let shown = names.iter().take(MAX_IN_MESSAGE).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MAX_IN_MESSAGE) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }

@@ -1,4 +1,4 @@
-//! Planning and running: which checks are judged on which CRDs, and what came of it.
+//! Planning and running: the checks that are judged on each CRD, and their results.
 
 mod budget;
 mod compare;

@@ -1,4 +1,4 @@
-//! What acting observed, as plain data.
+//! The observations of acting, as plain data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,14 +17,14 @@ pub struct Observations {
     pub conversions: BTreeMap<String, Recorded>,
     /// Requests to the converter's endpoint by CRD.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
-    /// Whether acting was interrupted, so that scenarios may be missing.
+    /// True if acting was interrupted, so that scenarios may be missing.
     pub is_interrupted: bool,
-    /// Whether this is all that there is to judge: no converter is asked about anything else.
+    /// True if these are all observations: no converter is called for more.
     pub is_complete: bool,
 }
 
 impl Observations {
-    /// Returns the servers that scenarios ran on.
+    /// Returns the servers of the scenarios.
     pub fn matrix(&self) -> ServerMatrix {
         let versions: BTreeSet<_> = self.traces.iter().map(|trace| trace.kubernetes).collect();
         ServerMatrix {

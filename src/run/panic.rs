@@ -1,13 +1,13 @@
-//! Panics while a check is judged. Each is a defect of crdproof, and no reason to lose what others found.
+//! Panics while a check is judged. Each is a defect of crdproof, and must not affect other checks.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::checks::Verdict;
 
-/// Judges; where that panics, the verdict is inconclusive and says so.
+/// Judges; a panic makes the verdict inconclusive, with a message.
 pub(super) fn caught<S: Default>(judge: impl FnOnce() -> (Verdict, S)) -> (Verdict, S) {
-    // What a judge leaves half done is its own evidence, which nobody else reads.
+    // A judge modifies only its own evidence, which nothing else reads.
     catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|panic| {
         let why = format!("crdproof failed while judging this, which is a defect of crdproof: {}", message(&*panic));
         (Verdict::Inconclusive(why), S::default())
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_judge_that_panics_is_inconclusive_and_others_go_on() {
+    fn a_judge_that_panics_is_inconclusive_and_others_continue() {
         let (verdict, shown) = caught::<Vec<u8>>(|| panic!("index {} is wrong", 7));
         assert!(
             matches!(verdict, Verdict::Inconclusive(why) if why.ends_with("a defect of crdproof: index 7 is wrong"))

@@ -1,4 +1,4 @@
-//! What a run will do. Pure: nothing is read, started or changed.
+//! The plan of a run. Pure: reads, starts and changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -7,44 +7,44 @@ use serde::{Deserialize, Serialize};
 
 use super::{Observations, Selection};
 use crate::checks::{Check, Need, Severity};
-use crate::converter::endpoint::Stand;
+use crate::converter::endpoint::ReplacementEndpoint;
 use crate::converter::{Declared, declared};
 use crate::evidence::{Counterexample, Scenario};
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
 
-/// The default time limit for the objects of one CRD. A converter that takes 20 ms for an object ends by it.
+/// The default time limit for the objects of one CRD. A converter that takes 20 ms for an object stays within it.
 pub const DEFAULT_TIME: Duration = Duration::from_secs(120);
 
 /// Settings of a run that do not belong to the subject.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// What to judge.
+    /// The selected checks.
     pub selection: Selection,
-    /// The seed of everything that is generated.
+    /// The seed of generated objects.
     pub seed: u64,
-    /// Objects to be generated for every version; else what the suites say.
+    /// The number of generated objects of every version; by default that of the suites.
     pub objects: Option<usize>,
-    /// How long objects of one CRD are tried; else [`DEFAULT_TIME`].
+    /// The time limit for the objects of one CRD; [`DEFAULT_TIME`] by default.
     pub time: Option<Duration>,
-    /// What answers reviews instead of the subject's own converter.
-    pub endpoint: Option<Stand>,
-    /// What answers reviews as the previous release did, instead of what the subject names.
-    pub baseline: Option<Stand>,
-    /// Objects that broke something in earlier runs, to be tried first.
+    /// The endpoint that replaces the subject's own converter.
+    pub endpoint: Option<ReplacementEndpoint>,
+    /// The endpoint that replaces the previous release's converter of the subject.
+    pub baseline: Option<ReplacementEndpoint>,
+    /// Counterexamples of earlier runs, to be tried first.
     pub cases: Vec<Counterexample>,
-    /// Whether nothing but those is tried.
+    /// True if only those are tried.
     pub only_cases: bool,
-    /// Whether secrets may be shown.
+    /// True if secrets may be shown.
     pub show_secrets: bool,
-    /// Whether every observation is kept.
+    /// True if every observation is kept.
     pub record: bool,
     /// The command that repeats this run, for `reproduce` lines; by default it is derived from subject and selection.
     pub command: Option<String>,
 }
 
 impl Settings {
-    /// Returns how many objects are generated for every version.
+    /// Returns the number of generated objects of every version.
     pub fn generated(&self) -> usize {
         let suites = self.selection.suites.iter().filter_map(|suite| suite.file.objects).max();
         if self.only_cases { 0 } else { self.objects.or(suites).unwrap_or_default() }
@@ -58,24 +58,24 @@ impl Settings {
     }
 }
 
-/// The API servers that a run uses, by the names under which they were asked for.
+/// The API servers of a run, by their requested names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerMatrix {
     /// Releases such as `1.36`, each once, or the context of an existing cluster.
     pub servers: Vec<String>,
-    /// The ranges that were asked for, with the releases that they stand for.
+    /// The requested ranges, with their releases.
     pub ranges: BTreeMap<String, Vec<String>>,
-    /// Whether the control plane is asked to migrate, too.
+    /// True if the control plane migrates, too.
     pub in_tree_migration: bool,
 }
 
-/// A release that was asked for and could not be installed or started. What would have been judged on it is skipped.
+/// A requested release that could not be installed or started. Its checks are skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Absent {
-    /// What was asked for, such as `1.29`.
+    /// The requested name, such as `1.29`.
     pub kubernetes: String,
-    /// Why there is none.
+    /// The reason.
     pub reason: String,
 }
 
@@ -86,11 +86,11 @@ pub struct PlannedCheck<'a> {
     pub check: &'static Check,
     /// The severity in force.
     pub severity: Severity,
-    /// The CRD; from the baseline where the CRD is gone.
+    /// The CRD; from the baseline if the CRD was removed.
     pub crd: &'a Crd,
 }
 
-/// The plan of a run: what it will do and what it leaves out.
+/// The plan of a run: its actions, and what it leaves out.
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     /// The subject.
@@ -114,7 +114,7 @@ pub fn plan<'a>(subject: &'a Subject, settings: &'a Settings, matrix: &ServerMat
     derive(subject, settings, matrix, &Observations::default())
 }
 
-/// Derives the plan for observations that exist already.
+/// Derives the plan for existing observations.
 pub fn plan_recorded<'a>(subject: &'a Subject, settings: &'a Settings, recorded: &Observations) -> Plan<'a> {
     derive(subject, settings, &recorded.matrix(), recorded)
 }
@@ -146,11 +146,11 @@ pub(super) fn skip(check: &Check, crd: &str, reason: &str) -> Skipped {
     Skipped { check: check.id.into(), crd: crd.to_owned(), kubernetes: None, reason: reason.to_owned() }
 }
 
-/// Why checks of in-tree migration are skipped.
+/// The reason for skipping checks of in-tree migration.
 pub(super) const NO_IN_TREE: &str =
     "the control plane migrated nothing; it is asked to by --in-tree-migration, where it offers that";
 
-/// The CRD that a check is judged on, or why it is not.
+/// The CRD that a check is judged on, or the reason why it is not.
 fn target<'a>(
     subject: &'a Subject,
     settings: &Settings,
@@ -179,7 +179,7 @@ fn target<'a>(
         return Err(NO_IN_TREE.into());
     }
     let stands_in = settings.endpoint.is_some();
-    // In a whole recording, a check is skipped for the reasons for which it was skipped at first.
+    // In a complete recording, checks are skipped for their original reasons.
     let given = |recorded_of: bool| recorded_of && !recorded.is_complete;
     let conversions = recorded.conversions.contains_key(name);
     if (needs(Need::ConversionRuns) || needs(Need::Survey)) && !given(conversions) {
@@ -214,7 +214,7 @@ fn target<'a>(
     Ok(crd)
 }
 
-/// Checks that what a check reads is recorded, where nothing acts.
+/// Checks that the evidence of a check is recorded, if nothing acts.
 fn is_recorded(recorded: &Observations, is_there: bool) -> Result<(), String> {
     if is_there || !recorded.is_complete { Ok(()) } else { Err("what it looks at was not recorded".into()) }
 }

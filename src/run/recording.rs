@@ -1,4 +1,4 @@
-//! A whole run as plain data, to be judged again without asking anybody.
+//! A whole run as plain data, which can be judged again without calling a converter or server.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +17,19 @@ use crate::subject::{API_VERSION, Crd, Subject};
 /// The file that makes a folder a recording.
 pub const HEADER: &str = "recording.json";
 
-/// The file of what was seen on API servers.
+/// The file with the traces.
 const TRACES: &str = "traces.jsonl";
 
-/// A run that can be judged again. It holds objects as they are, secrets included.
+/// A run that can be judged again. It contains objects unredacted.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// What the run was about.
+    /// The description of the run.
     pub header: Header,
     /// Conversions by CRD.
     pub conversion_runs: BTreeMap<String, Recorded>,
     /// Requests to endpoints by CRD.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
-    /// What was seen on API servers.
+    /// The traces.
     pub traces: Vec<Trace>,
 }
 
@@ -47,18 +47,18 @@ pub struct Header {
     pub subject: String,
     /// The seed.
     pub seed: u64,
-    /// The number of objects that were generated for every version.
+    /// The number of generated objects of every version.
     pub objects: usize,
-    /// The day; expiries are judged by it.
+    /// The date, for expiries.
     pub day: Date,
-    /// The results.
+    /// The selected checks.
     pub selection: Selection,
-    /// What was recorded, by CRD. The n-th one's lines are in `n.conversions.jsonl` and `n.exchanges.jsonl`.
+    /// The recorded CRDs. The lines of the n-th one are in `n.conversions.jsonl` and `n.exchanges.jsonl`.
     pub crds: Vec<RecordedCrd>,
     /// The number of scenarios, each a line of `traces.jsonl`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<usize>,
-    /// Releases that scenarios were wanted on and that could not be had.
+    /// Requested releases that could not be installed or started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<Absent>,
 }
@@ -69,18 +69,18 @@ pub struct Header {
 pub struct RecordedCrd {
     /// Its name.
     pub name: String,
-    /// A digest of its document, to tell whether it has changed.
+    /// A digest of its document, to detect changes.
     pub digest: String,
-    /// How many lines of conversion runs there are; absent where nothing was converted.
+    /// The number of lines of conversion runs; absent if nothing was converted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion_runs: Option<usize>,
-    /// The number of exchanges; absent where nothing was asked over the wire.
+    /// The number of exchanges; absent if nothing was sent over the wire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<usize>,
-    /// The action.
+    /// The counts of conversions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversions: Option<Conversions>,
-    /// Why the converter could not be asked to the end.
+    /// The reason why the converter could not be called to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
 }
@@ -93,18 +93,18 @@ enum Line {
     Shown(CounterexampleRun),
 }
 
-/// A folder that is not a recording.
+/// An error in a folder that should be a recording.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {message}")]
 pub struct RecordingError {
     /// The file that cannot be used.
     pub file: String,
-    /// Why.
+    /// The problem.
     pub message: String,
 }
 
 impl Recording {
-    /// Returns what a run left behind, where it was asked to record.
+    /// Returns the recording of a run.
     pub fn new(plan: &Plan<'_>, observations: &Observations, ran: &Ran, day: Date) -> Self {
         let crds = plan.subject.crds.iter().filter_map(|crd| {
             let (conversion_runs, exchanges) = (ran.conversion_runs.get(&crd.name), ran.exchanges.get(&crd.name));
@@ -134,7 +134,7 @@ impl Recording {
         Self { header, conversion_runs: ran.conversion_runs.clone(), exchanges: ran.exchanges.clone(), traces }
     }
 
-    /// The files of the recording: names and texts. The header comes last: with it the recording is whole.
+    /// The files of the recording: names and texts. The header comes last, because it marks a complete recording.
     pub fn files(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let lines = self.header.crds.iter().enumerate().flat_map(|(index, crd)| {
             let conversion_runs = self
@@ -181,7 +181,7 @@ impl Recording {
         Ok(Self { header, conversion_runs, exchanges, traces })
     }
 
-    /// Returns what was recorded, as observations to judge again.
+    /// Returns the recording as observations.
     pub fn observations(&self) -> Observations {
         Observations {
             traces: self.traces.clone(),
@@ -193,7 +193,7 @@ impl Recording {
         }
     }
 
-    /// Returns what has changed in the subject since, in words.
+    /// Describes the changes of the subject since the recording.
     pub fn changes(&self, subject: &Subject) -> Vec<String> {
         let changes = self.header.crds.iter().filter_map(|recorded| match subject.crd(&recorded.name) {
             None => Some(format!("{} was recorded, and the subject has it no more", recorded.name)),
@@ -230,7 +230,7 @@ impl Recorded {
     }
 
     fn of(lines: Vec<Line>) -> Self {
-        // Where no object was available there is a survey nevertheless: an empty one.
+        // If there were no objects, there is still a survey: an empty one.
         let mut recorded = Self::from(Vec::new());
         for line in lines {
             match line {

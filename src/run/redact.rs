@@ -1,4 +1,4 @@
-//! Keeps secrets out of a report, also where they stand in words of others: refusals, messages of rules, excerpts.
+//! Keeps secrets out of a report, also in texts of others: refusals, messages of rules, excerpts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ impl<'a> Redactor<'a> {
         Self::over(plan.subject, plan.settings.show_secrets)
     }
 
-    /// Returns what is secret of a subject, unless it may be shown.
+    /// Returns the secrets of a subject, unless they may be shown.
     pub fn over(subject: &'a Subject, show: bool) -> Self {
         let mut by_crd = BTreeMap::new();
         // The baseline first, so that the new state of a CRD counts.
@@ -38,14 +38,14 @@ impl<'a> Redactor<'a> {
         Self { show, by_crd }
     }
 
-    /// A text about any CRD without what is secret.
+    /// Redacts a text about any CRD.
     pub fn redact(&self, text: &str) -> String {
         let all = self.by_crd.values().flat_map(|known| &known.values).cloned();
         let hide = if self.show { Redaction::Nothing } else { Redaction::Secrets(all.collect()) };
         redacted(text, &hide)
     }
 
-    /// Returns what excerpts and texts about a CRD, and about a conversion run of its objects, do not show.
+    /// Returns the secrets for excerpts and texts about a CRD, and about a conversion run of its objects.
     pub(super) fn of(&self, crd: &str, conversion_run: Option<&ConversionRun>) -> Redaction {
         if self.show {
             return Redaction::Nothing;
@@ -69,7 +69,7 @@ impl Known<'_> {
     }
 }
 
-/// A text without what is hidden.
+/// Redacts a text.
 pub(super) fn redacted(text: &str, hide: &Redaction) -> String {
     match hide {
         Redaction::Nothing => text.to_owned(),
@@ -77,7 +77,7 @@ pub(super) fn redacted(text: &str, hide: &Redaction) -> String {
     }
 }
 
-/// A finding without what is hidden. Its fingerprint stays what it is.
+/// Redacts a finding. Its fingerprint does not change.
 pub(super) fn redact_finding(finding: &mut Finding, hide: &Redaction) {
     finding.message = redacted(&finding.message, hide);
     finding.evidence = finding.evidence.as_deref().map(|evidence| redacted(evidence, hide));

@@ -18,12 +18,12 @@ pub(super) fn add(plan: &Plan<'_>, report: &mut Report) {
     }
 }
 
-/// Returns the command that repeats a run, without its filters; nothing for a subject that is in no file.
+/// Returns the command that repeats a run, without its filters; `None` for a subject that is not in a file.
 pub fn command(subject: &Subject, settings: &Settings) -> Option<String> {
     let arguments = subject.arguments.as_ref()?;
     let selection = &settings.selection;
     let suites = selection.suites.iter().map(|suite| ("--suite", suite.name.clone()));
-    // What the subject file names need not be repeated.
+    // Suites of the subject file need not be repeated.
     let suites = suites.filter(|_| !selection.by_default);
     let seed = (settings.seed != 1).then(|| ("--seed", settings.seed.to_string()));
     let objects = settings.objects.map(|objects| ("--objects", objects.to_string()));
@@ -37,7 +37,7 @@ pub fn command(subject: &Subject, settings: &Settings) -> Option<String> {
     Some(command)
 }
 
-/// Returns a word as a shell reads it.
+/// Quotes a word for a shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! Which checks a run is about.
+//! The selection of checks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,19 +20,19 @@ use crdproof_schema::text::glob;
 pub struct Selection {
     /// The suites; a check is selected if any of them selects it.
     pub suites: Vec<Suite>,
-    /// Globs of ids, or names of families; empty means all that the suites select.
+    /// Globs of ids, or names of families; empty means all checks of the suites.
     pub only: Vec<String>,
     /// Globs of ids to leave out.
     pub except: Vec<String>,
-    /// Whether nobody chose the suites: they are those of the subject file, or `quick`.
+    /// True if the suites were not chosen: they are those of the subject file, or `quick`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_default: bool,
 }
 
 impl Selection {
-    /// Reads a selection from names: suites by name or file, else those of the subject file, else `quick`.
+    /// Reads a selection from names: suites by name or file, otherwise those of the subject file, otherwise `quick`.
     pub fn named(suites: &[String], only: &[String], except: &[String], subject: &Subject) -> Result<Self, InputError> {
-        // Files are named from where whoever names them stands: from our folder, or from that of the subject file.
+        // Paths are relative to the current folder on the command line, and to the subject file inside of it.
         let suites_of = |names: &[String], folder: &Path| {
             names.iter().map(|name| named_suite(name, folder)).collect::<Result<Vec<_>, _>>()
         };
@@ -69,12 +69,12 @@ impl Selection {
         selected.into_values().collect()
     }
 
-    /// Returns whether `only` names this check.
+    /// Returns true if `only` names this check.
     pub fn picks(&self, check: &Check) -> bool {
         self.only.iter().any(|ids| glob(ids, check.id) || ids == check.family())
     }
 
-    /// Globs of `only` and `except` that name nothing.
+    /// Globs of `only` and `except` that match nothing.
     pub fn unknown(&self) -> Vec<&str> {
         let names_nothing =
             |ids: &&String| !checks::ALL.iter().any(|check| glob(ids, check.id) || check.family() == ids.as_str());
@@ -82,7 +82,7 @@ impl Selection {
     }
 }
 
-/// The suite that runs where nobody chooses one.
+/// The default suite.
 const DEFAULT_SUITE: &str = "quick";
 
 /// Loads a suite by name or by file.

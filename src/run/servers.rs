@@ -1,4 +1,4 @@
-//! The API servers of a run: which releases were asked for, installing them, and what stands for what.
+//! The API servers of a run: the requested releases, and installing them.
 
 use std::num::NonZeroUsize;
 
@@ -12,35 +12,35 @@ use crdproof_schema::kubernetes::{KubeVersion, Selector, SelectorError};
 /// The API servers that a run may use.
 #[derive(Debug, Clone)]
 pub struct Servers {
-    /// Releases and ranges as they were asked for, such as `1.36` or `1.28..1.37`.
+    /// Requested releases and ranges, such as `1.36` or `1.28..1.37`.
     pub asked: Vec<String>,
-    /// How they are started.
+    /// The settings of the servers.
     pub options: ServerOptions,
     /// The cache of their binaries.
     pub store: Store,
     /// The sources of binaries.
     pub sources: Sources,
-    /// How many run at once; by default what memory and cores allow.
+    /// The number of servers that run at once; by default as many as memory and cores allow.
     pub at_once: Option<NonZeroUsize>,
-    /// Whether the control plane is asked to migrate, too.
+    /// True if the control plane migrates, too.
     pub in_tree_migration: bool,
 }
 
 /// One server that can be started.
 pub(super) struct Prepared {
-    /// The name under which it was asked for.
+    /// The requested name.
     pub(super) release: String,
-    /// Whether it was named by itself, so that a run without it fails.
+    /// True if it was named by itself, so that a run without it fails.
     pub(super) required: bool,
     version: Option<KubeVersion>,
     pub(super) spec: ServerSpec,
 }
 
-/// Receives what happens while servers are prepared.
+/// Receives events while servers are prepared.
 pub(super) type Observer<'o> = &'o (dyn Fn(&Event<'_>) + Sync);
 
 impl Servers {
-    /// Returns the servers by name, with ranges as the releases that they stand for. Installs and starts nothing.
+    /// Returns the servers by name, with ranges expanded to releases. Installs and starts nothing.
     pub fn matrix(&self, progress: &dyn Fn(Progress)) -> Result<ServerMatrix, RunError> {
         let mut matrix = ServerMatrix { in_tree_migration: self.in_tree_migration, ..ServerMatrix::default() };
         for text in &self.asked {
@@ -55,9 +55,9 @@ impl Servers {
         Ok(matrix)
     }
 
-    /// Returns the releases that a text stands for, where it is a range.
+    /// Returns the releases of a range; `None` if the text is not a range.
     fn range(&self, text: &str, progress: &dyn Fn(Progress)) -> Result<Option<Vec<String>>, RunError> {
-        // Other providers take one release each, and an existing cluster is named by its context.
+        // Other providers support only single releases, and an existing cluster is named by its context.
         if self.options.provider != Provider::Local {
             return Ok(None);
         }
@@ -73,7 +73,7 @@ impl Servers {
         Installer { store: &self.store, sources: &self.sources, progress }
     }
 
-    /// Installs the releases that were asked for, in their order. A release of a range that cannot be installed is absent.
+    /// Installs the requested releases, in order. A release of a range that cannot be installed is absent.
     pub(super) fn prepare(
         &self,
         matrix: &ServerMatrix,
@@ -111,7 +111,7 @@ impl Servers {
         Ok((prepared, absent))
     }
 
-    /// Completes a server, and returns its release where that is known before it starts.
+    /// Completes a server, and returns its release if it is known before the start.
     fn ready(&self, spec: ServerSpec) -> Result<(ServerSpec, Option<KubeVersion>), ClusterError> {
         let spec = if self.in_tree_migration { migrating(spec)? } else { spec };
         let version = spec.version()?;
@@ -119,11 +119,11 @@ impl Servers {
     }
 }
 
-/// Returns the same server with a control plane that migrates storage by itself, where we decide about that.
+/// Returns the server with a control plane that migrates storage by itself, if we configure it.
 fn migrating(spec: ServerSpec) -> Result<ServerSpec, ClusterError> {
     let ServerSpec::Local(builder) = spec else { return Ok(spec) };
     let version = builder.version()?;
-    // Older controller managers know no such controllers, and would not start.
+    // Older controller managers lack these controllers, and would not start.
     if !version.at_least(30) {
         return Ok(ServerSpec::Local(builder));
     }
@@ -138,7 +138,7 @@ fn migrating(spec: ServerSpec) -> Result<ServerSpec, ClusterError> {
     Ok(ServerSpec::Local(Box::new(builder)))
 }
 
-/// Notes a release that is left out, with the first line of the reason.
+/// Records a release that is left out, with the first line of the reason.
 pub(super) fn skipped(release: &str, reason: &str, observer: Observer<'_>) -> Absent {
     let reason = reason.lines().next().unwrap_or_default().to_owned();
     observer(&Event::ServerSkipped { release, reason: &reason });
@@ -146,7 +146,7 @@ pub(super) fn skipped(release: &str, reason: &str, observer: Observer<'_>) -> Ab
 }
 
 impl ServerMatrix {
-    /// Fails where no release of a range is left.
+    /// Fails if no release of a range is left.
     pub(super) fn check(&self, absent: &[Absent]) -> Result<(), RunError> {
         for (range, releases) in &self.ranges {
             let reasons: Vec<Absent> = releases

@@ -10,7 +10,7 @@ use crdproof_schema::document::{DecodeError, ParseError, Place, Sources, decode,
 use crdproof_schema::names;
 use crdproof_schema::text::glob;
 
-/// The suites that are built in: name and text.
+/// The built-in suites: name and text.
 pub static SUITES: &[(&str, &str)] = &[
     ("all", include_str!("../../suites/all.yaml")),
     ("apply", include_str!("../../suites/apply.yaml")),
@@ -32,11 +32,11 @@ pub struct SuiteFile {
     pub api_version: String,
     /// Always `Suite`.
     pub kind: String,
-    /// What it is for, in one line.
+    /// Its purpose, in one line.
     pub description: String,
     /// Ids or globs of the checks, such as `manifest/*`.
     pub checks: Vec<String>,
-    /// Objects to be generated for every version, for checks of converters; none where absent.
+    /// The number of generated objects of every version, for converter checks; none if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<usize>,
     /// Severities that differ from the registry's, by id or glob.
@@ -44,7 +44,7 @@ pub struct SuiteFile {
     pub severity: BTreeMap<String, Severity>,
 }
 
-/// A suite that was read and makes sense.
+/// A valid suite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Suite {
@@ -54,11 +54,11 @@ pub struct Suite {
     pub file: SuiteFile,
 }
 
-/// A suite that cannot be used.
+/// An error in a suite.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct SuiteError {
-    /// Where.
+    /// The location.
     pub place: Place,
     /// The problem.
     pub message: String,
@@ -66,7 +66,7 @@ pub struct SuiteError {
     pub help: Option<String>,
 }
 
-/// Reads a suite from its text. `file` is how the text is named in errors.
+/// Reads a suite from its text. `file` names the text in errors.
 pub fn load_suite(name: &str, file: &str, text: &str) -> Result<Suite, SuiteError> {
     let mut sources = Sources::default();
     let id = sources.add(file, text);

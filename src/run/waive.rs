@@ -1,4 +1,4 @@
-//! Waivers: accepted findings are marked, and a waiver that is over or idle is a finding itself.
+//! Waivers: marks accepted findings, and reports expired and unused waivers.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use crate::report::{self, CheckInfo, Finding, Locator, Outcome, Redaction, Repor
 use crate::subject::{ACCEPTED_FILE, AcceptedFinding, PathGlob, Subject, Waiver};
 use crdproof_schema::text::glob;
 
-/// The id under which idle and expired waivers are reported.
+/// The id under which unused and expired waivers are reported.
 const CHECK: &str = "subject/waivers-current";
 
-/// Returns what the report says of waivers. It is not a check of the registry: it looks at the findings of the
-/// others, so nothing can be planned or selected about it.
+/// Returns the entry of waivers in the report. It is not a check of the registry: it reads the findings of the others,
+/// so it cannot be planned or selected.
 pub fn waiver_check() -> CheckInfo {
     CheckInfo {
         id: CHECK.into(),
@@ -28,7 +28,7 @@ pub fn waiver_check() -> CheckInfo {
     }
 }
 
-/// Marks what waivers accept and reports waivers that no longer do their work.
+/// Marks findings that waivers accept, and reports expired and unused waivers.
 pub(super) fn apply(subject: &Subject, report: &mut Report, causes: &Causes, today: Date) {
     if !subject.file.waivers.is_empty() {
         report.checks.push(waiver_check());
@@ -61,7 +61,7 @@ pub(super) fn apply(subject: &Subject, report: &mut Report, causes: &Causes, tod
     accept(subject, report, causes);
 }
 
-/// Marks what the file of accepted findings accepts, and reports entries that nothing matches any more.
+/// Marks findings of the file of accepted findings, and reports unused entries.
 fn accept(subject: &Subject, report: &mut Report, causes: &Causes) {
     let accepted = &subject.accepted.findings;
     if accepted.is_empty() {

@@ -1,4 +1,4 @@
-//! Findings that were accepted as they are, in a file under version control beside the subject file.
+//! Accepted findings, in a file under version control beside the subject file.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub struct Accepted {
     pub findings: Vec<AcceptedFinding>,
 }
 
-/// One accepted finding. Fingerprints count; the rest is for people who read the file.
+/// One accepted finding. Only fingerprints count; the rest is for readers of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AcceptedFinding {
@@ -29,15 +29,16 @@ pub struct AcceptedFinding {
     pub check: String,
     /// The CRD.
     pub crd: String,
-    /// The dependents that were found.
+    /// The message of the finding.
     pub message: String,
-    /// Its fields by their fingerprints. A field that is not here is new, and fails.
+    /// Its fields by their fingerprints. A field that is not listed is new, and fails.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, String>,
 }
 
 impl AcceptedFinding {
-    /// Returns whether it accepts what has this fingerprint by itself, and that one together with others.
+    /// Returns true if it accepts a finding with this fingerprint, alone or grouped with others under the second
+    /// fingerprint.
     pub fn accepts(&self, own: &str, together: &str) -> bool {
         if self.fields.is_empty() {
             [own, together].contains(&self.fingerprint.as_str())
@@ -48,7 +49,7 @@ impl AcceptedFinding {
 }
 
 impl Accepted {
-    /// Returns the file's text. Texts are quoted as JSON, which YAML reads.
+    /// Returns the text of the file. Strings are quoted as JSON, which YAML reads.
     pub fn write(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let mut text =
@@ -83,7 +84,7 @@ mod tests {
     use crdproof_schema::document::{Sources, decode, parse};
 
     #[test]
-    fn what_is_written_can_be_read_and_accepts_fields_one_by_one() {
+    fn a_written_file_can_be_read_and_accepts_single_fields() {
         let fields = BTreeMap::from([("0123456789ab".to_owned(), ".spec.a".to_owned())]);
         let finding = |fields| AcceptedFinding {
             fingerprint: "00000000000e".into(),

@@ -8,16 +8,16 @@ use x509_parser::pem::Pem;
 /// The content of a `caBundle`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Bundle {
-    /// Nothing but white space.
+    /// Only white space.
     Blank,
-    /// Something else than certificates; the text goes on after "caBundle".
+    /// Not certificates; the text continues a sentence after "caBundle".
     Unreadable(String),
     /// Certificates: the subject of each, and its last day.
     Certificates(Vec<(String, Date)>),
 }
 
 impl Bundle {
-    /// Reads a `caBundle` as it stands in a CRD.
+    /// Reads the `caBundle` of a CRD.
     pub fn read(bundle: &str) -> Self {
         let compact: String = bundle.split_whitespace().collect();
         let Ok(bytes) = STANDARD.decode(compact) else {

@@ -1,4 +1,4 @@
-//! How objects are converted, as the subject file says it.
+//! The converter in the subject file.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub fn webhook_url(url: &str) -> Result<Uri, String> {
     if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
         return Err(format!("{url:?} is not a URL of a webhook; write https://HOST:PORT/PATH"));
     }
-    // A port that does not fit is not a port to `Uri`, and the default would take its place.
+    // `Uri` ignores a port that is out of range, and the default port would be used.
     let port = uri.authority().and_then(|authority| authority.as_str().rsplit_once(':'));
     let port = port.map(|(_, port)| port).filter(|port| !port.contains(']'));
     match port {
@@ -33,10 +33,11 @@ pub struct ConverterConfig {
     /// A webhook that is already running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<WebhookConfig>,
-    /// A webhook that we start.
+    /// A webhook that crdproof starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessConfig>,
-    /// A command that reads a review on stdin and writes its answer to stdout; the words alone, or with more keys.
+    /// A command that reads a review on stdin and writes its response to stdout: a list of words, or a map with more
+    /// keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exec: Option<ExecConfig>,
     /// The declared field maps themselves.
@@ -47,7 +48,7 @@ pub struct ConverterConfig {
     pub baseline: Option<Box<ConverterConfig>>,
 }
 
-/// Nothing to set yet.
+/// No settings yet.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Empty {}
@@ -59,24 +60,24 @@ pub struct WebhookConfig {
     /// Its URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Its service in a cluster, asked through the API server.
+    /// Its Service in a cluster, called through the API server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceConfig>,
-    /// The kubeconfig of that cluster; where it is not said, the one that `kubectl` takes.
+    /// The kubeconfig of that cluster; by default the one that `kubectl` uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kubeconfig: Option<String>,
-    /// The context of that cluster; where it is not said, the current one.
+    /// The context of that cluster; by default the current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// The CA that signed its certificate; where it is not said, the CRD's `caBundle` or the machine's own.
+    /// The CA that signed its certificate; by default the CRD's `caBundle` or the machine's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<String>,
-    /// How long an answer may take; `30s` where it is not said, as long as API servers wait.
+    /// The timeout of a response; `30s` by default, as for API servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Period>,
 }
 
-/// A service in a cluster.
+/// A Service in a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ServiceConfig {
@@ -84,45 +85,46 @@ pub struct ServiceConfig {
     pub name: String,
     /// Its namespace.
     pub namespace: String,
-    /// Its port; 443 where it is not said.
+    /// Its port; 443 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// The path that it answers at; `/convert` where it is not said.
+    /// The path of its endpoint; `/convert` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 
-/// A webhook that we start.
+/// A webhook that crdproof starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ProcessConfig {
     /// The command; `$PORT`, `$CERT_DIR` and `$KUBECONFIG` are filled in.
     pub run: Vec<String>,
-    /// Additional environment, filled in the same way.
+    /// Additional environment variables, filled in the same way.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// The port that it listens on; a free one where it is not said.
+    /// The port that it listens on; a free one by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// The path that it answers at; `/convert` where it is not said.
+    /// The path of its endpoint; `/convert` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Whether it speaks TLS, which API servers insist on.
+    /// True if it speaks TLS, which API servers require.
     #[serde(default = "yes")]
     pub tls: bool,
-    /// How long an answer may take; `30s` where it is not said, as long as API servers wait.
+    /// The timeout of a response; `30s` by default, as for API servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Period>,
-    /// When it counts as ready; where it is not said, when it answers a review.
+    /// The condition for being ready; by default, that it answers a review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<Ready>,
-    /// Whether it needs an API server to start; one is started for it, with the CRDs installed.
+    /// True if it needs an API server; crdproof starts one for it, with the CRDs installed.
     #[serde(default)]
     pub needs_cluster: bool,
-    /// Files and directories with objects that the API server gets before the process starts; with `needsCluster`.
+    /// Files and directories with objects that are created on the API server before the process starts; with
+    /// `needsCluster`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub manifests: Vec<String>,
-    /// The CA of its certificate, where it makes one of its own; `$CERT_DIR` is filled in. Read once the process listens.
+    /// The CA of its certificate, if it generates one; `$CERT_DIR` is filled in. Read once the process listens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<String>,
 }
@@ -134,7 +136,7 @@ pub struct Ready {
     /// Its port accepts connections.
     #[serde(default)]
     pub tcp: bool,
-    /// How long that may take; `60s` where it is not said.
+    /// The timeout of the start; `60s` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Period>,
 }
@@ -144,7 +146,7 @@ fn yes() -> bool {
 }
 
 impl ConverterConfig {
-    /// Finds what the types cannot express.
+    /// Finds mistakes that the types cannot express.
     pub(super) fn problem(&self) -> Option<SubjectFileError> {
         let of_baseline = || self.baseline.as_ref()?.problem_at("/converter/baseline");
         self.problem_at("/converter").or_else(of_baseline)

@@ -1,4 +1,4 @@
-//! A `CustomResourceDefinition` as written.
+//! A `CustomResourceDefinition` in a manifest.
 
 use super::{Column, Kustomized, Scale};
 use crdproof_envtest::api::Resource;
@@ -6,7 +6,7 @@ use crdproof_schema::document::{Kind, Node, Span};
 use crdproof_schema::generate::Context;
 use crdproof_schema::structural::{Schema, Secrets};
 
-/// A CRD, read tolerantly: what is missing or odd is for the checks to say.
+/// A CRD, parsed tolerantly: checks report missing or wrong parts.
 #[derive(Debug, Clone)]
 pub struct Crd {
     /// `metadata.name`.
@@ -19,13 +19,13 @@ pub struct Crd {
     pub scope: String,
     /// `spec.preserveUnknownFields`.
     pub preserve_unknown_fields: bool,
-    /// `spec.conversion`; strategy None where it is absent.
+    /// `spec.conversion`; strategy None if it is absent.
     pub conversion: Conversion,
     /// `spec.versions`, in source order.
     pub versions: Vec<Version>,
-    /// What kustomize has to do with it.
+    /// The role of kustomize for this CRD.
     pub kustomized: Kustomized,
-    /// The whole document, for places and for what has no field here.
+    /// The whole document, for locations and for parts without a field here.
     pub node: Node,
 }
 
@@ -36,9 +36,9 @@ pub struct Names {
     pub kind: String,
     /// `plural`.
     pub plural: String,
-    /// `singular`; the API server derives it from the kind where it is absent.
+    /// `singular`; the API server derives it from the kind if it is absent.
     pub singular: Option<String>,
-    /// `listKind`; the API server derives it from the kind where it is absent.
+    /// `listKind`; the API server derives it from the kind if it is absent.
     pub list_kind: Option<String>,
     /// `shortNames`.
     pub short_names: Vec<String>,
@@ -49,15 +49,15 @@ pub struct Names {
 /// `spec.conversion`.
 #[derive(Debug, Clone)]
 pub struct Conversion {
-    /// Where the stanza stands, or the spec where there is none.
+    /// The location of the stanza, or of the spec if there is none.
     pub span: Span,
-    /// Whether the stanza was written at all.
+    /// True if the stanza is present.
     pub stated: bool,
-    /// `strategy`, empty where it is missing from a written stanza.
+    /// `strategy`; empty if the stanza lacks it.
     pub strategy: String,
     /// `webhook.clientConfig`.
     pub client: Option<ClientConfig>,
-    /// Whether `webhook` was written.
+    /// The location of `webhook`, if it is present.
     pub webhook: Option<Span>,
     /// `webhook.conversionReviewVersions`.
     pub review_versions: Vec<(String, Span)>,
@@ -98,7 +98,7 @@ pub struct Version {
     pub span: Span,
     /// `name`.
     pub name: String,
-    /// Where the name stands.
+    /// The location of the name.
     pub name_span: Span,
     /// `served`.
     pub served: bool,
@@ -110,7 +110,7 @@ pub struct Version {
     pub deprecation_warning: Option<(String, Span)>,
     /// `schema.openAPIV3Schema`.
     pub schema: Option<Schema>,
-    /// What objects are generated from, where hints restrict it.
+    /// The schema for generated objects, if hints restrict it.
     pub hinted: Option<Schema>,
     /// `subresources.status`.
     pub status: Option<Span>,
@@ -118,17 +118,17 @@ pub struct Version {
     pub scale: Option<Scale>,
     /// `additionalPrinterColumns`.
     pub columns: Vec<Column>,
-    /// `selectableFields`: path and place of each.
+    /// `selectableFields`: path and location of each.
     pub selectable_fields: Vec<(String, Span)>,
-    /// The node without its schema, for places.
+    /// The node without its schema, for locations.
     pub node: Node,
 }
 
-/// A document that says it is a CRD and cannot be one.
+/// An error in a document that claims to be a CRD.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct CrdError {
-    /// Where.
+    /// The location.
     pub span: Span,
     /// The problem.
     pub message: String,
@@ -139,7 +139,7 @@ pub struct CrdError {
 const V1: &str = "apiextensions.k8s.io/v1";
 
 impl Crd {
-    /// Returns what a generator of objects of one version must know about the CRD.
+    /// Returns the parts of the CRD that a generator of objects of one version needs.
     pub fn context(&self, version: &Version) -> Context {
         let context = Context::new(&self.group, &version.name, &self.names.kind);
         let context = if self.is_namespaced() { context.namespaced() } else { context };
@@ -150,12 +150,12 @@ impl Crd {
         }
     }
 
-    /// Returns what is secret in its objects, as far as its versions say.
+    /// Returns the secret fields of its objects, by its schemas.
     pub fn secrets(&self) -> Secrets {
         Secrets::new(self.versions.iter().filter_map(|version| version.schema.as_ref()))
     }
 
-    /// Returns whether a document says that it is a CRD of any API version.
+    /// Returns true if a document claims to be a CRD of any API version.
     pub fn is_crd(node: &Node) -> bool {
         node.str_at("kind") == Some("CustomResourceDefinition")
             && node.str_at("apiVersion").is_some_and(|api| api.starts_with("apiextensions.k8s.io/"))
@@ -201,7 +201,7 @@ impl Crd {
         })
     }
 
-    /// The version that objects are stored at: the first one marked so.
+    /// The storage version: the first one that is marked.
     pub fn storage(&self) -> Option<&Version> {
         self.versions.iter().find(|version| version.storage)
     }
@@ -211,23 +211,23 @@ impl Crd {
         self.versions.iter().find(|version| version.name == name)
     }
 
-    /// Returns whether objects live in namespaces.
+    /// Returns true if the kind is namespaced.
     pub fn is_namespaced(&self) -> bool {
         self.scope == "Namespaced"
     }
 
-    /// Returns the resource in a namespace, or cluster-wide where the CRD says so, at no version yet.
+    /// Returns the resource in a namespace, or cluster-wide if the CRD says so, without a version.
     pub fn resource(&self, namespace: &str) -> Resource {
         let resource = Resource::cluster_wide(&self.group, "", &self.names.plural);
         if self.is_namespaced() { resource.within(namespace) } else { resource }
     }
 
-    /// Returns whether versions differ by nothing but their name to the API server.
+    /// Returns true if the strategy is None.
     pub fn converts_by_none(&self) -> bool {
         self.conversion.strategy == "None"
     }
 
-    /// Returns where a part of the document stands, or the nearest part above it.
+    /// Returns the location of a part of the document, or of the nearest part above it.
     pub fn span_at(&self, pointer: &str) -> Span {
         self.node.nearest(pointer).span
     }
@@ -322,7 +322,7 @@ impl Version {
     }
 }
 
-/// The version's node without its schema, which is by far the largest part and has a model.
+/// The node of a version without its schema, which is the largest part and has its own type.
 fn without_schema(node: &Node) -> Node {
     let entries = node.entries().iter().filter(|entry| entry.key != "schema");
     Node { span: node.span, kind: Kind::Map(entries.cloned().collect()) }

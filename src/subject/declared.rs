@@ -1,5 +1,4 @@
-//! What authors declare about conversion beside field maps: known losses, zero values that may go, and the values that
-//! text fields take.
+//! Declarations about conversion besides field maps: known losses, omitted zero values, and values of string fields.
 
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -10,28 +9,28 @@ use super::{Crd, PathGlob, Subject, SubjectFile, SubjectFileError, Version};
 use crdproof_schema::structural::{Pattern, Schema};
 use crdproof_schema::text::glob;
 
-/// Fields that conversion loses, which is known and accepted until a day.
+/// Fields that conversion loses, which is accepted until a date.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DeclaredLoss {
-    /// The fields, with everything below them; `*` stands for one step, `**` for any number of them.
+    /// The fields, with everything below them; `*` stands for one step, `**` for any number of steps.
     pub path: PathGlob,
-    /// Only objects of this CRD, or of those that a glob names.
+    /// Only objects of this CRD, or of those that match a glob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crd: Option<String>,
-    /// Why it is accepted.
+    /// The reason for accepting it.
     pub reason: String,
-    /// The last day on which it counts.
+    /// The last day on which it applies.
     pub expires: Date,
 }
 
 impl DeclaredLoss {
-    /// Returns whether it declares the loss of a field of this CRD.
+    /// Returns true if it declares the loss of a field of this CRD.
     pub fn covers(&self, crd: &Crd, field: &str) -> bool {
         self.is_of(crd) && self.path.covers(field)
     }
 
-    /// Returns whether it is about this CRD.
+    /// Returns true if it applies to this CRD.
     pub fn is_of(&self, crd: &Crd) -> bool {
         is_of(self.crd.as_deref(), crd)
     }
@@ -41,7 +40,7 @@ impl DeclaredLoss {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OmittedZeros {
-    /// Why that is fine, such as `Go structs with omitempty; no controller distinguishes them`.
+    /// The reason, such as `Go structs with omitempty; no controller distinguishes them`.
     pub reason: String,
 }
 
@@ -49,7 +48,7 @@ pub struct OmittedZeros {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GenerateConfig {
-    /// What text fields hold, where the schema does not say it.
+    /// Values of string fields, if the schema does not restrict them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<Hint>,
 }
@@ -60,13 +59,13 @@ impl GenerateConfig {
     }
 }
 
-/// The content of a field. Exactly one of `as`, `values` and `pattern`.
+/// The values of a field. Exactly one of `as`, `values` and `pattern`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Hint {
-    /// The fields; `*` stands for one step, `**` for any number of them.
+    /// The fields; `*` stands for one step, `**` for any number of steps.
     pub path: PathGlob,
-    /// Only objects of this CRD, or of those that a glob names.
+    /// Only objects of this CRD, or of those that match a glob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crd: Option<String>,
     /// A common notation.
@@ -93,7 +92,7 @@ pub enum Notation {
 }
 
 impl Notation {
-    /// Returns a regular expression that matches such texts only. It need not match all of them.
+    /// Returns a regular expression that matches only such texts, but not necessarily all of them.
     fn pattern(self) -> &'static str {
         match self {
             Self::Duration => "^[1-9][0-9]{0,2}(ms|s|m|h)$",
@@ -106,7 +105,7 @@ impl Notation {
 }
 
 impl Hint {
-    /// Restricts the schemas of the fields that it names. Returns how many there are.
+    /// Restricts the schemas of the named fields. Returns their number.
     fn narrow(&self, root: &mut Schema) -> usize {
         let mut paths = Vec::new();
         root.walk(&mut |path, _| {
@@ -118,7 +117,7 @@ impl Hint {
             let Some(schema) = root.at_mut(path) else { continue };
             let pattern = self.pattern.as_deref().or(self.notation.map(Notation::pattern));
             if let Some(pattern) = pattern {
-                // The schema's own pattern still counts.
+                // The schema's own pattern still applies.
                 if let Some(own) = schema.pattern.replace(Pattern::new(pattern)) {
                     let mut also = Schema::empty(schema.span);
                     also.pattern = Some(own);
@@ -137,20 +136,20 @@ fn is_of(wanted: Option<&str>, crd: &Crd) -> bool {
 }
 
 impl Version {
-    /// Returns the schema that objects are generated from: the version's own, restricted by hints of the subject file.
+    /// Returns the schema for generated objects: the version's own, restricted by hints of the subject file.
     pub fn generated_from(&self) -> Option<&Schema> {
         self.hinted.as_ref().or(self.schema.as_ref())
     }
 }
 
 impl Subject {
-    /// Returns whether the loss of a field of a CRD is declared by its path.
+    /// Returns true if the loss of a field of a CRD is declared by its path.
     pub fn declares_loss(&self, crd: &Crd, field: &str) -> bool {
         self.file.losses.iter().any(|loss| loss.covers(crd, field))
     }
 }
 
-/// Restricts what is generated for the versions of CRDs by hints. `Err` is the number of a hint that names no field.
+/// Restricts the values that are generated for CRDs by hints. `Err` is the number of a hint that matches no field.
 pub(in crate::subject) fn apply_hints(hints: &[Hint], crds: &mut [Crd]) -> Result<(), usize> {
     for (index, hint) in hints.iter().enumerate() {
         let mut named = 0;
@@ -169,7 +168,7 @@ pub(in crate::subject) fn apply_hints(hints: &[Hint], crds: &mut [Crd]) -> Resul
 }
 
 impl SubjectFile {
-    /// Finds what the types cannot express about losses, omitted zeros and hints.
+    /// Finds mistakes in losses, omitted zeros and hints that the types cannot express.
     pub(super) fn declared_problem(&self) -> Option<SubjectFileError> {
         let error = |pointer: String, message: &str, help: &str| {
             Some(SubjectFileError { pointer, message: message.to_owned(), help: help.to_owned() })

@@ -1,4 +1,4 @@
-//! A converter that is a command, as the subject file says it.
+//! A converter command in the subject file.
 
 use std::fmt;
 
@@ -9,17 +9,18 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Period;
 
-/// A command that answers reviews. A list of words stands for its command.
+/// A command that answers reviews. A list of words is short for its command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(transform = or_words)]
 pub struct ExecConfig {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Whether it lives on: one review per line on stdin, one answer per line on stdout. Else it is started for each.
+    /// True if it is long-lived: one review per line on stdin, one response per line on stdout. Otherwise it is started
+    /// for each review.
     #[serde(default)]
     pub long_lived: bool,
-    /// How long an answer may take; `30s` where it is not said, as long as API servers wait.
+    /// The timeout of a response; `30s` by default, as for API servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Period>,
 }
@@ -29,7 +30,7 @@ fn or_words(schema: &mut Schema) {
     *schema = json_schema!({"anyOf": [whole, {"type": "array", "items": {"type": "string"}}]});
 }
 
-/// The whole form.
+/// The long form.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Whole {
@@ -40,7 +41,7 @@ struct Whole {
     timeout: Option<Period>,
 }
 
-/// By hand, so that errors in both forms keep their place.
+/// Implemented by hand, so that errors in both forms keep their location.
 impl<'de> Deserialize<'de> for ExecConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;

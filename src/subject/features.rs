@@ -1,4 +1,4 @@
-//! Which features of the table a CRD uses.
+//! The features of the table that a CRD uses.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crdproof_schema::structural::{Rule, Schema, selects_reserved_word};
 
 /// A feature that a CRD uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Used {
+pub struct UsedFeature {
     /// The row of the table.
     pub feature: &'static Feature,
     /// The first release that has it by default.
@@ -20,21 +20,21 @@ pub struct Used {
     pub span: Span,
 }
 
-/// The features that a CRD uses and that not every release has which knows `apiextensions.k8s.io/v1`. A part that needs no newer
-/// release than the whole is not told beside it.
-pub fn features_of(crd: &Crd) -> Vec<Used> {
-    let newer = |used: &Used| {
+/// The features that a CRD uses and that not every release with `apiextensions.k8s.io/v1` has. A part that needs no
+/// newer release than the whole is not listed.
+pub fn features_of(crd: &Crd) -> Vec<UsedFeature> {
+    let newer = |used: &UsedFeature| {
         let whole = used.feature.whole().and_then(Feature::since).unwrap_or(KubeVersion::OLDEST);
         used.since > whole.max(KubeVersion::OLDEST)
     };
     recognised(crd).filter(newer).collect()
 }
 
-fn recognised(crd: &Crd) -> impl Iterator<Item = Used> {
+fn recognised(crd: &Crd) -> impl Iterator<Item = UsedFeature> {
     let uses = Uses::of(crd);
     FEATURES.iter().filter_map(move |(feature, regex)| {
         let span = uses.first(crd, feature.found.as_ref()?, regex.as_ref())?;
-        Some(Used { feature, since: feature.since()?, span })
+        Some(UsedFeature { feature, since: feature.since()?, span })
     })
 }
 
@@ -49,7 +49,7 @@ struct Uses<'a> {
 
 struct RuleUse<'a> {
     rule: &'a Rule,
-    /// The rule and its message, without what could look like code.
+    /// The rule and its message, without string literals, which could look like code.
     texts: Vec<String>,
     selects_reserved_word: bool,
 }
@@ -103,7 +103,7 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// Returns where a field stands that says something.
+/// Returns the location of a field that is set.
 fn field(node: &Node, path: &str) -> Option<Span> {
     if let Some((first, rest)) = path.split_once('.') {
         return field(node.get(first)?, rest);
@@ -113,7 +113,7 @@ fn field(node: &Node, path: &str) -> Option<Span> {
     says_something.then(|| entry.key_span.to(entry.value.span))
 }
 
-/// Dashes in the name of a format do not count.
+/// Removes dashes, which do not count in names of formats.
 fn undashed(format: &str) -> String {
     format.replace('-', "")
 }
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crdproof_schema::document::{Sources, parse};
 
-    /// A CRD that uses everything that can be recognised.
+    /// A CRD that uses every feature of the table.
     const EVERYTHING: &str = include_str!("features_tests.yaml");
 
     fn crd(text: &str) -> Crd {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_needs_more_is_told() {
+    fn only_features_that_raise_the_minimum_are_listed() {
         let crd = crd(EVERYTHING);
         let told = features_of(&crd);
         assert!(told.iter().all(|used| used.since > KubeVersion::OLDEST));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_no_calls() {
+    fn string_literals_are_not_calls() {
         assert_eq!(without_strings(r"self == 'ip(\'x\')' && ip(self)"), "self ==  && ip(self)");
     }
 }

@@ -8,7 +8,7 @@ use super::{ConverterConfig, DeclaredLoss, GenerateConfig, OmittedZeros, PathGlo
 use crate::subject::field_map::FieldMap;
 use crdproof_schema::kubernetes::{KubeVersion, Selector};
 
-/// The subject under test, and what it promises.
+/// The subject under test, and its guarantees.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(title = "crdproof subject file")]
@@ -17,10 +17,10 @@ pub struct SubjectFile {
     pub api_version: String,
     /// Always `Subject`.
     pub kind: String,
-    /// Name and nothing else.
+    /// The name.
     #[serde(default)]
     pub metadata: Metadata,
-    /// Where the CRDs are.
+    /// The sources of the CRDs.
     #[serde(default)]
     pub crds: CrdInputs,
     /// The earlier state of the same CRDs, for the upgrade family.
@@ -29,19 +29,19 @@ pub struct SubjectFile {
     /// Files and directories with sample objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<String>,
-    /// Files and directories with samples as they were when converted; they must convert to the same today.
+    /// Files and directories with samples and their recorded conversions; they must still convert to the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recorded: Vec<String>,
-    /// How objects are converted between versions.
+    /// The converter between versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub converter: Option<ConverterConfig>,
-    /// How versions relate, as declared by the author.
+    /// The relations of versions, as declared by the author.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub field_maps: Vec<FieldMap>,
     /// Fields that conversion is known to lose, without a field map.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<DeclaredLoss>,
-    /// States that conversion may leave out explicit zero values, such as `0`, `""` or `[]`, where absence means the same.
+    /// States that conversion may omit explicit zero values, such as `0`, `""` or `[]`, if absence means the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omitted_zeros: Option<OmittedZeros>,
     /// The settings of generated objects.
@@ -53,13 +53,13 @@ pub struct SubjectFile {
     /// The Kubernetes releases that the subject claims.
     #[serde(default)]
     pub kubernetes: KubernetesConfig,
-    /// The subject's own storage migration, judged beside the built-in one.
+    /// The subject's own storage migration, judged besides the built-in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migration: Option<MigrationConfig>,
-    /// Who claims conformance; `--report conformance` needs all of it.
+    /// The party that claims conformance; `--report conformance` needs all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub implementation: Option<Implementation>,
-    /// Suites to run when none is named on the command line; `quick` where empty.
+    /// Suites to run if none is named on the command line; `quick` by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suites: Vec<String>,
     /// Accepted findings.
@@ -86,7 +86,7 @@ pub struct CrdInputs {
     /// A command whose output is the manifests, such as `[helm, template, --include-crds, chart]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// Fewer CRDs than this end the run with exit code 4, so that an empty render cannot pass.
+    /// Fewer CRDs than this end the run with exit code 4, so that an empty source cannot pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum_count: Option<usize>,
 }
@@ -110,9 +110,9 @@ pub struct Baseline {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Budget {
-    /// Per review, such as `50ms`.
+    /// The limit per review, such as `50ms`.
     pub per_call: Period,
-    /// On top of it per object, such as `8ms`.
+    /// The additional limit per object, such as `8ms`.
     pub per_object: Period,
 }
 
@@ -132,19 +132,19 @@ pub struct KubernetesConfig {
 }
 
 impl KubernetesConfig {
-    /// The lowest release that the subject claims, where it claims any.
+    /// The lowest release that the subject claims, if it claims any.
     pub fn lowest(&self) -> Option<KubeVersion> {
         self.minimum.or_else(|| self.versions.iter().filter_map(|versions| versions.lowest()).min())
     }
 }
 
-/// A storage migration that the subject brings along.
+/// A storage migration of the subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MigrationConfig {
     /// The program and its arguments; `KUBECONFIG`, `CRDPROOF_CRD` and `CRDPROOF_STORAGE_VERSION` are in its environment.
     pub command: Vec<String>,
-    /// How long it may take; `120s` where it is not said.
+    /// The timeout; `120s` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Period>,
 }
@@ -160,7 +160,7 @@ pub enum Provider {
     K3s,
     /// A kind cluster.
     Kind,
-    /// A cluster that exists already.
+    /// An existing cluster.
     Kubeconfig,
 }
 
@@ -168,7 +168,7 @@ pub enum Provider {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Implementation {
-    /// Who makes it.
+    /// The organization behind it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organization: Option<String>,
     /// Its name.
@@ -177,16 +177,16 @@ pub struct Implementation {
     /// Its release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Where it is described.
+    /// A page that describes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Whom to ask: addresses or handles.
+    /// Contacts: addresses or handles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contact: Vec<String>,
 }
 
 impl Implementation {
-    /// The keys that a conformance report needs and that are not given.
+    /// The keys that a conformance report needs and that are missing.
     pub fn missing(&self) -> Vec<&'static str> {
         let texts = [
             ("organization", &self.organization),
@@ -210,25 +210,25 @@ pub struct Waiver {
     /// The check, or a glob such as `upgrade/*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
-    /// One finding exactly.
+    /// The fingerprint of one finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// Only findings of this CRD.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crd: Option<String>,
-    /// Only findings at this field path or below it; `*` stands for one step, `**` for any number of them.
+    /// Only findings at this field path or below it; `*` stands for one step, `**` for any number of steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathGlob>,
-    /// Why it is accepted.
+    /// The reason for accepting it.
     pub reason: String,
-    /// Who answers for it.
+    /// The person responsible for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// The last day on which it counts.
+    /// The last day on which it applies.
     pub expires: Date,
 }
 
-/// A subject file that can be read but contradicts itself. `pointer` says where.
+/// A contradiction in a subject file. `pointer` is its location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SubjectFileError {
@@ -241,7 +241,7 @@ pub struct SubjectFileError {
 }
 
 impl SubjectFile {
-    /// The file that bare CRD paths stand for.
+    /// The subject file for bare CRD paths.
     pub fn for_paths(paths: Vec<String>) -> Self {
         Self {
             api_version: super::API_VERSION.into(),
@@ -251,7 +251,7 @@ impl SubjectFile {
         }
     }
 
-    /// Finds what the types cannot express.
+    /// Finds mistakes that the types cannot express.
     pub fn problem(&self) -> Option<SubjectFileError> {
         let error = |pointer: String, message: String, help: &str| {
             Some(SubjectFileError { pointer, message, help: help.to_owned() })

@@ -3,20 +3,21 @@
 use super::Crd;
 use crdproof_schema::document::Span;
 
-/// The part of kustomize in a CRD.
+/// The role of kustomize for a CRD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kustomized {
-    /// It was read as it stands in its file.
+    /// It was read from its file, unchanged.
     #[default]
     No,
-    /// It was read as its kustomization builds it, so it is what gets installed.
+    /// It was read as its kustomization builds it, which is what gets installed.
     Yes,
-    /// It was read as it stands; the patch at this place would add a conversion webhook, and nothing applies it.
+    /// It was read unchanged; the patch at this location would add a conversion webhook, but no kustomization applies
+    /// it.
     UnusedPatch(Span),
 }
 
 impl Crd {
-    /// Returns whether controller-gen wrote it, which leaves the conversion stanza to others, and nobody wrote one.
+    /// Returns true if controller-gen wrote it, without a conversion stanza, and nothing added one.
     pub fn is_generated_without_stanza(&self) -> bool {
         let annotations = self.node.at(&["metadata", "annotations"]);
         let is_generated = annotations.is_some_and(|all| all.get("controller-gen.kubebuilder.io/version").is_some());

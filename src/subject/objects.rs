@@ -10,19 +10,19 @@ use crdproof_schema::structural::{Schema, prune};
 /// Generated objects of each version.
 const GENERATED: u64 = 3;
 
-/// An object to be written.
+/// An object that a scenario writes.
 #[derive(Debug, Clone)]
 pub(crate) struct Planned {
     pub(crate) version: String,
     pub(crate) name: String,
     pub(crate) object: Value,
-    /// Its status, where that is written by itself.
+    /// Its status, if that is written separately.
     pub(crate) status: Option<Value>,
-    /// Whether the subject's author wrote it.
+    /// True if it is a sample.
     pub(crate) is_sample: bool,
 }
 
-/// Objects of every served version, each with a name of its own.
+/// Objects of every served version, with unique names.
 pub(crate) fn planned(
     subject: &Subject,
     crd: &Crd,
@@ -69,7 +69,7 @@ fn plan(crd: &Crd, version: &Version, name: &str, mut object: Value, namespace: 
     Planned { version: version.name.clone(), name: name.to_owned(), object, status, is_sample: false }
 }
 
-/// Returns whether a schema has this field at its root.
+/// Returns true if a schema has this field at its root.
 pub(crate) fn has(schema: Option<&Schema>, field: &str) -> bool {
     schema.is_some_and(|schema| schema.child(field).is_some())
 }

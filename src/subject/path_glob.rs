@@ -33,23 +33,23 @@ impl PathGlob {
         &self.0
     }
 
-    /// Returns whether it names a field: it begins with a dot, and something follows.
+    /// Returns true if it names a field: it begins with a dot, and a name follows.
     pub fn is_path(&self) -> bool {
         self.0.starts_with('.') && steps(&self.0).next().is_some()
     }
 
-    /// Returns whether a field is one that the glob names, or is below one. `field` is written with items that are
-    /// concrete, `.spec.ports[0]`, or not, `.spec.ports[*]`.
+    /// Returns true if a field matches the glob, or is below a field that does. `field` may have concrete items,
+    /// `.spec.ports[0]`, or not, `.spec.ports[*]`.
     pub fn covers(&self, field: &str) -> bool {
         self.walk(field, true)
     }
 
-    /// Returns whether a field is one that the glob names.
+    /// Returns true if a field matches the glob.
     pub fn matches(&self, field: &str) -> bool {
         self.walk(field, false)
     }
 
-    /// Follows all ways through the glob at once, so that no number of `**` makes it slow.
+    /// Tracks all alternatives at once, so that many `**` do not make it slow.
     fn walk(&self, field: &str, below: bool) -> bool {
         let globs: Vec<&str> = steps(&self.0).collect();
         let mut places = vec![false; globs.len() + 1];
@@ -72,7 +72,7 @@ impl PathGlob {
     }
 }
 
-/// Steps over every `**`, which may stand for nothing.
+/// Also steps over every `**`, which may match nothing.
 fn skip_any_depth(globs: &[&str], places: &mut [bool]) {
     for (place, step) in globs.iter().enumerate() {
         if *step == "**" && places[place] {
@@ -107,7 +107,7 @@ mod tests {
     #[case(".**.password", ".password", true)]
     #[case(".spec.**", ".spec.anything", true)]
     #[case(".**", ".status.a", true)]
-    fn a_glob_covers_fields_and_what_is_below(#[case] path: &str, #[case] field: &str, #[case] is_covered: bool) {
+    fn a_glob_covers_fields_and_their_children(#[case] path: &str, #[case] field: &str, #[case] is_covered: bool) {
         assert_eq!(PathGlob(path.to_owned()).covers(field), is_covered);
     }
 

@@ -1,4 +1,4 @@
-//! Lengths of time in the subject file and on the command line.
+//! Durations in the subject file and on the command line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,19 +9,19 @@ use schemars::JsonSchema;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A length of time: numbers with units, such as `50ms`, `1.5s` or `1h30m`.
+/// A duration: numbers with units, such as `50ms`, `1.5s` or `1h30m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(into = "String")]
 #[schemars(with = "String", extend("pattern" = r"^(\d+(\.\d+)?(us|ms|s|m|h))+$"))]
 pub struct Period(pub Duration);
 
-/// A text that names no length of time.
+/// An error for a text that is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a length of time; write a number and a unit, such as 50ms, 1.5s or 2m")]
 pub struct PeriodError(String);
 
-/// 30 days. A longer time is a mistaken unit.
-const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// The maximum, 30 days. A longer time is a mistaken unit.
+const MAX_PERIOD: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl FromStr for Period {
     type Err = PeriodError;
@@ -30,7 +30,7 @@ impl FromStr for Period {
         let error = || PeriodError(text.to_owned());
         let time: SignedDuration = text.parse().map_err(|_| error())?;
         let time = Duration::try_from(time).map_err(|_| error())?;
-        if time > LONGEST { Err(error()) } else { Ok(Self(time)) }
+        if time > MAX_PERIOD { Err(error()) } else { Ok(Self(time)) }
     }
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for Period {
     }
 }
 
-/// By hand, so that an error has the place of the text and not of what is around it.
+/// Implemented by hand, so that an error has the location of the text itself.
 impl<'de> Deserialize<'de> for Period {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Text;
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn texts_that_are_not_durations_are_refused() {
         for text in ["", "50", "ms", "-1s", "1..2s", "1m2h", "721h", "99999999999999m", "NaNs", "１s", "soon"] {
             let error = text.parse::<Period>().unwrap_err();
             assert!(error.to_string().contains("write a number and a unit"), "{text}");

@@ -1,4 +1,4 @@
-//! Objects that the author calls typical.
+//! Sample objects of the author.
 
 use serde_json::Value;
 
@@ -8,14 +8,14 @@ use crdproof_schema::document::Node;
 /// One object of some version of a CRD.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// The document, for places.
+    /// The document, for locations.
     pub node: Node,
     /// The object.
     pub object: Value,
 }
 
 impl Sample {
-    /// Takes a document as a sample.
+    /// Uses a document as a sample.
     pub fn new(node: Node) -> Self {
         let object = node.to_value();
         Self { node, object }
@@ -38,7 +38,7 @@ impl Sample {
         metadata["name"].as_str().or_else(|| metadata["generateName"].as_str()).unwrap_or("(unnamed)")
     }
 
-    /// Returns whether it is an object of this CRD, at any version.
+    /// Returns true if it is an object of this CRD, at any version.
     pub fn is_of(&self, crd: &Crd) -> bool {
         self.group_version().0 == crd.group && self.kind() == crd.names.kind
     }

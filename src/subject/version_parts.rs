@@ -43,7 +43,7 @@ impl Scale {
         }
     }
 
-    /// The paths, where both that are required are there.
+    /// The paths, if both required ones are present.
     pub fn paths(&self) -> Option<ScalePaths<'_>> {
         Some(ScalePaths {
             spec_replicas: &self.spec_replicas.as_ref()?.0,

@@ -1,4 +1,4 @@
-//! `crdproof audit` on a real server: what it finds, that it changes nothing, and what it does without rights.
+//! `crdproof audit` on a real server: its findings, that it changes nothing, and its behaviour without permissions.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -24,8 +24,9 @@ fn widgets(version: &str) -> Resource {
     Resource::namespaced("example.com", version, "widgets", "default")
 }
 
-/// A list. After a change of the CRD the server builds its storage anew, and says that it is busy.
-async fn settled(api: &Api, path: &str) -> Result<Value, Failed> {
+/// Lists objects. After a change of the CRD the server rebuilds its storage and answers that it is busy; retries until
+/// it succeeds.
+async fn list_when_ready(api: &Api, path: &str) -> Result<Value, Failed> {
     for _ in 0..200 {
         let answer = api.get(path).await?;
         if answer.status != 429 {
@@ -36,19 +37,20 @@ async fn settled(api: &Api, path: &str) -> Result<Value, Failed> {
     Err(format!("{path} is busy for ever").into())
 }
 
-/// Everything that a write would move.
+/// Everything that a write would change.
 async fn state(api: &Api) -> Result<Value, Failed> {
     let mut state = Vec::new();
     for path in [definitions().path(), widgets("v2").path(), "/api/v1/configmaps".into(), "/api/v1/namespaces".into()] {
-        let listed = settled(api, &path).await?;
+        let listed = list_when_ready(api, &path).await?;
         let items = listed["items"].as_array().into_iter().flatten();
         state.extend(items.map(|item| json!([item["metadata"]["name"], item["metadata"]["resourceVersion"]])));
     }
     Ok(state.into())
 }
 
-/// Objects that alice applied at v0, which is gone since, and of which one was written at v1, which is stored beside v2.
-async fn prepared(binaries: &Binaries) -> Result<Local, Failed> {
+/// A server with objects that alice applied at v0, which was removed later. One object was written at v1, which is
+/// stored beside v2.
+async fn start_prepared(binaries: &Binaries) -> Result<Local, Failed> {
     let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
     let mut definition = crd();
     let mut old = definition["spec"]["versions"][0].clone();
@@ -74,7 +76,8 @@ async fn prepared(binaries: &Binaries) -> Result<Local, Failed> {
     let child = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "child", "ownerReferences": [
         {"apiVersion": "example.com/v0", "kind": "Widget", "name": "w-000", "uid": owner["metadata"]["uid"]}]}});
     api.post(&Resource::namespaced("", "v1", "configmaps", "default").path(), &child).await?.ok()?;
-    // v2 becomes the storage version, and v0 goes with its entries in place, as an upgrade would do it.
+    // v2 becomes the storage version, and v0 is removed without cleaning its managedFields entries, as an upgrade would
+    // do it.
     let changes = json!([{"op": "replace", "path": "/spec/versions/0/storage", "value": false},
         {"op": "replace", "path": "/spec/versions/1/storage", "value": true}, {"op": "remove", "path": "/spec/versions/2"}]);
     api.patch(&definitions().path_of("widgets.example.com"), PatchKind::Json, &changes).await?.ok()?;
@@ -89,17 +92,17 @@ async fn prepared(binaries: &Binaries) -> Result<Local, Failed> {
 
 pub(crate) fn an_audit_finds_and_changes_nothing(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
-        let server = prepared(binaries).await?;
+        let server = start_prepared(binaries).await?;
         let api = server.api();
         let before = state(&api).await?;
         let output = audit(server.kubeconfig(), &["--owners"])?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         check(output.status.code() == Some(1), format!("{}{text}", said(&output)))?;
-        // What the page about it shows is this very audit, from the first line to the last.
+        // The page about `audit` shows the output of this audit, from the first line to the last.
         let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/audit.md"))?;
         let excerpt = page.split_once("```text\n").and_then(|(_, rest)| rest.split_once("```"));
         let excerpt = excerpt.ok_or("docs/audit.md shows nothing")?.0;
-        // But for the kubeconfig, which is named so that the next steps can be pasted.
+        // Only the kubeconfig differs; it is named so that users can paste the next steps.
         let named = format!(" --kubeconfig {}", server.kubeconfig().display());
         check(
             text.matches(&named).count() == excerpt.matches("next: crdproof").count(),
@@ -137,7 +140,8 @@ fn samples_are_taken(server: &Local) -> Result<(), Failed> {
     check(again.status.code() == Some(2) && said(&again).contains("is there already"), said(&again))
 }
 
-/// Without rights nothing is said but that; with the right to read CRDs alone, a line names each kind that was not read.
+/// Without permissions the audit reports only that; with permission to read only CRDs, it lists each kind that it could
+/// not read.
 pub(crate) fn an_audit_without_rights_says_so(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
@@ -157,7 +161,7 @@ pub(crate) fn an_audit_without_rights_says_so(binaries: &Binaries) -> Result<(),
         std::fs::write(&guest, config.to_string())?;
 
         let none = audit(&guest, &[])?;
-        // A server that has just started may not even have the roles by which everybody asks for its version.
+        // A server that has just started may not even have the roles that let everybody read its version.
         check(none.status.code() == Some(5) && said(&none).contains("cannot"), said(&none))?;
         let roles = "/apis/rbac.authorization.k8s.io/v1";
         let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "guest"},

@@ -1,4 +1,4 @@
-//! k3s and kind, with a webhook on this machine that the server inside reaches.
+//! k3s and kind, with a webhook on this machine that the server inside the container reaches.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -19,7 +19,7 @@ use crate::endings;
 use crate::scenarios::hold_on;
 use crate::support::{block, check, crd, describe, widget};
 
-/// The release whose images are looked for.
+/// The release of the images.
 const RELEASE: &str = "1.36.4";
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -35,8 +35,8 @@ fn release() -> KubeVersion {
     RELEASE.parse().expect("a release")
 }
 
-/// What is missing is a reason to skip; anything else is a failure.
-fn installed(checked: Result<(), ClusterError>) -> Result<Option<Completion>, Failed> {
+/// Turns a missing program or image into a skip, and any other error into a failure.
+fn skip_if_missing(checked: Result<(), ClusterError>) -> Result<Option<Completion>, Failed> {
     match checked {
         Ok(()) => Ok(None),
         Err(error @ ClusterError::Missing { .. }) => {
@@ -46,7 +46,7 @@ fn installed(checked: Result<(), ClusterError>) -> Result<Option<Completion>, Fa
     }
 }
 
-/// The kind of the repository where it was built, otherwise the one in `PATH`.
+/// The kind program that the repository's scripts built, otherwise the one on `PATH`.
 fn kind_program() -> PathBuf {
     let env = |name: &str| std::env::var_os(name);
     let root = crdproof_envtest::binaries::Store::default_root(&env).unwrap_or_default();
@@ -60,7 +60,7 @@ fn k3s_builder() -> Result<crdproof_envtest::k3s::Builder, ClusterError> {
     if real.check().is_ok() {
         return Ok(real);
     }
-    // An image made here answers like it, on the same port and with the same files.
+    // A locally built image that answers like k3s, on the same port and with the same files.
     let image = format!("crdproof/k3s-stand-in:v{RELEASE}");
     let stand_in = K3s::builder(release()).image(&image).datastore(Datastore::Etcd);
     stand_in.check().map(|()| stand_in)
@@ -69,7 +69,7 @@ fn k3s_builder() -> Result<crdproof_envtest::k3s::Builder, ClusterError> {
 #[expect(clippy::print_stderr, reason = "how long a cluster takes is worth a line")]
 fn kind_converts() -> Result<Completion, Failed> {
     let builder = Kind::builder(release()).program(kind_program());
-    if let Some(skip) = installed(builder.check())? {
+    if let Some(skip) = skip_if_missing(builder.check())? {
         return Ok(skip);
     }
     let started = Instant::now();
@@ -87,14 +87,14 @@ fn kind_converts() -> Result<Completion, Failed> {
         Ok::<_, Failed>(name)
     })?;
     eprintln!("kind cluster {name}: {:.1} s from nothing to nothing", started.elapsed().as_secs_f64());
-    nothing_of(&name)?;
+    nothing_is_left_of(&name)?;
     Ok(Completion::Completed)
 }
 
 fn k3s_converts() -> Result<Completion, Failed> {
     let builder = match k3s_builder() {
         Ok(builder) => builder,
-        Err(error) => return installed(Err(error)).map(|skip| skip.unwrap_or(Completion::Completed)),
+        Err(error) => return skip_if_missing(Err(error)).map(|skip| skip.unwrap_or(Completion::Completed)),
     };
     block(async {
         let builder = builder.apiserver_arg("max-requests-inflight=401");
@@ -107,7 +107,7 @@ fn k3s_converts() -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-/// Installs a CRD whose conversion asks a listener of ours, and reads an object at both versions.
+/// Installs a CRD whose conversion webhook is a listener of this process, and reads an object at both versions.
 async fn converts(server: &Server) -> Result<(), Failed> {
     let access = server.host_access().ok_or("this server does not reach us")?;
     let webhook = |call: Call| {
@@ -133,7 +133,7 @@ async fn converts(server: &Server) -> Result<(), Failed> {
         let read = api.get(&widgets.at(version).path_of("a")).await?.ok()?.json();
         check(read["spec"]["size"] == size, format!("{version}: {read}"))?;
     }
-    // Scenarios bring a kind of that name, and touch none that is there.
+    // Scenarios install a kind of that name, and never change an existing one.
     let definition = definitions().path_of("widgets.example.com");
     api.delete(&definition).await?.ok()?;
     for _ in 0..100 {
@@ -147,13 +147,13 @@ async fn converts(server: &Server) -> Result<(), Failed> {
 
 fn kind_interrupted() -> Result<Completion, Failed> {
     let builder = Kind::builder(release()).program(kind_program());
-    if let Some(skip) = installed(builder.check())? {
+    if let Some(skip) = skip_if_missing(builder.check())? {
         return Ok(skip);
     }
     let kind = kind_program().display().to_string();
     let mut tool =
         endings::tool(&["env", "run", RELEASE, "--provider", "kind", "--kind", &kind, "--", "sleep", "300"])?;
-    // In the middle of creation: the node is there, the cluster is not.
+    // Interrupt the creation: the node exists, the cluster does not yet.
     let name = endings::within(Duration::from_secs(120), || {
         docker(&["ps", "--format", "{{.Names}}"]).lines().find_map(|name| {
             let cluster = name.strip_suffix("-control-plane")?;
@@ -164,14 +164,14 @@ fn kind_interrupted() -> Result<Completion, Failed> {
     endings::signal("INT", tool.id())?;
     let status = tool.wait()?;
     check(status.code() == Some(6), format!("ended with {status}"))?;
-    nothing_of(&name)?;
+    nothing_is_left_of(&name)?;
     Ok(Completion::Completed)
 }
 
 fn k3s_killed() -> Result<Completion, Failed> {
     let builder = match k3s_builder() {
         Ok(builder) => builder,
-        Err(error) => return installed(Err(error)).map(|skip| skip.unwrap_or(Completion::Completed)),
+        Err(error) => return skip_if_missing(Err(error)).map(|skip| skip.unwrap_or(Completion::Completed)),
     };
     let image = builder.image_name();
     let mut tool =
@@ -185,7 +185,7 @@ fn k3s_killed() -> Result<Completion, Failed> {
     let name = name.ok_or("no container appeared")?;
     tool.kill()?;
     tool.wait()?;
-    nothing_of(&name)?;
+    nothing_is_left_of(&name)?;
     Ok(Completion::Completed)
 }
 
@@ -194,8 +194,8 @@ fn docker(arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output).into_owned()
 }
 
-/// No container and no network of this name is left.
-fn nothing_of(name: &str) -> Result<(), Failed> {
+/// Asserts that no container and no network of this name is left.
+fn nothing_is_left_of(name: &str) -> Result<(), Failed> {
     let left = || {
         let all =
             docker(&["ps", "--all", "--format", "{{.Names}}"]) + &docker(&["network", "ls", "--format", "{{.Name}}"]);

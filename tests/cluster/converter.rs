@@ -1,4 +1,4 @@
-//! A converter's process that needs an API server gets one, with the CRDs of its subject.
+//! A converter process that needs an API server gets one, with the CRDs of its subject.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use crate::support::{block, check, describe};
 
 const CRD: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/databases.example.com";
 
-/// What the manager finds on its server: a kind of another project with an object, and settings in a namespace.
+/// Objects on the manager's server: a kind of another project with an object, and settings in a namespace.
 const MANIFESTS: &str = r"
 apiVersion: v1
 kind: ConfigMap
@@ -39,14 +39,14 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
 ";
 
-/// Copies the databases of the fixtures, whose converter becomes this process.
+/// Copies the databases of the fixtures, with this process as the converter.
 fn subject(folder: &Path, release: &str) -> Result<(), Failed> {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds/databases");
     let copied = Command::new("cp").arg("-r").arg(from.join(".")).arg(folder).status()?;
     check(copied.success(), "no copy")?;
     let text = std::fs::read_to_string(folder.join("crdproof.yaml"))?;
     std::fs::write(folder.join("serve.yaml"), &text)?;
-    // It says which server it has, and goes on when it was looked at.
+    // Writes its kubeconfig to a file, and continues when the test has looked at the server.
     let script = "echo \"$KUBECONFIG\" > config.part; mv config.part config; while ! [ -e go ]; do sleep 0.1; done; \
                   exec \"$0\" serve -f serve.yaml --listen 127.0.0.1:$PORT --cert $CERT_DIR/tls.crt \
                   --key $CERT_DIR/tls.key --ca $CERT_DIR/ca.crt";
@@ -82,7 +82,7 @@ pub(crate) fn a_manager_gets_an_api_server(binaries: &Binaries) -> Result<(), Fa
             check(issuer.is_success(), issuer.message())
         })
     });
-    // Whatever was seen, the tool is let go and ends by itself.
+    // Let the tool end by itself, whatever the test saw.
     std::fs::write(folder.path().join("go"), "")?;
     let ended = tool.wait_with_output()?;
     let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();

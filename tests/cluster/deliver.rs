@@ -1,10 +1,10 @@
-//! A source with several kinds is delivered as tools do that apply from git.
+//! A source with several kinds is applied as GitOps tools do it.
 
 use std::time::Duration;
 
 use crdproof::act::scenarios::deliver::Deliverer;
 use crdproof::act::scenarios::source::Source;
-use crdproof::evidence::{Became, Observation, State};
+use crdproof::evidence::{DeliveryOutcome, Observation, State};
 use crdproof_envtest::api::{PatchKind, Query, Resource};
 use crdproof_envtest::local::{Binaries, Local};
 use libtest_mimic::Failed;
@@ -19,7 +19,7 @@ fn widget(name: &str, size: u32) -> Value {
         "spec": {"size": size}})
 }
 
-/// A kind without namespaces, one of its objects, and everything that the others need; the last comes first.
+/// A cluster-scoped kind, one of its objects, and everything that the others need, in reverse order.
 fn documents(widgets: &[Value]) -> Vec<Value> {
     let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
         "properties": {"text": {"type": "string"}}}}}});
@@ -40,7 +40,7 @@ fn lines(seen: &[Observation]) -> Vec<String> {
     lines.map(ToString::to_string).collect()
 }
 
-fn same(seen: &[Observation], wanted: &[&str]) -> Result<(), Failed> {
+fn expect_lines(seen: &[Observation], wanted: &[&str]) -> Result<(), Failed> {
     check(lines(seen) == wanted, format!("{:#?}", lines(seen)))
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn a_source_is_delivered(binaries: &Binaries) -> Result<(), Failed> {
         let mut deliverer = Deliverer::new(api.clone(), "test");
         let told = |error| describe(&error);
 
-        // A kind of the server itself, of which only the server knows that it has namespaces: nothing is applied.
+        // Only the server knows that its own kind is namespaced: nothing is applied.
         let homeless = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}});
         let wrong = Source::new([homeless, crd()]).map_err(|error| error.to_string())?;
         let refused = deliverer.deliver(&wrong, TIMEOUT).await.err().ok_or("it was taken")?;
@@ -71,15 +71,15 @@ pub(crate) fn a_source_is_delivered(binaries: &Binaries) -> Result<(), Failed> {
         let both = source(&[a.clone(), b])?;
         let objects = ["Widget/shop/a", "Widget/shop/b", "Plan/p", "ConfigMap/shop/c"];
         let seen = deliverer.deliver(&both, TIMEOUT).await.map_err(told)?;
-        same(&seen, &all("created", &objects).iter().map(String::as_str).collect::<Vec<_>>())?;
+        expect_lines(&seen, &all("created", &objects).iter().map(String::as_str).collect::<Vec<_>>())?;
         let ready =
             seen.iter().filter(|seen| matches!(seen, Observation::Health(health) if health.state == State::Current));
         check(ready.count() == 2, "both kinds are ready before their objects are applied")?;
         deliverer.wait(&both, TIMEOUT).await.map_err(told)?;
         let seen = deliverer.deliver(&both, TIMEOUT).await.map_err(told)?;
-        same(&seen, &all("unchanged", &objects).iter().map(String::as_str).collect::<Vec<_>>())?;
+        expect_lines(&seen, &all("unchanged", &objects).iter().map(String::as_str).collect::<Vec<_>>())?;
 
-        // Somebody edits one at another version, and has one of their own.
+        // Another manager edits one object at another version, and adds one.
         let kind = Resource::namespaced("example.com", "v1", "widgets", "shop");
         let edit = json!({"spec": {"size": 7}, "metadata": {"labels": {"theirs": "kept"}}});
         let path = Query::new().manager("mallory").on(kind.path_of("a"));
@@ -91,7 +91,7 @@ pub(crate) fn a_source_is_delivered(binaries: &Binaries) -> Result<(), Failed> {
         let drifted: Vec<_> = seen
             .iter()
             .filter_map(|seen| match seen {
-                Observation::Delivered(line) if line.became == Became::Drifted => Some(line),
+                Observation::Delivered(line) if line.became == DeliveryOutcome::Drifted => Some(line),
                 _ => None,
             })
             .collect();

@@ -1,4 +1,4 @@
-//! What admission and rules see, and who migrates: right ones hold, and broken ones are condemned on a real server.
+//! Admission, rules and migration commands: correct ones pass, and broken ones fail on a real server.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,8 +17,9 @@ use serde_json::json;
 use crate::scenarios::{among, condemned, held, judged, maps, setup, subject};
 use crate::support::{block, check, describe};
 
-/// Objects that are not stored yet have no resource version; whoever takes them for something else loses a field.
-pub(crate) fn broken_admission_is_condemned(binaries: &Binaries) -> Result<(), Failed> {
+/// Objects that are not stored yet have no resource version. This admission webhook mistakes them for others and drops
+/// a field.
+pub(crate) fn broken_admission_webhooks_fail(binaries: &Binaries) -> Result<(), Failed> {
     let found = condemned(binaries, &[Scenario::Serving], |object, to| {
         let born = object["metadata"]["resourceVersion"].is_null();
         if let Some(spec) = object["spec"].as_object_mut().filter(|_| born && to == "v1") {
@@ -28,8 +29,8 @@ pub(crate) fn broken_admission_is_condemned(binaries: &Binaries) -> Result<(), F
     among("a converter that mistakes what is not stored yet", &found, &["serving/admission-sees-its-version"])
 }
 
-/// A field that is never the same is always a change.
-pub(crate) fn broken_rules_are_condemned(binaries: &Binaries) -> Result<(), Failed> {
+/// A field that never keeps its value is always a change.
+pub(crate) fn broken_rules_fail(binaries: &Binaries) -> Result<(), Failed> {
     let calls = AtomicU64::new(0);
     let found = condemned(binaries, &[Scenario::Serving], move |object, to| {
         if to == "v1" && object["spec"]["size"].is_number() {
@@ -43,7 +44,7 @@ fn outcome(report: &Report, check: &str) -> Option<Outcome> {
     report.results.iter().find(|result| result.check == check).map(|result| result.outcome)
 }
 
-/// A subject's own command: ours, one that does nothing, and one that does not end.
+/// The subject's own migration command: ours, one that does nothing, and one that does not end.
 pub(crate) fn commands_that_migrate_are_judged(binaries: &Binaries) -> Result<(), Failed> {
     let with = |command: &[&str], seconds: u64| {
         let mut subject = subject();
@@ -72,7 +73,7 @@ pub(crate) fn commands_that_migrate_are_judged(binaries: &Binaries) -> Result<()
     among("a command that does not end", &endless, &wanted)
 }
 
-/// The control plane migrates beside us; what it does wrong is a fact about the server.
+/// The control plane migrates in parallel; its mistakes are known server issues.
 #[expect(clippy::print_stdout, reason = "what each release does is worth knowing")]
 pub(crate) fn the_control_plane_is_judged(binaries: &Binaries) -> Result<Completion, Failed> {
     let version = Local::builder(binaries.clone()).version().map_err(|error| describe(&error))?;
@@ -97,7 +98,7 @@ pub(crate) fn the_control_plane_is_judged(binaries: &Binaries) -> Result<Complet
         println!("{version}: {}: {}", fact.check, fact.reason.clone().unwrap_or_default());
     }
     let trims = outcome(&report, "storage/failed-migration-does-not-trim");
-    // Trimming came with 1.36, and came careless.
+    // 1.36 introduced trimming, with a bug.
     let expected = if version.at_least(36) { Outcome::KnownServerIssue } else { Outcome::Passed };
     check(trims == Some(expected), format!("the server has changed its ways: {trims:?}"))?;
     let agree = outcome(&report, "storage/builtin-and-in-tree-migration-agree");

@@ -1,4 +1,4 @@
-//! However a run ends, nothing of it is left: no process, no folder.
+//! However a run ends, no process and no folder of it is left.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -16,25 +16,25 @@ pub(crate) fn tool(arguments: &[&str]) -> Result<Child, Failed> {
     Ok(command.spawn()?)
 }
 
-/// Starts the tool with a control plane of these programs, and a command that lasts.
-fn lasting(binaries: &Binaries) -> Result<Child, Failed> {
+/// Starts the tool with these binaries and a long-running command.
+fn start_long_run(binaries: &Binaries) -> Result<Child, Failed> {
     let flags = flags(binaries)?;
     tool(&[&flags.iter().map(String::as_str).collect::<Vec<_>>(), &["sleep", "317"][..]].concat())
 }
 
-/// The words that run a command beside a control plane of these programs.
+/// The arguments that run a command with these binaries.
 fn flags(binaries: &Binaries) -> Result<Vec<String>, Failed> {
     let assets = binaries.apiserver.parent().unwrap_or(Path::new("/")).display().to_string();
     Ok(["env", "run", &release(binaries)?, "--offline", "--assets", &assets, "--"].map(str::to_owned).to_vec())
 }
 
-/// The release of these programs.
+/// The release of these binaries.
 pub(crate) fn release(binaries: &Binaries) -> Result<String, Failed> {
     let said = Command::new(&binaries.apiserver).arg("--version").output()?.stdout;
     Ok(String::from_utf8_lossy(&said).trim().replace("Kubernetes v", ""))
 }
 
-/// What a condition gives, once it does, or nothing when the time is over.
+/// Calls a condition until it returns a value; `None` at the deadline.
 pub(crate) fn within<T>(time: Duration, mut condition: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + time;
     loop {
@@ -78,10 +78,10 @@ pub(crate) fn nothing_is_left(owner: u32) -> Result<(), Failed> {
     check(gone.is_some(), format!("left: {:?} {:?}", processes(owner), folders(owner)))
 }
 
-/// How far a run has come.
+/// The progress of a run at which it is ended.
 #[derive(Debug, Clone, Copy)]
 enum Stage {
-    /// A first component runs.
+    /// The first component runs.
     Starting,
     /// The command runs beside the server.
     Working,
@@ -99,11 +99,11 @@ impl Stage {
     }
 }
 
-/// Ends the tool with a signal at a stage, and looks what is left.
+/// Ends the tool with a signal at a stage, and asserts that nothing is left.
 fn ended_by(name: &str, binaries: &Binaries, stage: Stage) -> Result<(), Failed> {
-    let mut tool = lasting(binaries)?;
+    let mut tool = start_long_run(binaries)?;
     let owner = tool.id();
-    // A start that loses its port to another program begins anew in another folder, so both are looked at together.
+    // A start that loses its port to another program starts again in another folder, so check both conditions together.
     let reached = || (stage.is_reached(owner) && !folders(owner).is_empty()).then_some(());
     let reached = within(Duration::from_secs(60), reached);
     check(reached.is_some(), format!("{stage:?} is never reached; these run: {:?}", processes(owner)))?;
@@ -132,7 +132,7 @@ pub(crate) fn nothing_is_left_after_a_panic(binaries: &Binaries) -> Result<(), F
             if let Ok(mut seen) = seen.lock() {
                 *seen = Some(server.folder().to_owned());
             }
-            // What a panic does, without its words.
+            // Unwinds like a panic, without printing its message.
             std::panic::resume_unwind(Box::new("planned"));
             #[expect(unreachable_code, reason = "says what the block would give")]
             Ok::<_, Failed>(())
@@ -162,7 +162,7 @@ pub(crate) fn two_tools_share_a_cache(binaries: &Binaries) -> Result<(), Failed>
     check(folders[0] != folders[1], format!("both ran in {}", folders[0]))
 }
 
-pub(crate) fn eight_start_side_by_side(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn eight_servers_start_in_parallel(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let starts = (0..8).map(|_| {
             let builder = Local::builder(binaries.clone()).deadline(Duration::from_secs(180));
@@ -183,8 +183,8 @@ pub(crate) fn eight_start_side_by_side(binaries: &Binaries) -> Result<(), Failed
     })
 }
 
-/// A file system of 4 MB, which etcd fills at once. Mounting one takes rights that not everybody has.
-pub(crate) fn a_full_disk_is_named(binaries: &Binaries) -> Result<Completion, Failed> {
+/// Mounts a file system of 4 MB, which etcd fills at once. Mounting needs permissions that not every user has.
+pub(crate) fn etcd_on_a_full_disk_is_reported(binaries: &Binaries) -> Result<Completion, Failed> {
     let folder = tempfile::tempdir()?;
     let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4m", "tmpfs"]).arg(folder.path()).output();
     if !mounted.is_ok_and(|output| output.status.success()) {

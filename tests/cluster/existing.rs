@@ -1,4 +1,4 @@
-//! A cluster that was there before us; a local one stands in for it.
+//! Existing clusters; a local one stands in for them.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ fn access(kubeconfig: PathBuf) -> Access {
     Access { kubeconfig: vec![kubeconfig], allow_changes: true, ..Access::default() }
 }
 
-pub(crate) fn guests_leave_nothing(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn runs_on_existing_clusters_leave_nothing(binaries: &Binaries) -> Result<(), Failed> {
     let managed = binaries.controller_manager.is_some();
     block(async {
         let mut builder = Local::builder(binaries.clone());
@@ -46,14 +46,14 @@ pub(crate) fn guests_leave_nothing(binaries: &Binaries) -> Result<(), Failed> {
         let guest = Existing::connect(&ours).await?;
         guest.install_crds(&[crd()]).await?;
         check(names().await? == ["widgets.example.com"], format!("{:?}", names().await?))?;
-        // What is there is not touched: neither by another run, nor by ours.
+        // Neither another run nor ours changes existing objects.
         let other = Existing::connect(&ours).await?;
         let refused = other.install_crds(&[crd()]).await.err();
         check(matches!(refused, Some(ClusterError::Exists { .. })), format!("{refused:?}"))?;
         other.clean_up().await?;
         check(names().await?.len() == 1, "another run removed what it did not make")?;
 
-        // Only a controller lets a namespace go.
+        // Only a controller finishes the deletion of a namespace.
         if managed {
             guest.create_namespace().await?;
         }
@@ -62,7 +62,7 @@ pub(crate) fn guests_leave_nothing(binaries: &Binaries) -> Result<(), Failed> {
     })
 }
 
-pub(crate) fn guests_leave_nothing_when_interrupted(binaries: &Binaries) -> Result<Completion, Failed> {
+pub(crate) fn interrupted_runs_on_existing_clusters_leave_nothing(binaries: &Binaries) -> Result<Completion, Failed> {
     if binaries.controller_manager.is_none() {
         return Ok(Completion::ignored_with("only a controller lets a namespace go, and this release has none"));
     }
@@ -110,8 +110,8 @@ pub(crate) fn guests_leave_nothing_when_interrupted(binaries: &Binaries) -> Resu
     })
 }
 
-/// Scenarios on a cluster that was there: everything that they made is gone, and a CRD of somebody else is not touched.
-pub(crate) fn scenarios_are_guests(binaries: &Binaries) -> Result<Completion, Failed> {
+/// Scenarios on an existing cluster remove everything that they created, and never change a CRD of others.
+pub(crate) fn scenarios_do_not_change_existing_objects(binaries: &Binaries) -> Result<Completion, Failed> {
     if binaries.controller_manager.is_none() {
         return Ok(Completion::ignored_with("only a controller lets a namespace go, and this release has none"));
     }
@@ -147,7 +147,7 @@ pub(crate) fn scenarios_are_guests(binaries: &Binaries) -> Result<Completion, Fa
         check(seen.requests > 50 && seen.records.len() > 5, format!("{} requests", seen.requests))?;
         check(left().await?.is_empty(), format!("left: {:?}", left().await?))?;
 
-        // Somebody has a CRD of that name.
+        // Another user has a CRD of that name.
         let mut theirs = under_test.node.to_value();
         theirs["metadata"]["annotations"]["example.com/owner"] = "somebody".into();
         let made = api.post(&definitions().path(), &theirs).await?.ok()?.json();
@@ -163,7 +163,7 @@ pub(crate) fn scenarios_are_guests(binaries: &Binaries) -> Result<Completion, Fa
     })
 }
 
-pub(crate) fn an_expired_certificate_is_named(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn an_expired_client_certificate_is_reported(binaries: &Binaries) -> Result<(), Failed> {
     use base64::Engine as _;
     block(async {
         let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;

@@ -1,5 +1,5 @@
-//! The table of features against servers: each is sent to the server in a CRD of its own, as a dry run, and taken, refused, dropped
-//! or kept as the table says of that release.
+//! The table of features, compared with servers: each feature is sent in a CRD as a dry run, and the server must
+//! accept, refuse, drop or keep it as the table says of its release.
 
 use crdproof_envtest::Server;
 use crdproof_envtest::api::{Api, Query, definitions};
@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 
 use crate::support::{block, check, crd, describe};
 
-/// Where a feature goes in a CRD, and what it looks like there.
+/// The place of a feature in a CRD, and its value there.
 enum Use {
-    /// A rule of the spec, with whatever else belongs to it.
+    /// A rule of the spec, with the fields that belong to it.
     Rule(Value),
-    /// Anything else, at a place below `/spec/versions/0`.
+    /// A value at a place below `/spec/versions/0`.
     At(&'static str, Value),
-    /// Anything else, at a place below `/spec`.
+    /// A value at a place below `/spec`.
     Spec(&'static str, Value),
 }
 
 const TEXT: &str = "schema/openAPIV3Schema/properties/spec/properties/text";
 
-/// How to use each feature that not every release has.
+/// The use of each feature that not every release has.
 fn uses() -> Vec<(&'static str, Use)> {
     let rule = |rule: &str| Use::Rule(json!({"rule": rule}));
     let text = |schema: Value| Use::At(TEXT, schema);
@@ -39,7 +39,7 @@ fn uses() -> Vec<(&'static str, Use)> {
         ("cel-message-expression", Use::Rule(json!({"rule": "self.text == 'a'", "messageExpression": "self.text"}))),
         ("cel-reason", Use::Rule(json!({"rule": "self.text == 'a'", "reason": "FieldValueForbidden"}))),
         ("cel-field-path", Use::Rule(json!({"rule": "self.text == 'a'", "fieldPath": ".text"}))),
-        // The rule must do without it, too: where the key is dropped, the rest is judged.
+        // The rule must be valid without the key, too: a server that drops the key still validates the rest.
         ("cel-optional-old-self", Use::Rule(json!({"rule": "oldSelf == oldSelf", "optionalOldSelf": true}))),
         ("cel-quantity", rule("isQuantity(self.text)")),
         ("cel-optionals", rule("self.?text.orValue('a') == 'a'")),
@@ -56,7 +56,7 @@ fn uses() -> Vec<(&'static str, Use)> {
     ]
 }
 
-/// A feature of the table that no release before 1.17 has must be tried here.
+/// Asserts that every feature of the table that came after 1.16 is tried here.
 fn all_are_tried() -> Result<(), Failed> {
     let tried = uses();
     let told = FEATURES.iter().map(|(row, _)| row).filter(|row| row.found.is_some());
@@ -65,8 +65,8 @@ fn all_are_tried() -> Result<(), Failed> {
     check(missing.is_empty(), format!("nobody tries {missing:?}"))
 }
 
-/// What became of a CRD.
-fn became(sent: &Value, answer: &crdproof_envtest::api::Answer, place: &str) -> Option<Older> {
+/// Returns how the server handled a CRD.
+fn server_reaction(sent: &Value, answer: &crdproof_envtest::api::Answer, place: &str) -> Option<Older> {
     if !answer.is_success() {
         return Some(Older::Refuses);
     }
@@ -74,7 +74,7 @@ fn became(sent: &Value, answer: &crdproof_envtest::api::Answer, place: &str) -> 
     (stored.pointer(place) != sent.pointer(place)).then_some(Older::Drops)
 }
 
-async fn tried(api: &Api, at: &Use) -> Result<(Option<Older>, String), Failed> {
+async fn try_feature(api: &Api, at: &Use) -> Result<(Option<Older>, String), Failed> {
     let mut sent = crd();
     let versions = sent["spec"]["versions"].as_array_mut().ok_or("no versions")?;
     versions.truncate(1);
@@ -104,10 +104,10 @@ async fn tried(api: &Api, at: &Use) -> Result<(Option<Older>, String), Failed> {
         }
     };
     let answer = api.post(&Query::new().dry_run().on(definitions().path()), &sent).await?;
-    Ok((became(&sent, &answer, &place), answer.json()["message"].to_string()))
+    Ok((server_reaction(&sent, &answer, &place), answer.json()["message"].to_string()))
 }
 
-pub(crate) fn features_are_taken_as_the_table_says(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn features_behave_as_the_table_says(binaries: &Binaries) -> Result<(), Failed> {
     all_are_tried()?;
     block(async {
         let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
@@ -117,9 +117,9 @@ pub(crate) fn features_are_taken_as_the_table_says(binaries: &Binaries) -> Resul
         for (id, at) in uses() {
             let row = FEATURES.iter().map(|(row, _)| row).find(|row| row.id == id).ok_or(format!("no row {id}"))?;
             let there = row.since().is_some_and(|since| release.minor >= since.minor);
-            // What is kept without effect looks as if it were there.
+            // A feature that is kept without effect looks as if it were supported.
             let expected = Some(row.on(release)).filter(|older| !there && *older != Older::Ignores);
-            let (found, said) = tried(&server.api(), &at).await?;
+            let (found, said) = try_feature(&server.api(), &at).await?;
             if found != expected {
                 wrong.push(format!("{id} on {release}: {expected:?} was expected, and {found:?} it is: {said:.300}"));
             }

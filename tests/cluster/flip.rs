@@ -1,4 +1,5 @@
-//! Two API servers on one store: a flip has taken effect when it has at both, and when what began before it has ended.
+//! Two API servers on one etcd: a change of the storage version is complete when both servers use it and all earlier
+//! writes have ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,8 +8,8 @@ use std::time::{Duration, Instant};
 use crdproof::converter::proxy::{ConversionProxy, Fault};
 use crdproof::evidence::Scenario;
 use crdproof::operate::migrate::Pace;
-use crdproof::operate::retire::{Wish, retire};
-use crdproof::operate::settle::{Flight, Store, Watched, settle};
+use crdproof::operate::retire::{RetireRequest, retire};
+use crdproof::operate::settle::{PendingRequest, Store, Watched, settle};
 use crdproof_envtest::api::{Api, PatchKind, Resource, definitions};
 use crdproof_envtest::local::{Binaries, Local};
 use crdproof_envtest::{ClusterError, Server, retry};
@@ -18,13 +19,13 @@ use serde_json::{Value, json};
 use crate::scenarios::{hold_on, maps, subject};
 use crate::support::{block, check, describe};
 
-/// How long a conversion takes that began before the flip.
+/// Duration of a conversion that starts before the storage version changes.
 const SLOW: Duration = Duration::from_secs(8);
 
-/// Writes through each server after the wait.
+/// Writes through each server after waiting.
 const WRITES: usize = 20;
 
-async fn two(binaries: &Binaries) -> Result<Local, Failed> {
+async fn start_two_servers(binaries: &Binaries) -> Result<Local, Failed> {
     let second = binaries.apiserver.clone();
     Local::builder(binaries.clone()).second_apiserver(second).start().await.map_err(|error| describe(&error))
 }
@@ -34,27 +35,27 @@ fn widget(name: &str) -> Value {
            "spec": {"replicas": 3, "owner": "somebody"}})
 }
 
-/// The version that an object is stored at.
-async fn at(local: &Local, name: &str) -> Result<String, Failed> {
+/// The version at which an object is stored.
+async fn stored_version(local: &Local, name: &str) -> Result<String, Failed> {
     let stored = local.stored("example.com", "widgets").await.map_err(|error| describe(&error))?;
     let found = stored.iter().find(|object| object["metadata"]["name"] == name);
     let version = found.and_then(|object| object["apiVersion"].as_str()?.rsplit('/').next().map(str::to_owned));
     Ok(version.unwrap_or_default())
 }
 
-/// How many of many writes land at another version than v2.
-async fn late(local: &Local, api: &Api, kind: &Resource) -> Result<usize, Failed> {
+/// The number of writes that are stored at a version other than v2.
+async fn count_late_writes(local: &Local, api: &Api, kind: &Resource) -> Result<usize, Failed> {
     let mut late = 0;
     for number in 0..WRITES {
         let name = format!("later-{number}");
         api.post(&kind.path(), &widget(&name)).await?.ok()?;
-        late += usize::from(at(local, &name).await? != "v2");
+        late += usize::from(stored_version(local, &name).await? != "v2");
         api.delete(&kind.path_of(&name)).await?.ok()?;
     }
     Ok(late)
 }
 
-/// Many writes through a server at once, and how many of them land at another version than v2.
+/// Sends many writes through a server at once, and counts those that are stored at a version other than v2.
 async fn burst(local: &Local, api: &Api, server: usize, kind: &Resource) -> Result<usize, Failed> {
     let writes = (0..WRITES).map(|number| {
         let (api, path) = (api.clone(), kind.path());
@@ -66,18 +67,18 @@ async fn burst(local: &Local, api: &Api, server: usize, kind: &Resource) -> Resu
     let mut late = 0;
     for number in 0..WRITES {
         let name = format!("burst-{server}-{number}");
-        late += usize::from(at(local, &name).await? == "v1");
+        late += usize::from(stored_version(local, &name).await? == "v1");
         api.delete(&kind.path_of(&name)).await?;
     }
     Ok(late)
 }
 
-/// Begins a write at each server, which ends only when its conversion does.
+/// Starts a write at each server that ends only when its conversion does.
 async fn slow_writes(
     apis: &[Api],
     proxy: &ConversionProxy,
     kind: &Resource,
-) -> Result<(Vec<Flight>, Arc<AtomicUsize>), Failed> {
+) -> Result<(Vec<PendingRequest>, Arc<AtomicUsize>), Failed> {
     let ended = Arc::new(AtomicUsize::new(0));
     proxy.fail(Some(Fault::Late { towards: "v1".into(), by: SLOW }));
     let flights = apis.iter().enumerate().map(|(number, api)| {
@@ -88,7 +89,7 @@ async fn slow_writes(
             answer
         })
     });
-    let flights: Vec<Flight> = flights.collect();
+    let flights: Vec<PendingRequest> = flights.collect();
     let end = Instant::now() + SLOW;
     while proxy.pending().len() < apis.len() && Instant::now() < end {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -99,9 +100,9 @@ async fn slow_writes(
 }
 
 #[expect(clippy::print_stdout, reason = "how late a flip is at each server is worth knowing on every release")]
-pub(crate) fn a_flip_is_proven_on_every_server(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn a_storage_version_change_is_verified_on_every_server(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
-        let local = two(binaries).await?;
+        let local = start_two_servers(binaries).await?;
         let apis = [local.api(), local.second_api().ok_or("no second server")?];
         let access = crdproof_envtest::HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
         let proxy = ConversionProxy::start(&access, Arc::new(maps())).await.map_err(|error| describe(&error))?;
@@ -123,7 +124,7 @@ pub(crate) fn a_flip_is_proven_on_every_server(binaries: &Binaries) -> Result<()
         let object = widget("probe");
         let watched = |proxy| Watched { apis: &apis, store: Store::Etcd(&local), kind: &kind, object: &object, proxy };
 
-        // Writes alone say too early that all is well: those that began before the flip are still to come.
+        // Probing by writes alone succeeds too early: writes that started before the change are still running.
         let hasty = settle(&watched(None), "v2", Vec::new()).await.map_err(|error| describe(&error))?;
         let under_way = apis.len() - ended.load(Ordering::SeqCst);
         let each: Vec<String> =
@@ -147,19 +148,22 @@ pub(crate) fn a_flip_is_proven_on_every_server(binaries: &Binaries) -> Result<()
         check(settled.is_settled() && settled.drained >= apis.len(), format!("{settled:?}"))?;
         check(ended.load(Ordering::SeqCst) == apis.len(), "the wait ended before what began before the flip")?;
         for (number, api) in apis.iter().enumerate() {
-            let version = at(&local, &format!("slow-{number}")).await?;
+            let version = stored_version(&local, &format!("slow-{number}")).await?;
             check(version == "v1", format!("slow-{number} is stored at {version:?}, so it was not under way"))?;
-            check(late(&local, api, &kind).await? == 0, format!("server {number} still stores at the old version"))?;
+            check(
+                count_late_writes(&local, api, &kind).await? == 0,
+                format!("server {number} still stores at the old version"),
+            )?;
         }
-        retired_alike(&local, &apis, &kind).await?;
+        retire_on_both(&local, &apis, &kind).await?;
         proxy.stop().await;
         Ok(())
     })
 }
 
-/// Retires v1 by the first server, and looks that both serve the rest alike.
-async fn retired_alike(local: &Local, apis: &[Api], kind: &Resource) -> Result<(), Failed> {
-    let wish = Wish {
+/// Retires v1 through the first server, and checks that both serve the rest alike.
+async fn retire_on_both(local: &Local, apis: &[Api], kind: &Resource) -> Result<(), Failed> {
+    let wish = RetireRequest {
         crd: "widgets.example.com".into(),
         version: "v1".into(),
         to: None,
@@ -176,12 +180,15 @@ async fn retired_alike(local: &Local, apis: &[Api], kind: &Resource) -> Result<(
         lists.push(list.ok()?.json()["items"].clone());
     }
     check(lists[0].as_array().map(Vec::len) == Some(2) && lists[0] == lists[1], format!("{lists:?}"))?;
-    check(at(local, "slow-0").await? == "v2" && at(local, "slow-1").await? == "v2", "not everything is stored at v2")
+    check(
+        stored_version(local, "slow-0").await? == "v2" && stored_version(local, "slow-1").await? == "v2",
+        "not everything is stored at v2",
+    )
 }
 
-pub(crate) fn scenarios_hold_on_two_servers(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn scenarios_pass_on_two_servers(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
-        let server = Server::Local(Box::new(two(binaries).await?));
+        let server = Server::Local(Box::new(start_two_servers(binaries).await?));
         hold_on(&server, &[Scenario::Storage, Scenario::Retirement], 17).await?;
         server.stop().await.map_err(|error: ClusterError| describe(&error))
     })

@@ -1,4 +1,4 @@
-//! Storage migration by the control plane itself, beside ours.
+//! Storage migration by the control plane itself, compared with ours.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ pub(crate) fn the_control_plane_migrates(binaries: &Binaries) -> Result<Completi
         );
         check(ended.state == "Succeeded", format!("{ended:?}"))?;
         check(stored(&server).await? == ["example.com/v2"], "objects are left at v1")?;
-        // Trimming came with 1.36.
+        // 1.36 introduced trimming.
         let expected = if version.at_least(36) { json!(["v2"]) } else { json!(["v1", "v2"]) };
         check(
             stored_versions(&server.api()).await? == expected,
@@ -90,9 +90,9 @@ pub(crate) fn the_control_plane_migrates(binaries: &Binaries) -> Result<Completi
     })
 }
 
-/// Shows that a migration that failed trims `storedVersions` all the same.
+/// A failed migration trims `storedVersions` all the same.
 #[expect(clippy::print_stdout, reason = "a fact about a server that may change")]
-pub(crate) fn a_failed_migration_and_stored_versions(binaries: &Binaries) -> Result<Completion, Failed> {
+pub(crate) fn a_failed_migration_trims_stored_versions(binaries: &Binaries) -> Result<Completion, Failed> {
     let version = Local::builder(binaries.clone()).version().map_err(|error| describe(&error))?;
     if !version.at_least(36) {
         return Ok(Completion::ignored_with("storedVersions is not trimmed before 1.36"));
@@ -117,9 +117,9 @@ pub(crate) fn a_failed_migration_and_stored_versions(binaries: &Binaries) -> Res
     })
 }
 
-/// Shows what the start of a second migration does to `storedVersions`, while nothing can be migrated yet.
+/// Effect of starting a second migration on `storedVersions`, while nothing can be migrated yet.
 #[expect(clippy::print_stdout, reason = "a fact about a server that may change")]
-pub(crate) fn a_second_migration_and_stored_versions(binaries: &Binaries) -> Result<Completion, Failed> {
+pub(crate) fn a_second_migration_changes_stored_versions(binaries: &Binaries) -> Result<Completion, Failed> {
     let version = Local::builder(binaries.clone()).version().map_err(|error| describe(&error))?;
     if !version.at_least(36) {
         return Ok(Completion::ignored_with("storedVersions is not trimmed before 1.36"));

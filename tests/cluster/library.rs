@@ -1,4 +1,4 @@
-//! Servers in one line, for tests of others.
+//! Starting servers in one line, for tests of other projects.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use libtest_mimic::Failed;
 
 use crate::support::{block, check, said};
 
-/// The release of binaries, as it is named on a command line.
+/// The release of these binaries, as it is named on a command line.
 fn release(binaries: &Binaries) -> Result<String, Failed> {
     let said = Command::new(&binaries.apiserver).arg("--version").output()?.stdout;
     Ok(String::from_utf8_lossy(&said).trim().replace("Kubernetes v", ""))
@@ -29,12 +29,12 @@ pub(crate) fn a_server_starts_in_one_line(binaries: &Binaries) -> Result<(), Fai
     })
 }
 
-/// The crate has a workspace of its own, and nothing of ours but `crdproof-envtest`.
-pub(crate) fn a_crate_of_others_starts_a_server(binaries: &Binaries) -> Result<(), Failed> {
+/// The crate has its own workspace, and depends only on `crdproof-envtest`.
+pub(crate) fn an_external_crate_starts_a_server(binaries: &Binaries) -> Result<(), Failed> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/external");
     let release = release(binaries)?;
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    // Dependencies are compiled already: this test is <target>/debug/deps/cluster-….
+    // Reuse the compiled dependencies: this test is <target>/debug/deps/cluster-….
     let own = std::env::current_exe()?;
     let target = own.ancestors().nth(3).ok_or("no target folder")?;
     let mut command = Command::new(cargo);

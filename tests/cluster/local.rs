@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::support::{block, check, crd, describe, widget};
 
-pub(crate) fn starts_answers_and_leaves_nothing(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn a_server_starts_answers_and_leaves_nothing(binaries: &Binaries) -> Result<(), Failed> {
     let folder = block(async {
         let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         let version = server.api().get("/version").await?.ok()?.json();
@@ -23,18 +23,18 @@ pub(crate) fn starts_answers_and_leaves_nothing(binaries: &Binaries) -> Result<(
     check(!folder.exists(), format!("{} is left behind", folder.display()))
 }
 
-pub(crate) fn the_store_is_for_nobody_else(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn etcd_refuses_other_clients(binaries: &Binaries) -> Result<(), Failed> {
     use std::io::{Read as _, Write as _};
     use std::os::unix::fs::PermissionsExt as _;
     block(async {
         let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         let mode = std::fs::metadata(server.folder())?.permissions().mode() & 0o777;
         check(mode == 0o700, format!("the folder has mode {mode:o}"))?;
-        // The store answers those who have its certificate.
+        // etcd answers clients that have its certificate.
         server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
         let stored = server.stored("apiextensions.k8s.io", "customresourcedefinitions").await;
         check(stored.map_err(|error| describe(&error))?.len() == 1, "the CRD is not in the store")?;
-        // Whoever uses this machine can see where it listens.
+        // Every user of this machine can see where etcd listens.
         let listed = std::process::Command::new("ps").args(["-A", "-ww", "-o", "args="]).output()?.stdout;
         let listed = String::from_utf8_lossy(&listed).into_owned();
         let folder = server.folder().display().to_string();
@@ -46,14 +46,14 @@ pub(crate) fn the_store_is_for_nobody_else(binaries: &Binaries) -> Result<(), Fa
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;
         stream.write_all(b"POST /v3/kv/range HTTP/1.1\r\nhost: x\r\ncontent-length: 16\r\n\r\n{\"key\": \"AA==\"} ")?;
         let mut answer = Vec::new();
-        // However it ends, nothing of the store may come.
+        // Whether this fails or not, no data of etcd may come back.
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer);
         check(!answer.contains(" 200 ") && !answer.contains("kvs"), format!("etcd answers anybody: {answer}"))
     })
 }
 
-pub(crate) fn serves_every_version_of_a_crd(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn every_version_of_a_crd_is_served(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
@@ -68,7 +68,7 @@ pub(crate) fn serves_every_version_of_a_crd(binaries: &Binaries) -> Result<(), F
             let read = api.get(&at(version).path_of("a")).await?.ok()?.json();
             check(read["spec"]["size"] == 1, format!("{version} reads {read}"))?;
         }
-        // An update of what does not exist: 500 up to 1.18.3, 404 from 1.18.4.
+        // Updating a missing object: 500 up to 1.18.3, 404 from 1.18.4.
         let missing = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "ghost"}, "spec": {"size": 1}});
         let answer = api.put(&at("v1").path_of("ghost"), &missing).await?;
         let version = server.version();
@@ -119,7 +119,7 @@ pub(crate) fn two_api_servers_share_a_store(binaries: &Binaries) -> Result<(), F
     })
 }
 
-pub(crate) fn audited_and_controlled(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn audit_log_and_controllers_work(binaries: &Binaries) -> Result<(), Failed> {
     let managed = binaries.controller_manager.is_some();
     block(async {
         let policy = json!({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [
@@ -139,7 +139,7 @@ pub(crate) fn audited_and_controlled(binaries: &Binaries) -> Result<(), Failed> 
         let named = |name: &str| events.iter().any(|event| event["objectRef"]["name"] == name);
         check(named("audited"), format!("no event tells of the namespace: {events:?}"))?;
         check(events.iter().all(|event| event["verb"] == "create"), "the policy is not kept")?;
-        // Only a controller empties a namespace and lets it go.
+        // Only a controller empties a namespace and finishes its deletion.
         api.delete(&namespaces.path_of("audited")).await?.ok()?;
         let mut gone = false;
         let end = Instant::now() + Duration::from_secs(if managed { 40 } else { 2 });

@@ -1,5 +1,5 @@
-//! Tests on real API servers: one set of tests for each installed release, in the cache or in
-//! `KUBEBUILDER_ASSETS`. Those that could be built and are not available are skips that say how to get them.
+//! Tests on real API servers: one set of tests for each installed release, in the cache or in `KUBEBUILDER_ASSETS`.
+//! Releases that could be built but are not installed are skipped with a hint how to install them.
 
 mod audit;
 #[path = "../offline/console.rs"]
@@ -31,22 +31,22 @@ mod verbs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crdproof_envtest::binaries::{Care, Store, listed};
+use crdproof_envtest::binaries::{Care, Store, buildable_releases};
 use crdproof_envtest::local::Binaries;
 use crdproof_schema::kubernetes::KubeVersion;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // Each test starts a control plane of its own; two at a time is what a small machine carries.
+    // Each test starts a control plane; a small machine can run two at a time.
     arguments.test_threads = arguments.test_threads.or(Some(2));
     let releases = releases();
     let mut trials: Vec<Trial> = releases.iter().flat_map(|(name, binaries)| trials(name, binaries)).collect();
     let in_tree: [(&str, Skippable); 4] = [
         ("the_control_plane_is_judged", drivers::the_control_plane_is_judged),
         ("the_control_plane_migrates", in_tree::the_control_plane_migrates),
-        ("a_failed_migration_and_stored_versions", in_tree::a_failed_migration_and_stored_versions),
-        ("a_second_migration_and_stored_versions", in_tree::a_second_migration_and_stored_versions),
+        ("a_failed_migration_trims_stored_versions", in_tree::a_failed_migration_trims_stored_versions),
+        ("a_second_migration_changes_stored_versions", in_tree::a_second_migration_changes_stored_versions),
     ];
     for (name, binaries) in &releases {
         for (what, test) in in_tree {
@@ -54,16 +54,19 @@ fn main() -> ExitCode {
             trials.push(Trial::ignorable_test(format!("{name}::{what}"), move || test(&binaries)));
         }
     }
-    // What does not depend on the release is tried once.
+    // Tests that do not depend on the release run once.
     if let Some((name, binaries)) =
         releases.iter().rev().find(|(name, _)| name.starts_with(DEFAULT)).or(releases.last())
     {
         trials.extend(once(name, binaries));
         let skippable: [(&str, Skippable); 4] = [
             ("pages_show_real_runs", pages::pages_show_real_runs),
-            ("a_full_disk_is_named", endings::a_full_disk_is_named),
-            ("scenarios_are_guests", existing::scenarios_are_guests),
-            ("guests_leave_nothing_when_interrupted", existing::guests_leave_nothing_when_interrupted),
+            ("etcd_on_a_full_disk_is_reported", endings::etcd_on_a_full_disk_is_reported),
+            ("scenarios_do_not_change_existing_objects", existing::scenarios_do_not_change_existing_objects),
+            (
+                "interrupted_runs_on_existing_clusters_leave_nothing",
+                existing::interrupted_runs_on_existing_clusters_leave_nothing,
+            ),
         ];
         for (what, test) in skippable {
             let binaries = binaries.clone();
@@ -76,10 +79,10 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// The release that the tool takes where none is named.
+/// The release that the tool uses by default.
 const DEFAULT: &str = "1.36.";
 
-/// The releases that need no network to be had.
+/// The releases that need no download.
 fn releases() -> Vec<(String, Binaries)> {
     let env = |name: &str| std::env::var_os(name);
     let assets =
@@ -103,10 +106,11 @@ fn cached() -> Vec<KubeVersion> {
     versions
 }
 
-/// A skip for each release that could be built and is not available.
+/// A skipped test for each release that could be built but is not installed.
 fn absent(installed: &[(String, Binaries)]) -> Vec<Trial> {
-    let listed = listed(None).unwrap_or_default().into_iter().map(|release| release.kubernetes.to_string());
-    let missing = listed.filter(|version| installed.iter().all(|(name, _)| name != version));
+    let releases =
+        buildable_releases(None).unwrap_or_default().into_iter().map(|release| release.kubernetes.to_string());
+    let missing = releases.filter(|version| installed.iter().all(|(name, _)| name != version));
     let skip = |version: String| {
         let reason = format!("not available; `crdproof env use {version}` builds it");
         Trial::ignorable_test(format!("{version}::all"), move || Ok(Completion::ignored_with(reason)))
@@ -116,7 +120,7 @@ fn absent(installed: &[(String, Binaries)]) -> Vec<Trial> {
 
 type Test = fn(&Binaries) -> Result<(), Failed>;
 
-/// A test that may find that this machine or release does not allow it.
+/// A test that is skipped if this machine or release does not support it.
 type Skippable = fn(&Binaries) -> Result<Completion, Failed>;
 
 fn named(name: &str, binaries: &Binaries, tests: &[(&str, Test)]) -> Vec<Trial> {
@@ -129,31 +133,31 @@ fn named(name: &str, binaries: &Binaries, tests: &[(&str, Test)]) -> Vec<Trial> 
 
 fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
     let tests: &[(&str, Test)] = &[
-        ("a_crate_of_others_starts_a_server", library::a_crate_of_others_starts_a_server),
+        ("an_external_crate_starts_a_server", library::an_external_crate_starts_a_server),
         ("a_server_starts_in_one_line", library::a_server_starts_in_one_line),
         ("a_storage_suite_runs_in_one_line", library::a_storage_suite_runs_in_one_line),
         ("a_manager_gets_an_api_server", converter::a_manager_gets_an_api_server),
-        ("broken_admission_is_condemned", drivers::broken_admission_is_condemned),
-        ("broken_rules_are_condemned", drivers::broken_rules_are_condemned),
+        ("broken_admission_webhooks_fail", drivers::broken_admission_webhooks_fail),
+        ("broken_rules_fail", drivers::broken_rules_fail),
         ("commands_that_migrate_are_judged", drivers::commands_that_migrate_are_judged),
-        ("broken_converters_are_condemned", scenarios::broken_converters_are_condemned),
-        ("a_range_goes_on_without_what_cannot_be_had", scenarios::a_range_goes_on_without_what_cannot_be_had),
-        ("a_restless_converter_costs_ownership", scenarios::a_restless_converter_costs_ownership),
-        ("a_migration_is_proven_after_it_was_killed", migrate::a_migration_is_proven_after_it_was_killed),
-        ("what_cannot_be_moved_is_named", migrate::what_cannot_be_moved_is_named),
-        ("a_default_that_is_added_changes_what_is_read", upgrade::a_default_that_is_added_changes_what_is_read),
+        ("broken_converters_fail", scenarios::broken_converters_fail),
+        ("a_range_skips_releases_that_are_not_installed", scenarios::a_range_skips_releases_that_are_not_installed),
+        ("an_unstable_converter_loses_ownership", scenarios::an_unstable_converter_loses_ownership),
+        ("a_killed_migration_is_resumed_and_verified", migrate::a_killed_migration_is_resumed_and_verified),
+        ("objects_that_cannot_be_migrated_are_reported", migrate::objects_that_cannot_be_migrated_are_reported),
+        ("an_added_default_changes_read_objects", upgrade::an_added_default_changes_read_objects),
         ("a_field_that_is_no_longer_selectable_is_refused", upgrade::a_field_that_is_no_longer_selectable_is_refused),
-        ("a_looser_rule_takes_what_the_old_one_took", upgrade::a_looser_rule_takes_what_the_old_one_took),
+        ("a_looser_rule_accepts_what_the_old_rule_accepted", upgrade::a_looser_rule_accepts_what_the_old_rule_accepted),
         (
-            "of_an_object_with_another_type_elsewhere_nothing_is_left",
-            upgrade::of_an_object_with_another_type_elsewhere_nothing_is_left,
+            "an_object_with_another_type_in_another_version_is_lost",
+            upgrade::an_object_with_another_type_in_another_version_is_lost,
         ),
-        ("a_subresource_that_goes_answers_404", upgrade::a_subresource_that_goes_answers_404),
-        ("an_invalid_value_may_stay_and_may_not_change", upgrade::an_invalid_value_may_stay_and_may_not_change),
-        ("a_value_that_is_left_alone_is_excused", upgrade::a_value_that_is_left_alone_is_excused),
+        ("a_removed_subresource_answers_404", upgrade::a_removed_subresource_answers_404),
+        ("an_invalid_value_may_stay_but_not_change", upgrade::an_invalid_value_may_stay_but_not_change),
+        ("an_unchanged_invalid_value_is_accepted", upgrade::an_unchanged_invalid_value_is_accepted),
         (
-            "a_status_subresource_that_comes_keeps_ordinary_writes_out",
-            upgrade::a_status_subresource_that_comes_keeps_ordinary_writes_out,
+            "an_added_status_subresource_ignores_status_in_normal_writes",
+            upgrade::an_added_status_subresource_ignores_status_in_normal_writes,
         ),
         ("a_scale_with_another_path_reads_another_field", upgrade::a_scale_with_another_path_reads_another_field),
         (
@@ -161,8 +165,8 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
             upgrade_ownership::a_map_that_becomes_atomic_is_owned_as_a_whole,
         ),
         (
-            "a_map_with_one_applier_becomes_atomic_unnoticed",
-            upgrade_ownership::a_map_with_one_applier_becomes_atomic_unnoticed,
+            "a_map_with_one_applier_becomes_atomic_without_conflict",
+            upgrade_ownership::a_map_with_one_applier_becomes_atomic_without_conflict,
         ),
         (
             "a_list_that_becomes_atomic_is_owned_as_a_whole",
@@ -171,13 +175,13 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("a_key_of_a_map_that_becomes_granular_stays", upgrade_ownership::a_key_of_a_map_that_becomes_granular_stays),
         ("an_audit_finds_and_changes_nothing", audit::an_audit_finds_and_changes_nothing),
         ("an_audit_without_rights_says_so", audit::an_audit_without_rights_says_so),
-        ("gates_keep_a_version", retire::gates_keep_a_version),
-        ("scenarios_hold_on_two_servers", flip::scenarios_hold_on_two_servers),
-        ("an_expired_certificate_is_named", existing::an_expired_certificate_is_named),
+        ("failed_preconditions_keep_a_version", retire::failed_preconditions_keep_a_version),
+        ("scenarios_pass_on_two_servers", flip::scenarios_pass_on_two_servers),
+        ("an_expired_client_certificate_is_reported", existing::an_expired_client_certificate_is_reported),
         ("a_source_is_delivered", deliver::a_source_is_delivered),
         ("an_interrupted_run_reports_what_is_known", demo::an_interrupted_run_reports_what_is_known),
-        ("eight_start_side_by_side", endings::eight_start_side_by_side),
-        ("guests_leave_nothing", existing::guests_leave_nothing),
+        ("eight_servers_start_in_parallel", endings::eight_servers_start_in_parallel),
+        ("runs_on_existing_clusters_leave_nothing", existing::runs_on_existing_clusters_leave_nothing),
         ("nothing_is_left_after_a_panic", endings::nothing_is_left_after_a_panic),
         ("nothing_is_left_after_signals", endings::nothing_is_left_after_signals),
         ("findings_of_scenarios_are_reproduced", reproduce::findings_of_scenarios_are_reproduced),
@@ -189,18 +193,21 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
 
 fn trials(name: &str, binaries: &Binaries) -> Vec<Trial> {
     let tests: &[(&str, Test)] = &[
-        ("a_right_subject_holds_on_every_scenario", scenarios::a_right_subject_holds_on_every_scenario),
-        ("a_flip_is_proven_on_every_server", flip::a_flip_is_proven_on_every_server),
-        ("a_version_is_retired_however_often_it_is_killed", retire::a_version_is_retired_however_often_it_is_killed),
-        ("a_version_that_is_gone_blocks_nobody_any_more", retire::a_version_that_is_gone_blocks_nobody_any_more),
+        ("a_correct_subject_passes_every_scenario", scenarios::a_correct_subject_passes_every_scenario),
+        (
+            "a_storage_version_change_is_verified_on_every_server",
+            flip::a_storage_version_change_is_verified_on_every_server,
+        ),
+        ("a_killed_retirement_is_resumed", retire::a_killed_retirement_is_resumed),
+        ("entries_of_a_removed_version_are_cleaned", retire::entries_of_a_removed_version_are_cleaned),
         ("probes_agree_with_the_table", probes::probes_agree_with_the_table),
         ("every_verb_works", verbs::every_verb_works),
-        ("features_are_taken_as_the_table_says", features::features_are_taken_as_the_table_says),
+        ("features_behave_as_the_table_says", features::features_behave_as_the_table_says),
         ("two_api_servers_share_a_store", local::two_api_servers_share_a_store),
-        ("audited_and_controlled", local::audited_and_controlled),
-        ("starts_answers_and_leaves_nothing", local::starts_answers_and_leaves_nothing),
-        ("the_store_is_for_nobody_else", local::the_store_is_for_nobody_else),
-        ("serves_every_version_of_a_crd", local::serves_every_version_of_a_crd),
+        ("audit_log_and_controllers_work", local::audit_log_and_controllers_work),
+        ("a_server_starts_answers_and_leaves_nothing", local::a_server_starts_answers_and_leaves_nothing),
+        ("etcd_refuses_other_clients", local::etcd_refuses_other_clients),
+        ("every_version_of_a_crd_is_served", local::every_version_of_a_crd_is_served),
         ("a_component_is_paused_and_restarted", local::a_component_is_paused_and_restarted),
     ];
     named(name, binaries, tests)

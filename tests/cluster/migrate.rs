@@ -1,4 +1,4 @@
-//! `crdproof migrate` on a real server: dry first, killed in the middle, started again, proven and trimmed.
+//! `crdproof migrate` on a real server: dry run, killed halfway, started again, verified and trimmed.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::support::{block, check, crd, describe, forbid_rewrites, said, stored_versions, widget};
 
-/// So many that the migration can be killed in the middle.
+/// Enough objects to kill the migration halfway.
 const OBJECTS: u32 = 1500;
 
 fn migrate(server: &Local, more: &[&str]) -> Command {
@@ -19,13 +19,13 @@ fn migrate(server: &Local, more: &[&str]) -> Command {
     command
 }
 
-async fn at(server: &Local, version: &str) -> Result<usize, Failed> {
+async fn count_stored_at(server: &Local, version: &str) -> Result<usize, Failed> {
     let stored = server.stored("example.com", "widgets").await.map_err(|error| describe(&error))?;
     Ok(stored.iter().filter(|object| object["apiVersion"] == format!("example.com/{version}").as_str()).count())
 }
 
 /// A server with objects that are stored at v1, while v2 is the storage version.
-async fn flipped(binaries: &Binaries) -> Result<Local, Failed> {
+async fn start_flipped(binaries: &Binaries) -> Result<Local, Failed> {
     let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
     server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
     let api = server.api();
@@ -41,11 +41,11 @@ async fn flipped(binaries: &Binaries) -> Result<Local, Failed> {
         {"op": "replace", "path": "/spec/versions/1/storage", "value": true},
     ]);
     api.patch(&definitions().path_of("widgets.example.com"), PatchKind::Json, &flip).await?.ok()?;
-    // The flip has taken effect once a write lands at the new version.
+    // The change has taken effect once a write is stored at the new version.
     for number in 0..500 {
         let name = format!("probe-{number}");
         api.post(&kind.path(), &widget("v1", &name, 1)).await?;
-        let landed = at(&server, "v2").await? > 0;
+        let landed = count_stored_at(&server, "v2").await? > 0;
         api.delete(&kind.path_of(&name)).await?;
         if landed {
             return Ok(server);
@@ -54,17 +54,17 @@ async fn flipped(binaries: &Binaries) -> Result<Local, Failed> {
     Err("the flip did not take effect".into())
 }
 
-pub(crate) fn a_migration_is_proven_after_it_was_killed(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn a_killed_migration_is_resumed_and_verified(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
-        let server = flipped(binaries).await?;
+        let server = start_flipped(binaries).await?;
         let all = usize::try_from(OBJECTS)?;
         let dry = migrate(&server, &["--trim"]).output()?;
         check(dry.status.success() && said(&dry).contains("nothing was changed"), said(&dry))?;
-        check(at(&server, "v1").await? == all, "a dry run moved objects")?;
+        check(count_stored_at(&server, "v1").await? == all, "a dry run moved objects")?;
 
         let mut first = migrate(&server, &["--allow-changes", "--trim", "--together", "2"]).spawn()?;
         let killed = loop {
-            let moved = at(&server, "v2").await?;
+            let moved = count_stored_at(&server, "v2").await?;
             if moved > 20 {
                 first.kill()?;
                 first.wait()?;
@@ -74,14 +74,17 @@ pub(crate) fn a_migration_is_proven_after_it_was_killed(binaries: &Binaries) -> 
                 return Err("it ended before it could be killed".into());
             }
         };
-        let left = at(&server, "v1").await?;
+        let left = count_stored_at(&server, "v1").await?;
         check(left > 0, format!("nothing was left after {killed} objects"))?;
         check(stored_versions(&server.api()).await? == json!(["v1", "v2"]), "trimmed without proof")?;
 
         let second = migrate(&server, &["--allow-changes", "--trim"]).output()?;
         check(second.status.success(), said(&second))?;
         check(said(&second).contains("nothing is stored at another version than v2"), said(&second))?;
-        check(at(&server, "v2").await? == all && at(&server, "v1").await? == 0, "objects are left at v1")?;
+        check(
+            count_stored_at(&server, "v2").await? == all && count_stored_at(&server, "v1").await? == 0,
+            "objects are left at v1",
+        )?;
         check(stored_versions(&server.api()).await? == json!(["v2"]), "storedVersions is not trimmed")?;
 
         let third = migrate(&server, &["--allow-changes"]).output()?;
@@ -89,9 +92,9 @@ pub(crate) fn a_migration_is_proven_after_it_was_killed(binaries: &Binaries) -> 
     })
 }
 
-pub(crate) fn what_cannot_be_moved_is_named(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn objects_that_cannot_be_migrated_are_reported(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
-        let server = flipped(binaries).await?;
+        let server = start_flipped(binaries).await?;
         forbid_rewrites(&server.api(), "w-7", "w-7 is not to be touched").await?;
         let output = migrate(&server, &["--allow-changes", "--trim"]).output()?;
         check(output.status.code() == Some(1), said(&output))?;

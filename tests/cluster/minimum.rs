@@ -1,11 +1,11 @@
-//! `crdproof minimum` on whatever releases are in the cache: the answer is what the table says of them, few servers are
-//! started for it, and the release below says why it is none.
+//! `crdproof minimum` on the releases of the cache: the answer agrees with the table of features, only a few servers
+//! are started, and the report says why the next lower release is too old.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use crdproof::subject::load::from_file;
-use crdproof::subject::{Used, features_of};
+use crdproof::subject::{UsedFeature, features_of};
 use crdproof_envtest::binaries::Store;
 use crdproof_schema::kubernetes::{KubeVersion, Older};
 use libtest_mimic::{Completion, Failed, Trial};
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::support::{check, said};
 
-/// Subjects of `fixtures/minimum`, and what the release below has to say.
+/// Subjects of `fixtures/minimum`, and the reason that the next lower release gives.
 const SUBJECTS: [(&str, &str); 5] = [
     ("plain", ""),
     ("rule", "/spec/versions/0/schema/openAPIV3Schema/properties/spec/x-kubernetes-validations"),
@@ -22,7 +22,7 @@ const SUBJECTS: [(&str, &str); 5] = [
     ("review-v1", "must include at least one of v1beta1"),
 ];
 
-/// One test for each subject, on the whole cache; none where it is empty.
+/// One test for each subject, on the whole cache; none if it is empty.
 pub(crate) fn trials(cached: &[KubeVersion]) -> Vec<Trial> {
     if cached.is_empty() {
         return Vec::new();
@@ -35,7 +35,7 @@ pub(crate) fn trials(cached: &[KubeVersion]) -> Vec<Trial> {
     let asked = newest.map(|newest| {
         let command = Trial::test("minimum::a_command_is_asked", move || a_command_is_asked(newest));
         let check = Trial::test("minimum::a_check_is_asked", move || a_check_is_asked(newest));
-        let hidden = Trial::test("minimum::secrets_are_not_said", move || secrets_are_not_said(newest));
+        let hidden = Trial::test("minimum::secrets_are_redacted", move || secrets_are_redacted(newest));
         let given = Trial::test("minimum::given_binaries_are_installed", move || given_binaries_are_installed(newest));
         [command, check, hidden, given]
     });
@@ -54,10 +54,10 @@ fn minimum(name: &str, more: &[&str]) -> Result<Output, Failed> {
 fn is_found(name: &str, words: &str, cached: &[KubeVersion]) -> Result<Completion, Failed> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/minimum/{name}/crdproof.yaml"));
     let subject = from_file(&file).map_err(|error| error.to_string())?;
-    let used: Vec<Used> = subject.crds.iter().flat_map(features_of).collect();
+    let used: Vec<UsedFeature> = subject.crds.iter().flat_map(features_of).collect();
     let needed = used.iter().max_by_key(|used| used.since);
 
-    // Somebody may put releases into the cache meanwhile, so that these are named.
+    // Name the releases, because others may be added to the cache meanwhile.
     let names: Vec<String> = cached.iter().map(ToString::to_string).collect();
     let selectors: Vec<&str> = names.iter().flat_map(|name| ["--kubernetes", name.as_str()]).collect();
     let output = minimum(name, &selectors)?;
@@ -77,7 +77,7 @@ fn is_found(name: &str, words: &str, cached: &[KubeVersion]) -> Result<Completio
     let below = cached.iter().filter(|release| !enough(release)).max().map(ToString::to_string);
     check(answer["below"].as_str() == below.as_deref(), format!("{below:?} is just below: {answer:#}"))?;
     let (Some(used), Some(below)) = (needed, below) else {
-        // With one release, or new ones only, nobody is there to say why.
+        // With one release, or only new ones, no release can show the reason.
         let why = "no installed release is too old for it";
         return Ok(if needed.is_none() { Completion::Completed } else { Completion::ignored_with(why) });
     };
@@ -96,13 +96,13 @@ fn is_found(name: &str, words: &str, cached: &[KubeVersion]) -> Result<Completio
                 .any(|key| gap[key].as_str().is_some_and(|text| text.contains(words)))
     };
     check(gaps.first().is_some_and(told), format!("{reason} {words}: {why:#}"))?;
-    // A rule that is not there refuses nothing, and that is seen.
+    // A missing rule refuses nothing, and the report says so.
     let broken = gaps.iter().any(|gap| gap["keyword"] == "x-kubernetes-validations");
     check(name != "rule" || broken, format!("no write shows it: {why:#}"))?;
     Ok(Completion::Completed)
 }
 
-/// The exit code of a command decides, and its last words are the reason.
+/// The exit code of a command decides, and its last line is the reason.
 fn a_command_is_asked(newest: KubeVersion) -> Result<(), Failed> {
     let newest = newest.to_string();
     let ask = |script: &str| minimum("plain", &["--kubernetes", &newest, "--", "sh", "-c", script]);
@@ -123,7 +123,7 @@ fn a_command_is_asked(newest: KubeVersion) -> Result<(), Failed> {
     check(output.status.code() == Some(5), said(&output))
 }
 
-/// A check of scenarios is judged on the release.
+/// A check that reads scenarios is judged on the release.
 fn a_check_is_asked(newest: KubeVersion) -> Result<(), Failed> {
     let newest = newest.to_string();
     let output = minimum("plain", &["--kubernetes", &newest, "--with", "serving/crd-accepted"])?;
@@ -166,8 +166,8 @@ fn a_window_is_found(cached: &[KubeVersion]) -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-/// What a command says, with a secret of a sample in it, is shown without the secret.
-fn secrets_are_not_said(newest: KubeVersion) -> Result<(), Failed> {
+/// A secret of a sample in the output of a command is redacted.
+fn secrets_are_redacted(newest: KubeVersion) -> Result<(), Failed> {
     const CANARY: &str = "canary-7e1f0c";
     let folder = tempfile::tempdir()?;
     let plain = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/minimum/plain");

@@ -1,4 +1,4 @@
-//! The line that a finding of a scenario gives to reproduce it shows the same finding again.
+//! The `reproduce` line of a scenario's finding shows the same finding again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! `crdproof retire` on a real server: dry first, killed in every step, started again; and the gates that keep a version.
+//! `crdproof retire` on a real server: dry run, killed in every step, started again; and the conditions that keep a
+//! version.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::{block, check, crd, describe, forbid_rewrites, said, stored_versions, widget};
 
-/// Objects, each with entries at v1.
+/// Objects, each with managedFields entries at v1.
 const OBJECTS: u32 = 60;
 
 fn command(server: &Local, more: &[&str]) -> Command {
@@ -24,8 +25,8 @@ fn widgets(version: &str) -> Resource {
     Resource::namespaced("example.com", version, "widgets", "default")
 }
 
-/// A server with objects that alice applied at v1, where they are stored, and that bob labelled there.
-async fn prepared(binaries: &Binaries) -> Result<Local, Failed> {
+/// A server with objects that alice applied and bob labelled at v1, their storage version.
+async fn start_prepared(binaries: &Binaries) -> Result<Local, Failed> {
     let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
     server.install_crds(&[crd()]).await.map_err(|error| describe(&error))?;
     let api = server.api();
@@ -46,8 +47,8 @@ async fn versions(api: &Api) -> Result<Value, Failed> {
     Ok(versions.iter().map(|version| json!([version["name"], version["served"], version["storage"]])).collect())
 }
 
-/// Starts it, and kills it when it says that it begins with a step.
-fn killed_at(server: &Local, step: &str) -> Result<(), Failed> {
+/// Starts the command, and kills it when it reports the start of a step.
+fn kill_at_step(server: &Local, step: &str) -> Result<(), Failed> {
     let mut child = command(server, &["--allow-changes"]).stderr(Stdio::piped()).spawn()?;
     let stderr = child.stderr.take().ok_or("no output")?;
     let begins = format!("► {step}:");
@@ -61,9 +62,9 @@ fn killed_at(server: &Local, step: &str) -> Result<(), Failed> {
     check(reached, format!("it never came to {step}:\n{}", lines.join("\n")))
 }
 
-pub(crate) fn a_version_is_retired_however_often_it_is_killed(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn a_killed_retirement_is_resumed(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
-        let server = prepared(binaries).await?;
+        let server = start_prepared(binaries).await?;
         let api = server.api();
         let owner = api.get(&widgets("v1").path_of("w-0")).await?.ok()?.json();
         let child = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "child", "ownerReferences": [
@@ -84,7 +85,7 @@ pub(crate) fn a_version_is_retired_however_often_it_is_killed(binaries: &Binarie
         check(versions(&api).await? == json!([["v1", true, true], ["v2", true, false]]), "a dry run changed the CRD")?;
 
         for step in ["flip", "migrate", "clean", "trim", "unserve", "check", "remove"] {
-            killed_at(&server, step)?;
+            kill_at_step(&server, step)?;
         }
         let last = command(&server, &["--allow-changes"]).output()?;
         check(last.status.success() && said(&last).contains("v1 is retired"), said(&last))?;
@@ -93,15 +94,15 @@ pub(crate) fn a_version_is_retired_however_often_it_is_killed(binaries: &Binarie
         let stored = server.stored("example.com", "widgets").await.map_err(|error| describe(&error))?;
         let named = stored.iter().filter(|object| object.to_string().contains("example.com/v1\"")).count();
         check(stored.len() == usize::try_from(OBJECTS)? && named == 0, format!("{named} of {} name v1", stored.len()))?;
-        everybody_goes_on(&api, &before).await?;
+        clients_still_work(&api, &before).await?;
 
         let again = command(&server, &["--allow-changes"]).output()?;
         check(again.status.success() && said(&again).contains("has no version v1"), said(&again))
     })
 }
 
-/// Content is as it was, alice and bob own what they owned, and nobody is blocked.
-async fn everybody_goes_on(api: &Api, before: &Value) -> Result<(), Failed> {
+/// Asserts that the content is unchanged, that alice and bob own the same fields, and that both can still write.
+async fn clients_still_work(api: &Api, before: &Value) -> Result<(), Failed> {
     for was in before["items"].as_array().into_iter().flatten() {
         let name = was["metadata"]["name"].as_str().unwrap_or_default();
         let path = widgets("v2").path_of(name);
@@ -125,7 +126,7 @@ async fn everybody_goes_on(api: &Api, before: &Value) -> Result<(), Failed> {
     let stranger = Query::new().manager("carol").on(&path);
     let refused = api.patch(&stranger, PatchKind::Apply, &theirs(8)).await?;
     check(refused.status == 409 && refused.message().contains("alice"), refused.message())?;
-    // Alice withdraws what she applied at a version that is gone.
+    // Alice withdraws fields that she applied at a version that is gone.
     let alice = Query::new().manager("alice").on(&path);
     let skeleton = json!({"apiVersion": "example.com/v2", "kind": "Widget", "metadata": {"name": "w-3"}});
     let withdrawn = api.patch(&alice, PatchKind::Apply, &skeleton).await?.ok()?.json();
@@ -137,9 +138,9 @@ async fn everybody_goes_on(api: &Api, before: &Value) -> Result<(), Failed> {
     Ok(())
 }
 
-pub(crate) fn gates_keep_a_version(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn failed_preconditions_keep_a_version(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
-        let server = prepared(binaries).await?;
+        let server = start_prepared(binaries).await?;
         let api = server.api();
         let refused = |more: &[&str], word: &str| -> Result<(), Failed> {
             let output = command(&server, more).output()?;
@@ -161,8 +162,9 @@ pub(crate) fn gates_keep_a_version(binaries: &Binaries) -> Result<(), Failed> {
     })
 }
 
-/// Somebody removed the version with its entries in place, which blocks every apply: it is not too late to clean them.
-pub(crate) fn a_version_that_is_gone_blocks_nobody_any_more(binaries: &Binaries) -> Result<(), Failed> {
+/// A version was removed without cleaning its managedFields entries, which blocks every apply: `retire` can still clean
+/// them.
+pub(crate) fn entries_of_a_removed_version_are_cleaned(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         let mut definition = crd();

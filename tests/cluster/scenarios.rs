@@ -1,4 +1,4 @@
-//! Scenarios: a right subject holds everywhere, and broken converters are condemned on a real server.
+//! Scenarios: a correct subject passes everywhere, and broken converters fail on a real server.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn recorded_on(binaries: &Binaries, converter: Arc<dyn Endpoint>, scenarios: &[S
     })
 }
 
-/// The right subject on a server, wherever that runs: nothing is broken, and so many checks hold.
+/// Runs the correct subject on a server: nothing fails, and at least this many checks pass.
 pub(crate) async fn hold_on(server: &Server, scenarios: &[Scenario], least: usize) -> Result<(), Failed> {
     let subject = subject();
     let trace = run_scenarios(server, setup(&subject, Some(Arc::new(maps()))), scenarios).await;
@@ -69,7 +69,7 @@ pub(crate) fn judged(trace: Trace) -> Report {
     judge(&plan_recorded(&subject, &settings, &observations), &observations, &options).report
 }
 
-/// What scenarios of the first CRD need.
+/// The setup of scenarios for the first CRD.
 pub(crate) fn setup(subject: &Subject, converter: Option<Arc<dyn Endpoint>>) -> Setup<'_> {
     Setup { subject, crd: &subject.crds[0], converter, seed: 1, in_tree_migration: false, progress: None }
 }
@@ -79,7 +79,7 @@ pub(crate) fn maps() -> Maps {
 }
 
 #[expect(clippy::print_stdout, reason = "how late a flip is, is worth knowing on every release")]
-pub(crate) fn a_right_subject_holds_on_every_scenario(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn a_correct_subject_passes_every_scenario(binaries: &Binaries) -> Result<(), Failed> {
     let trace = recorded_on(binaries, Arc::new(maps()), &Scenario::ALL)?;
     let settled = trace.settled(StorageStep::Flip).next().ok_or("the flip was not watched")?;
     let (late, row) = (settled.late, settled.in_a_row);
@@ -90,7 +90,7 @@ pub(crate) fn a_right_subject_holds_on_every_scenario(binaries: &Binaries) -> Re
     held(trace, 38)
 }
 
-/// The right converter, with a mistake in every object that it answers.
+/// The correct converter, with a mistake in every object that it returns.
 struct Broken<F>(Maps, F);
 
 impl<F: Fn(&mut Value, &str) + Send + Sync> Endpoint for Broken<F> {
@@ -107,8 +107,8 @@ impl<F: Fn(&mut Value, &str) + Send + Sync> Endpoint for Broken<F> {
     }
 }
 
-/// A range of which only one release can be had, because nothing may be built: that one is judged, the others are counted.
-pub(crate) fn a_range_goes_on_without_what_cannot_be_had(binaries: &Binaries) -> Result<(), Failed> {
+/// Only one release of the range is installed, and nothing may be built: that one is judged, the others are counted.
+pub(crate) fn a_range_skips_releases_that_are_not_installed(binaries: &Binaries) -> Result<(), Failed> {
     let output = Command::new(&binaries.apiserver).arg("--version").output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let named = text.split_whitespace().last().unwrap_or_default();
@@ -149,7 +149,7 @@ pub(crate) fn a_range_goes_on_without_what_cannot_be_had(binaries: &Binaries) ->
     check(said(&output).contains(&line), format!("{line:?} is not in\n{}", said(&output)))
 }
 
-/// The checks that a mistake breaks, on the default release.
+/// The checks that fail because of a mistake, on the default release.
 pub(crate) fn condemned(
     binaries: &Binaries,
     scenarios: &[Scenario],
@@ -172,9 +172,9 @@ fn drop_field(object: &mut Value, field: &str) {
     }
 }
 
-/// A converter that makes up a value anew each time: a write that changes nothing looks like a change of that field, and
-/// whoever owned it loses it. The finding says who, what and at which version.
-pub(crate) fn a_restless_converter_costs_ownership(binaries: &Binaries) -> Result<(), Failed> {
+/// A converter that returns a new value each time: a write that changes nothing looks like a change of that field, and
+/// its owner loses it. The finding names the manager, the field and the version.
+pub(crate) fn an_unstable_converter_loses_ownership(binaries: &Binaries) -> Result<(), Failed> {
     let calls = AtomicU64::new(0);
     let broken = Broken(maps(), move |object: &mut Value, _: &str| {
         if let Some(owner) = object["spec"].as_object_mut().and_then(|spec| spec.get_mut("owner")) {
@@ -189,7 +189,7 @@ pub(crate) fn a_restless_converter_costs_ownership(binaries: &Binaries) -> Resul
     check(named, format!("no finding names path, manager and version: {words:?}"))
 }
 
-pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn broken_converters_fail(binaries: &Binaries) -> Result<(), Failed> {
     let lossy = condemned(binaries, &Scenario::ALL, |object, to| {
         if to == "v2" {
             drop_field(object, "owner");
@@ -223,7 +223,7 @@ pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(),
         &["storage/migration-keeps-content", "storage/mixed-storage-reads-alike", "storage/retirement-keeps-content"],
     )?;
 
-    // v1 has size, v2 has replicas; the way back forgets it.
+    // v1 has size, v2 has replicas; converting back loses it.
     let one_way = condemned(binaries, &[Scenario::Apply], |object, to| {
         if to == "v1" {
             drop_field(object, "size");
@@ -235,7 +235,7 @@ pub(crate) fn broken_converters_are_condemned(binaries: &Binaries) -> Result<(),
         &["apply/conflict-crosses-versions", "apply/entries-follow-versions"],
     )?;
 
-    // What v2 once had is kept aside, and put back wherever it is missing.
+    // The converter saves a field that v2 had once, and restores it whenever it is missing.
     let stale = condemned(binaries, &[Scenario::Apply], |object, to| {
         let stash = "example.com/owner";
         if to != "v2" || !object["spec"].is_object() {

@@ -1,4 +1,4 @@
-//! What all trials use.
+//! Helpers of all tests on servers.
 
 use std::process::Output;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(crate) fn describe(error: &ClusterError) -> Failed {
     format!("{error} ({})\n{}", error.help(), error.log().unwrap_or_default()).into()
 }
 
-/// What a command said to people.
+/// The standard error of a command.
 pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -49,7 +49,7 @@ pub(crate) fn crd() -> Value {
     })
 }
 
-/// The same CRD with a scale.
+/// The same CRD with a scale subresource.
 pub(crate) fn scalable_crd() -> Value {
     let mut crd = crd();
     for version in [0, 1] {
@@ -71,7 +71,7 @@ pub(crate) async fn stored_versions(api: &Api) -> Result<Value, Failed> {
     Ok(definition["status"]["storedVersions"].clone())
 }
 
-/// Has the server refuse every rewrite of one object, and waits until it does.
+/// Makes the server refuse every rewrite of one object, and waits until it does.
 pub(crate) async fn forbid_rewrites(api: &Api, name: &str, message: &str) -> Result<(), Failed> {
     let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "poison"},
         "spec": {"failurePolicy": "Fail", "matchConstraints": {"resourceRules": [{"apiGroups": ["example.com"], "apiVersions": ["*"],

@@ -1,4 +1,4 @@
-//! What a change of a CRD does to objects and clients that are there: the claims of the upgrade checks, on a server.
+//! Effects of CRD changes on existing objects and clients: the claims of the upgrade checks, on a server.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(crate) async fn upgrade(api: &Api, crd: &Value) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Asks until the answer is as it should be: a change of a CRD takes a moment to be in force.
+/// Repeats a request until the response fits: a change of a CRD takes a moment to be in force.
 pub(crate) async fn until<F>(what: &str, ask: impl Fn() -> F, fits: impl Fn(&Answer) -> bool) -> Result<Answer, Failed>
 where
     F: Future<Output = Result<Answer, crdproof_envtest::ClusterError>>,
@@ -50,7 +50,7 @@ pub(crate) fn properties<'c>(crd: &'c mut Value, field: &str) -> &'c mut Value {
     &mut crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"][field]["properties"]
 }
 
-pub(crate) fn a_default_that_is_added_changes_what_is_read(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn an_added_default_changes_read_objects(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let mut old = crd();
         properties(&mut old, "spec")["mode"] = json!({"type": "string"});
@@ -68,7 +68,7 @@ pub(crate) fn a_default_that_is_added_changes_what_is_read(binaries: &Binaries) 
     })
 }
 
-pub(crate) fn a_subresource_that_goes_answers_404(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn a_removed_subresource_answers_404(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let old = scalable_crd();
         let server = start(binaries, old.clone(), &widget("v1", "w", 1)).await?;
@@ -77,7 +77,7 @@ pub(crate) fn a_subresource_that_goes_answers_404(binaries: &Binaries) -> Result
         let size = json!({"status": {"size": 7}});
         api.patch(&status, PatchKind::Merge, &size).await?.ok()?;
         api.get(&scale).await?.ok()?;
-        // With the subresource an ordinary write leaves the status alone.
+        // With the subresource, a normal write leaves the status unchanged.
         let path = widgets().path_of("w");
         let written = api.patch(&path, PatchKind::Merge, &json!({"status": {"size": 8}})).await?.ok()?.json();
         check(written["status"]["size"] == 7, format!("{written}"))?;
@@ -93,8 +93,8 @@ pub(crate) fn a_subresource_that_goes_answers_404(binaries: &Binaries) -> Result
     })
 }
 
-/// What `manifest/none-strategy-lossless` says of fields that have another type in another version.
-pub(crate) fn of_an_object_with_another_type_elsewhere_nothing_is_left(binaries: &Binaries) -> Result<(), Failed> {
+/// The claim of `manifest/none-strategy-lossless` about fields that have another type in another version.
+pub(crate) fn an_object_with_another_type_in_another_version_is_lost(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let mut two = crd();
         let types = [
@@ -120,7 +120,7 @@ pub(crate) fn of_an_object_with_another_type_elsewhere_nothing_is_left(binaries:
 pub(crate) fn a_field_that_is_no_longer_selectable_is_refused(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let mut old = crd();
-        // Where all versions have one schema, the server takes no fields of their own.
+        // If all versions have one schema, the server refuses settings for a single version.
         old["spec"]["versions"].as_array_mut().ok_or("no versions")?.truncate(1);
         old["spec"]["versions"][0]["selectableFields"] = json!([{"jsonPath": ".spec.size"}]);
         let server = start(binaries, old.clone(), &widget("v1", "w", 1)).await?;
@@ -135,7 +135,7 @@ pub(crate) fn a_field_that_is_no_longer_selectable_is_refused(binaries: &Binarie
     })
 }
 
-pub(crate) fn an_invalid_value_may_stay_and_may_not_change(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn an_invalid_value_may_stay_but_not_change(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let mut old = crd();
         properties(&mut old, "spec")["names"] = json!({"type": "array", "items": {"type": "string"}});
@@ -151,13 +151,13 @@ pub(crate) fn an_invalid_value_may_stay_and_may_not_change(binaries: &Binaries) 
         let mut new = old.clone();
         properties(&mut new, "spec")["size"]["maximum"] = json!(5);
         upgrade(&api, &new).await?;
-        // A scalar that stays is excused; one that changes is not.
-        // Each try changes the value: one that came too early would be excused from then on.
+        // An unchanged invalid scalar is accepted; a changed one is not.
+        // Each attempt changes the value: one that was accepted too early would count as unchanged from then on.
         let tries = AtomicUsize::new(0);
         let another = || tries.fetch_add(1, Ordering::Relaxed);
         until("the maximum", || write(json!({"size": 10 + another()})), |answer| answer.status == 422).await?;
         write(json!({"names": ["LOUD", "b"]})).await?.ok()?;
-        // Items of an atomic list have no identity, so nothing excuses them when their list changes.
+        // Items of an atomic list have no identity, so ratcheting does not apply to them when their list changes.
         properties(&mut new, "spec")["names"]["items"]["pattern"] = json!("^[a-z]*$");
         upgrade(&api, &new).await?;
         let names = || json!({"names": ["LOUD", "c".repeat(another())]});
@@ -166,8 +166,8 @@ pub(crate) fn an_invalid_value_may_stay_and_may_not_change(binaries: &Binaries) 
     })
 }
 
-/// The rules are those of crossplane 2.2 and 2.3, of which some say that the change breaks objects.
-pub(crate) fn a_looser_rule_takes_what_the_old_one_took(binaries: &Binaries) -> Result<(), Failed> {
+/// The rules are those of crossplane 2.2 and 2.3; some tools report the change as breaking.
+pub(crate) fn a_looser_rule_accepts_what_the_old_rule_accepted(binaries: &Binaries) -> Result<(), Failed> {
     const RULES: [&str; 2] = [
         "(has(self.name) && !has(self.matchLabels)) || (!has(self.name) && has(self.matchLabels))",
         "!(has(self.name) && has(self.matchLabels))",
@@ -192,7 +192,7 @@ pub(crate) fn a_looser_rule_takes_what_the_old_one_took(binaries: &Binaries) -> 
                 let (api, dry) = (api.clone(), dry.clone());
                 async move { api.post(&dry, &object).await }
             };
-            // Both rules refuse both, and the message says which rule is in force.
+            // Both rules refuse both objects, and the message shows which rule is in force.
             until("the rule", || send(&objects[3]), |answer| answer.message().contains(rule)).await?;
             let mut taken = Vec::new();
             for object in &objects {
@@ -205,8 +205,8 @@ pub(crate) fn a_looser_rule_takes_what_the_old_one_took(binaries: &Binaries) -> 
     })
 }
 
-/// A constraint that is added: its keyword, the old schema of a field, a value that it admits, and the new schema, which
-/// refuses that value.
+/// An added constraint: its keyword, the old schema of a field, a value that this schema admits, and the new schema,
+/// which refuses that value.
 type Tightened = (&'static str, Value, Value, Value);
 
 fn tightened() -> Vec<Tightened> {
@@ -232,8 +232,9 @@ fn tightened() -> Vec<Tightened> {
     ]
 }
 
-/// Every value is excused while an update changes another field; a list or an object only until one of its parts changes.
-pub(crate) fn a_value_that_is_left_alone_is_excused(binaries: &Binaries) -> Result<(), Failed> {
+/// An invalid value is accepted while an update changes another field; a list or an object only until one of its parts
+/// changes.
+pub(crate) fn an_unchanged_invalid_value_is_accepted(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let cases = tightened();
         let mut old = crd();
@@ -278,7 +279,7 @@ pub(crate) fn a_value_that_is_left_alone_is_excused(binaries: &Binaries) -> Resu
     })
 }
 
-pub(crate) fn a_status_subresource_that_comes_keeps_ordinary_writes_out(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn an_added_status_subresource_ignores_status_in_normal_writes(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let new = crd();
         let mut old = new.clone();
@@ -294,7 +295,7 @@ pub(crate) fn a_status_subresource_that_comes_keeps_ordinary_writes_out(binaries
         let written = write(7).await?.ok()?.json();
         check(written["status"]["size"] == 7, format!("{written}"))?;
         upgrade(&api, &new).await?;
-        // From some write on the status stays, and the answer is 200 nevertheless.
+        // From some write on the status stays unchanged, but the response is still 200.
         let size = AtomicUsize::new(8);
         let last = || size.fetch_add(1, Ordering::Relaxed);
         let ignored = |answer: &Answer| {
@@ -322,7 +323,7 @@ pub(crate) fn a_scale_with_another_path_reads_another_field(binaries: &Binaries)
             old["spec"]["versions"][version]["subresources"]["scale"]["specReplicasPath"] = json!(".spec.count");
         }
         upgrade(&api, &old).await?;
-        // The object has no such field yet.
+        // The object does not have this field yet.
         let failed = until("the scale", || api.get(&scale), |answer| !answer.is_success()).await?;
         check(failed.status == 500 && failed.message().contains(".spec.count"), failed.message())?;
         api.patch(&widgets().path_of("w"), PatchKind::Merge, &json!({"spec": {"count": 5}})).await?.ok()?;

@@ -1,5 +1,5 @@
-//! What a change of the map or list type does to those who apply parts: the claims of `upgrade/list-topology-kept`, on a
-//! server.
+//! Effects of changing the map or list type on managers that apply parts: the claims of `upgrade/list-topology-kept`,
+//! on a server.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn apply(api: &Api, query: Query, labels: &Value) -> Result<Answer, Cluste
     api.patch(&query.on(widgets().path_of("w")), PatchKind::Apply, &object).await
 }
 
-/// The managers of `w` that apply, and what each owns of `spec`.
+/// The managers that applied `w`, and the fields of `spec` that each owns.
 fn owned(object: &Value) -> Vec<(String, Value)> {
     let entries = object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
     let applies = entries.into_iter().filter(|entry| entry["operation"] == "Apply");
@@ -50,7 +50,7 @@ pub(crate) fn a_list_that_becomes_atomic_is_owned_as_a_whole(binaries: &Binaries
     becomes_atomic(binaries, [list("set"), list("atomic")], [json!(["a"]), json!(["b"]), json!(["a", "b"])])
 }
 
-/// Has two managers apply a part each, and changes the CRD.
+/// Two managers apply one part each, then the CRD changes.
 fn becomes_atomic(binaries: &Binaries, [old, new]: [Value; 2], [a, b, both]: [Value; 3]) -> Result<(), Failed> {
     block(async {
         let server = start(binaries, old, &widget("v1", "w", 1)).await?;
@@ -60,10 +60,10 @@ fn becomes_atomic(binaries: &Binaries, [old, new]: [Value; 2], [a, b, both]: [Va
         let applied = apply(&api, manager("two"), &b).await?.ok()?.json();
         check(applied["spec"]["labels"] == both, format!("{applied}"))?;
         upgrade(&api, &new).await?;
-        // No object changes by itself.
+        // The objects themselves do not change.
         let read = api.get(&widgets().path_of("w")).await?.ok()?.json();
         check(read["spec"]["labels"] == both, format!("{read}"))?;
-        // What the first manager applied all the time is refused from now on.
+        // From now on, the server refuses the first manager's unchanged apply.
         let refused =
             until("a conflict", || apply(&api, manager("one").dry_run(), &a), |answer| answer.status == 409).await?;
         check(refused.message().contains("\"two\"") && refused.message().contains(".spec.labels"), refused.message())?;
@@ -73,7 +73,7 @@ fn becomes_atomic(binaries: &Binaries, [old, new]: [Value; 2], [a, b, both]: [Va
     })
 }
 
-pub(crate) fn a_map_with_one_applier_becomes_atomic_unnoticed(binaries: &Binaries) -> Result<(), Failed> {
+pub(crate) fn a_map_with_one_applier_becomes_atomic_without_conflict(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let server = start(binaries, map_crd("granular"), &widget("v1", "w", 1)).await?;
         let api = server.api();
@@ -98,7 +98,7 @@ pub(crate) fn a_key_of_a_map_that_becomes_granular_stays(binaries: &Binaries) ->
         apply(&api, Query::new().manager("one"), &json!({"a": "1", "b": "1"})).await?.ok()?;
         upgrade(&api, &map_crd("granular")).await?;
         let more = json!({"c": "1"});
-        // Another manager gets along with the first one as soon as the new type is in force.
+        // Another manager can apply beside the first one as soon as the new type is in force.
         let other = || apply(&api, Query::new().manager("two").dry_run(), &more);
         until("the new type", other, Answer::is_success).await?;
         let applied = apply(&api, Query::new().manager("one"), &json!({"a": "1"})).await?.ok()?.json();

@@ -12,7 +12,7 @@ use crate::support::{block, check, crd, describe, scalable_crd, widget};
 pub(crate) fn every_verb_works(binaries: &Binaries) -> Result<(), Failed> {
     block(async {
         let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
-        // 1.18 refuses to apply an integer that is read by a scale: to it the number is a float64.
+        // 1.18 refuses to apply an integer that a scale reads, because it treats the number as a float64.
         let scalable = server.version().minor != 18;
         let crd = if scalable { scalable_crd() } else { crd() };
         server.install_crds(&[crd]).await.map_err(|error| describe(&error))?;
@@ -31,7 +31,7 @@ pub(crate) fn every_verb_works(binaries: &Binaries) -> Result<(), Failed> {
         check(identity.serves("example.com", "v2") && !identity.serves("example.com", "v3"), format!("{identity:?}"))?;
         let features = api.features().await?;
         let minor = server.version().minor;
-        // The releases in which each is on by default.
+        // The releases in which each feature is on by default.
         check(features.apply == (minor >= 16), format!("{features:?}"))?;
         check(features.strict_validation == (minor >= 25), format!("{features:?}"))?;
         check(features.openapi_v3 == (minor >= 24), format!("{features:?}"))?;
@@ -41,7 +41,7 @@ pub(crate) fn every_verb_works(binaries: &Binaries) -> Result<(), Failed> {
 }
 
 async fn writes(api: &Api, widgets: &Resource) -> Result<(), Failed> {
-    // An apply is not held back, unlike the first create after a CRD is established.
+    // An apply does not have to wait, unlike the first create after a CRD is established.
     let apply = Query::new().manager("test").on(widgets.path_of("w0"));
     check(api.patch(&apply, PatchKind::Apply, &widget("v1", "w0", 0)).await?.status == 201, "apply")?;
     for size in 1..5 {
@@ -98,7 +98,7 @@ async fn reads(api: &Api, widgets: &Resource) -> Result<(), Failed> {
         partial["items"][0]["spec"].is_null() && partial["items"][0]["metadata"]["name"] == "w0",
         format!("{partial}"),
     )?;
-    // What a server does with unknown fields on demand is told by its features; it never fails to decode.
+    // The server's features tell how it handles unknown fields on request; decoding never fails.
     let warned = Query::new().dry_run().validation(FieldValidation::Ignore).on(widgets.path());
     let mut odd = widget("v1", "odd", 1);
     odd["spec"]["unknown"] = json!(true);

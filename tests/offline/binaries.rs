@@ -1,4 +1,4 @@
-//! Having binaries, without a network and without Go: a script stands in for it.
+//! Installing binaries without a network and without Go. A script stands in for Go.
 
 mod archives;
 mod command;
@@ -16,7 +16,7 @@ use rstest::rstest;
 
 use crate::wait::is_alive;
 
-/// Answers `go env`, and builds programs that only say their version. Every call leaves a line.
+/// Answers `go env`, and builds programs that only print their version. Logs each call as one line.
 const GO: &str = r#"#!/bin/sh
 here=$(dirname "$0")
 case $1 in
@@ -49,7 +49,7 @@ while [ $# -gt 0 ]; do
 done
 "#;
 
-/// A cache and a Go of its own.
+/// A cache and a stand-in for Go.
 struct World {
     folder: tempfile::TempDir,
     store: Store,
@@ -91,7 +91,7 @@ impl World {
     }
 }
 
-/// Writes a program. Not by ourselves: a file that one of our threads has open for writing cannot be run.
+/// Writes a program through a shell: Linux refuses to run a file that a thread of this process has open for writing.
 pub(crate) fn script(path: &Path, text: &str) {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "cat > \"$1\" && chmod 755 \"$1\"", "write"]).arg(path).stdin(Stdio::piped());
@@ -108,7 +108,7 @@ pub(crate) fn assets_folder(folder: &Path, version: &str) {
 }
 
 #[test]
-fn a_release_is_built_once_and_then_had_from_the_cache() {
+fn a_release_is_built_once_and_then_taken_from_the_cache() {
     let world = World::new();
     let built = world.resolve("1.36").unwrap().remove(0);
     assert_eq!(built.version.to_string(), "1.36.5");
@@ -131,9 +131,9 @@ fn a_release_is_built_once_and_then_had_from_the_cache() {
 }
 
 #[test]
-fn the_network_settings_of_go_s_owner_stay() {
+fn builds_keep_the_network_settings_of_the_users_go() {
     let mut world = World::new();
-    // An index that nobody serves: the build is what remains.
+    // Nobody serves this index, so the release must be built.
     world.sources.index = Some("http://127.0.0.1:1/index.yaml".into());
     world.sources.offline = false;
     world.resolve("1.36").unwrap();
@@ -154,7 +154,7 @@ fn a_range_is_one_release_of_each_minor_and_etcd_is_built_once() {
 }
 
 #[test]
-fn a_damaged_entry_is_explained_and_built_again() {
+fn a_damaged_cache_entry_is_reported_and_rebuilt() {
     let world = World::new();
     let built = world.resolve("1.36").unwrap().remove(0);
     fs::write(&built.apiserver, "").unwrap();
@@ -165,7 +165,7 @@ fn a_damaged_entry_is_explained_and_built_again() {
 }
 
 #[test]
-fn a_build_that_fails_leaves_nothing_and_says_the_last_words_and_the_ways_out() {
+fn a_failed_build_leaves_nothing_and_reports_its_output_and_remedies() {
     let world = World::new();
     fs::write(world.path("broken"), "").unwrap();
     let error = world.resolve("1.36").unwrap_err();
@@ -190,7 +190,7 @@ fn without_go_and_network_the_error_says_so() {
 }
 
 #[test]
-fn a_folder_comes_first_where_it_is_such_a_release() {
+fn an_assets_folder_is_preferred_if_its_release_matches() {
     let mut world = World::new();
     let folder = world.path("assets");
     assets_folder(&folder, "1.33.2");
@@ -207,7 +207,7 @@ fn a_folder_comes_first_where_it_is_such_a_release() {
 }
 
 #[test]
-fn a_binary_for_another_machine_is_named_as_such() {
+fn a_binary_for_another_architecture_is_reported() {
     let mut world = World::new();
     let folder = world.path("assets");
     assets_folder(&folder, "1.33.2");
@@ -222,7 +222,7 @@ fn a_binary_for_another_machine_is_named_as_such() {
 }
 
 #[test]
-fn two_that_want_the_same_release_build_it_once() {
+fn concurrent_requests_build_a_release_once() {
     let world = World::new();
     std::thread::scope(|scope| {
         let all: Vec<_> = (0..4).map(|_| scope.spawn(|| world.resolve("1.37").unwrap().remove(0))).collect();

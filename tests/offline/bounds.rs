@@ -1,4 +1,4 @@
-//! Memory and time for every input: small files never cost gigabytes or minutes.
+//! Limits on memory and time: small files never cost gigabytes or minutes.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 
 use crate::cli::{BINARY, folder, sound_crd};
 
-/// Runs the binary with at most this much memory, and returns its exit code, what it said and how long it took.
-fn within(megabytes: usize, folder: &Path, arguments: &str) -> (Option<i32>, String, Duration) {
+/// Runs the binary with at most this much memory, and returns its exit code, its output and its duration.
+fn run_with_memory_limit(megabytes: usize, folder: &Path, arguments: &str) -> (Option<i32>, String, Duration) {
     let began = Instant::now();
     let script = format!("ulimit -v {}; exec '{BINARY}' {arguments}", megabytes << 10);
     let ended = Command::new("sh").args(["-c", &script]).current_dir(folder).output().unwrap();
     (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned(), began.elapsed())
 }
 
-/// A CRD with so many versions of two fields.
+/// A CRD with this many versions of two fields.
 fn with_versions(count: usize) -> String {
     let mut crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
                    metadata: {name: widgets.example.com}\nspec:\n  group: example.com\n  scope: Namespaced\n  \
@@ -30,10 +30,11 @@ fn with_versions(count: usize) -> String {
 }
 
 #[test]
-fn many_versions_cost_neither_gigabytes_nor_minutes() {
+fn many_versions_stay_within_memory_and_time_limits() {
     for count in [12, 60] {
         let folder = folder(&[("crd.yaml", &with_versions(count))]);
-        let (code, said, took) = within(2000, folder.path(), "run crd.yaml --verbose --report json=out.json --jobs 4");
+        let (code, said, took) =
+            run_with_memory_limit(2000, folder.path(), "run crd.yaml --verbose --report json=out.json --jobs 4");
         assert!(matches!(code, Some(0 | 1)), "{count} versions: {code:?} {said}");
         assert!(took < Duration::from_secs(90), "{count} versions: {took:?}");
         let report: serde_json::Value =
@@ -46,23 +47,23 @@ fn many_versions_cost_neither_gigabytes_nor_minutes() {
 }
 
 #[test]
-fn aliases_and_anchors_cost_no_gigabytes() {
+fn aliases_and_anchors_stay_within_the_memory_limit() {
     let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), "*a, ".repeat(100_000).trim_end_matches(", "));
     let (open, close) = ("&a [".repeat(250), "]".repeat(250));
     let nested = format!("a: {open}{}{close}\n", "x, ".repeat(80_000).trim_end_matches(", "));
     for text in [long, nested] {
         let folder = folder(&[("crd.yaml", &text)]);
-        let (code, said, took) = within(600, folder.path(), "run crd.yaml --jobs 2");
+        let (code, said, took) = run_with_memory_limit(600, folder.path(), "run crd.yaml --jobs 2");
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains("by more than 32 MiB") && took < Duration::from_secs(20), "{took:?} {said}");
     }
 }
 
 #[test]
-fn globs_take_time_in_proportion_to_their_length() {
+fn globs_match_in_linear_time() {
     let folder = folder(&[("crd.yaml", &sound_crd())]);
     let stars = "*".repeat(5000);
-    let (code, _, took) = within(2000, folder.path(), &format!("run crd.yaml --only '{stars}x'"));
+    let (code, _, took) = run_with_memory_limit(2000, folder.path(), &format!("run crd.yaml --only '{stars}x'"));
     assert_eq!(code, Some(2), "no check is named so");
     assert!(took < Duration::from_secs(10), "{took:?}");
 }

@@ -1,4 +1,4 @@
-//! Webhooks with wrong certificates, or none: a finding that says what differs, and everything else is judged, too.
+//! Webhooks with wrong certificates, or none: the certificate is a finding, and all other checks still run.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use crate::cli::{Ended, crdproof};
 use crate::webhook::{broken, right, subject};
 
-/// A certificate for these names that ends so many days from now, with the authority that signed it.
+/// A certificate for these names that expires in this many days, with the authority that signed it.
 fn credentials(names: &[&str], days: i64) -> Credentials {
     let mut authority = CertificateParams::new(Vec::new()).unwrap();
     authority.distinguished_name.push(DnType::CommonName, "an authority");
@@ -27,8 +27,9 @@ fn credentials(names: &[&str], days: i64) -> Credentials {
     Credentials::Given { certificate, key: key.serialize_pem(), authority: signed }
 }
 
-/// Runs the webhook suite against a right handler with these credentials. The authority is named or not.
-fn judged(credentials: Credentials, named: bool) -> Ended {
+/// Runs the webhook suite against a correct handler with these credentials. `named` puts the authority into the subject
+/// file.
+fn judge_webhook(credentials: Credentials, named: bool) -> Ended {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
     let handler = |call: crdproof::converter::proxy::Call| right(&call);
@@ -38,7 +39,7 @@ fn judged(credentials: Credentials, named: bool) -> Ended {
     crdproof(folder.path(), &["run", "--suite", "webhook", "--report", "json"])
 }
 
-/// Exactly the certificate is condemned, in these words, and the rest was asked.
+/// Asserts that only the certificate check fails, with these words, and that the other checks ran.
 #[track_caller]
 fn only_the_certificate(ended: Ended, code: i32, words: &[&str]) {
     let ended = ended.says(code, words);
@@ -49,43 +50,43 @@ fn only_the_certificate(ended: Ended, code: i32, words: &[&str]) {
 }
 
 #[test]
-fn a_certificate_in_order_is_held() {
-    let ended = judged(credentials(&["127.0.0.1"], 90), true).says(0, &[]);
+fn a_valid_certificate_passes() {
+    let ended = judge_webhook(credentials(&["127.0.0.1"], 90), true).says(0, &[]);
     assert_eq!(broken(&ended), Vec::<String>::new());
-    // The name that API servers ask is as good as the one that is asked here.
-    let ended = judged(credentials(&["hook.system.svc"], 90), true).says(0, &[]);
+    // The name that API servers use is as good as the one that this request uses.
+    let ended = judge_webhook(credentials(&["hook.system.svc"], 90), true).says(0, &[]);
     assert_eq!(broken(&ended), Vec::<String>::new());
 }
 
 #[test]
-fn a_certificate_that_has_ended_or_soon_will_is_named_with_its_day() {
+fn an_expired_or_expiring_certificate_is_reported_with_its_date() {
     only_the_certificate(
-        judged(credentials(&["127.0.0.1"], -3), true),
+        judge_webhook(credentials(&["127.0.0.1"], -3), true),
         1,
         &["error[", "the certificate expired on 20"],
     );
-    only_the_certificate(judged(credentials(&["127.0.0.1"], 9), true), 0, &["warning[", "in 9 days"]);
+    only_the_certificate(judge_webhook(credentials(&["127.0.0.1"], 9), true), 0, &["warning[", "in 9 days"]);
 }
 
 #[test]
 fn a_certificate_for_another_name_lists_the_names() {
     let words = ["the certificate is for other.example.com", "API servers ask hook.system.svc", "asked as 127.0.0.1"];
-    only_the_certificate(judged(credentials(&["other.example.com"], 90), true), 1, &words);
+    only_the_certificate(judge_webhook(credentials(&["other.example.com"], 90), true), 1, &words);
 }
 
 #[test]
 fn a_certificate_of_an_unknown_authority_is_not_trusted() {
     let words = ["issued by \"CN=an authority\"", "not trusted by the authorities of this machine", "`caFile`"];
-    only_the_certificate(judged(credentials(&["127.0.0.1"], 90), false), 1, &words);
+    only_the_certificate(judge_webhook(credentials(&["127.0.0.1"], 90), false), 1, &words);
 }
 
 /// A run against a webhook whose certificate an unknown authority signed.
 pub(crate) fn not_trusted() -> Ended {
-    judged(credentials(&["127.0.0.1"], 90), false)
+    judge_webhook(credentials(&["127.0.0.1"], 90), false)
 }
 
 #[test]
-fn several_faults_are_several_findings() {
-    let ended = judged(credentials(&["other.example.com"], -3), false);
+fn each_certificate_fault_is_a_finding() {
+    let ended = judge_webhook(credentials(&["other.example.com"], -3), false);
     only_the_certificate(ended, 1, &["expired on", "not trusted by", "is for other.example.com"]);
 }

@@ -1,4 +1,4 @@
-//! The workflow that users copy: its steps are run as a runner would run them.
+//! The workflow that users copy. The tests run its steps as a runner would.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,8 +16,8 @@ fn workflow() -> Node {
     documents.remove(0)
 }
 
-/// The steps of the gate as one script. As on a runner each step has a shell of its own, and after a
-/// failure only those go on that say so.
+/// The steps of the gate as one script. As on a runner, each step has its own shell, and after a failure only steps
+/// with a condition run.
 fn script(workflow: &Node) -> String {
     let mut script = "status=0\n".to_owned();
     for step in workflow.at(&["jobs", "gate", "steps"]).unwrap().items() {
@@ -50,7 +50,7 @@ fn gate(name: &str, change: impl FnOnce(&Path)) -> (tempfile::TempDir, Option<i3
     for entry in workflow.at(&["jobs", "gate", "env"]).unwrap().entries() {
         command.env(&entry.key, entry.value.as_str().unwrap());
     }
-    // A stand-in for GitHub's command line: it keeps the comment that it is given.
+    // A stand-in for GitHub's command line that keeps the comment it is given.
     let tools = folder.path().join(".tools");
     std::fs::create_dir(&tools).unwrap();
     let stand_in = "#!/bin/sh\n[ \"$1 $2 $3\" = 'pr comment 7' ] || exit 9\nwhile [ \"$1\" != --body-file ]; do shift; done\ncp \"$2\" comment.md\n";
@@ -66,13 +66,13 @@ fn gate(name: &str, change: impl FnOnce(&Path)) -> (tempfile::TempDir, Option<i3
         .args(["-c", &script(&workflow)])
         .current_dir(folder.path())
         .env("PATH", path)
-        // The fixtures keep their CRDs elsewhere than the example does.
+        // The fixtures keep their CRDs in another folder than the example does.
         .env("CRDS", "crds")
         .env("NUMBER", "7")
         .env("GITHUB_BASE_REF", "main")
         .env("GITHUB_STEP_SUMMARY", folder.path().join("summary.md"))
         .env("GITHUB_OUTPUT", folder.path().join("output.txt"))
-        // Whatever would be downloaded is not there.
+        // Nothing may be downloaded.
         .env("CARGO_NET_OFFLINE", "true")
         .output()
         .unwrap();
@@ -111,7 +111,7 @@ fn the_gate_stops_a_subject_that_loses_data_and_still_reports() {
 }
 
 #[test]
-fn the_gate_stops_a_change_that_takes_a_version_away() {
+fn the_gate_stops_a_change_that_removes_a_version() {
     let (folder, code, said) = gate("three-versions", |folder| {
         let file = folder.join("crds/apps.yaml");
         let text = std::fs::read_to_string(&file).unwrap();
@@ -125,7 +125,7 @@ fn the_gate_stops_a_change_that_takes_a_version_away() {
 }
 
 #[test]
-fn actions_are_pinned_and_permissions_are_few() {
+fn actions_are_pinned_and_permissions_are_minimal() {
     let workflow = workflow();
     let permissions: Vec<_> = workflow.get("permissions").unwrap().entries().iter().map(|entry| &entry.key).collect();
     assert_eq!(permissions, ["contents", "pull-requests", "security-events"]);

@@ -1,4 +1,4 @@
-//! The command line as its users meet it: the built binary, its exit codes, its words, its files.
+//! The command line as users see it: the built binary, its exit codes, its output, its files.
 
 mod about;
 mod audit;
@@ -22,7 +22,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// How a run of the binary ended.
+/// The result of a run of the binary.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,
@@ -31,7 +31,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Asserts the exit code, and that stderr says all of this.
+    /// Asserts the exit code, and that stderr contains all of these texts.
     #[track_caller]
     pub(crate) fn says(self, code: i32, words: &[&str]) -> Self {
         assert_eq!(self.code, code, "exit code; stderr:\n{}", self.stderr);
@@ -50,7 +50,7 @@ impl Ended {
 /// The built binary.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_crdproof");
 
-/// The repository, from which fixtures are named as a reader would name them.
+/// The repository; tests name fixtures relative to it, as a reader would.
 pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -60,15 +60,15 @@ pub(crate) fn crdproof(folder: &Path, arguments: &[&str]) -> Ended {
     crdproof_fed(folder, arguments, "")
 }
 
-/// Runs the binary in a folder with something on standard input.
+/// Runs the binary in a folder with this standard input.
 pub(crate) fn crdproof_fed(folder: &Path, arguments: &[&str], input: &str) -> Ended {
     let mut command = Command::new(BINARY);
     command.args(arguments).current_dir(folder);
-    // What the terminal of the person who runs the tests is like does not matter.
+    // The terminal of the person who runs the tests must not matter.
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
         command.env_remove(name);
     }
-    // Fixtures stay as they are.
+    // Keep the fixtures unchanged.
     if folder == repository() {
         command.env("CRDPROOF_NO_COUNTEREXAMPLES", "yes");
     }
@@ -85,17 +85,17 @@ pub(crate) fn crdproof_fed(folder: &Path, arguments: &[&str], input: &str) -> En
     }
 }
 
-/// Copies a subject of `fixtures/crds` into a folder of its own.
+/// Copies a subject of `fixtures/crds` into a temporary folder.
 pub(crate) fn subject(name: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     copy(&repository().join("fixtures/crds").join(name), folder.path());
     folder
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with its contents.
 pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
-    // Somebody may have run crdproof on the fixture itself, which saves counterexamples there.
+    // Counterexamples are there if somebody ran crdproof on the fixture itself.
     let entries = std::fs::read_dir(from).unwrap().flatten().filter(|entry| entry.file_name() != ".crdproof");
     for entry in entries {
         let target = to.join(entry.file_name());
@@ -114,12 +114,12 @@ pub(crate) fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-/// A CRD that no check complains of.
+/// A CRD without findings.
 pub(crate) fn sound_crd() -> String {
     std::fs::read_to_string(repository().join("fixtures/crds/three-versions/crds/apps.yaml")).unwrap()
 }
 
-/// Everything below a folder, git's own files left out.
+/// Everything below a folder, without git's own files.
 pub(crate) fn listing(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut pending = vec![folder.to_owned()];
@@ -150,7 +150,7 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) {
     assert!(status.success(), "git {arguments:?}");
 }
 
-/// Makes a folder a repository whose only commit has all of it.
+/// Makes a folder a repository with one commit of everything.
 pub(crate) fn commit_all(folder: &Path) {
     git(folder, &["init", "-q"]);
     git(folder, &["add", "-A"]);

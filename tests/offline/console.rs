@@ -1,7 +1,7 @@
 //! Runs the `console` blocks of a page, as a person would type them into one shell.
 //!
-//! A line with `$ ` is a command; what follows is a part of what it says, line by line and in this order. `…` stands for lines
-//! that are left out. A comment in the page names the folder of which a copy is the place to work in:
+//! A line with `$ ` is a command. The lines that follow are a part of its output, in this order. `…` stands for lines
+//! that are left out. A comment in the page names the folder to work in; the test uses a copy of it:
 //!
 //! ```text
 //! <!-- Run by a test in FOLDER. -->
@@ -16,10 +16,10 @@ use std::process::{Command, Stdio};
 /// The pages whose commands need an API server. The tests on servers run them.
 pub(crate) const ON_SERVERS: [&str; 2] = ["docs/how-to/migrate-storage.md", "docs/tutorial/retire-a-version.md"];
 
-/// Ends what one command said; its exit code follows.
+/// Marks the end of one command's output; its exit code follows.
 const MARK: &str = "::ended ";
 
-/// A command, and the lines that a page shows of what it says.
+/// A command, and the lines of its output that the page shows.
 pub(crate) struct Step {
     command: String,
     shown: Vec<String>,
@@ -55,11 +55,12 @@ impl Page {
         Ok(Self { path: path.to_owned(), steps: steps(&text), folder, after, needs_server })
     }
 
-    /// Runs all commands, those of the page before it first. Says what is not as the page shows it.
+    /// Runs all commands, starting with those of the page before it. The error says where the output differs from the
+    /// page.
     pub(crate) fn run(&self) -> Result<(), String> {
         let before = self.after.as_deref().map(Self::read).transpose()?;
         let steps: Vec<&Step> = before.iter().chain([self]).flat_map(|page| &page.steps).collect();
-        let said = self.typed(&steps).map_err(|error| format!("{}: {error}", self.path))?;
+        let said = self.type_into_shell(&steps).map_err(|error| format!("{}: {error}", self.path))?;
         let mut rest = said.as_str();
         for step in steps {
             let wrong = |why: String| format!("{}: {}: {why}\n{said}", self.path, step.command);
@@ -83,22 +84,23 @@ impl Page {
 }
 
 impl Page {
-    /// Types commands into one shell, and returns everything that is said. A shell that a command starts reads on.
-    fn typed(&self, steps: &[&Step]) -> io::Result<String> {
-        let copied = self.folder.as_ref().map(|folder| prepared(&repository().join(folder))).transpose()?;
+    /// Types commands into one shell, and returns the whole output. A shell that a command starts reads the remaining
+    /// input.
+    fn type_into_shell(&self, steps: &[&Step]) -> io::Result<String> {
+        let copied = self.folder.as_ref().map(|folder| git_copy(&repository().join(folder))).transpose()?;
         let binaries = Path::new(env!("CARGO_BIN_EXE_crdproof")).parent().unwrap_or(Path::new("/")).display();
         let mut shell = Command::new("bash");
         shell.env("PATH", format!("{binaries}:{}", std::env::var("PATH").unwrap_or_default()));
         match &copied {
             Some(folder) => shell.current_dir(folder.path()),
-            // The repository stays as it is.
+            // Keep the repository unchanged.
             None => shell.current_dir(repository()).env("CRDPROOF_NO_COUNTEREXAMPLES", "yes"),
         };
         for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "KUBECONFIG"] {
             shell.env_remove(name);
         }
         let output = tempfile::NamedTempFile::new()?;
-        // A group of its own, so that what stays in the background can be ended.
+        // Use a process group, so that background processes can be ended.
         let mut shell = shell.process_group(0).stdin(Stdio::piped()).stdout(output.reopen()?).spawn()?;
         let typed: String = steps.iter().map(|step| format!("{}\necho \"{MARK}$?\"\n", step.command)).collect();
         if let Some(mut input) = shell.stdin.take() {
@@ -135,14 +137,14 @@ fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// Returns whether a command goes on in the next line: in a here-document, or in quotes.
+/// Returns true if a command continues on the next line: in a here-document, or in quotes.
 fn is_open(command: &str) -> bool {
     let quotes = command.matches('\'').count();
     if command.contains("<<'EOF'") { !command.ends_with("\nEOF") } else { quotes % 2 == 1 }
 }
 
-/// A copy of a folder, as the only commit of a repository with the tag `v1.0.0`.
-fn prepared(from: &Path) -> io::Result<tempfile::TempDir> {
+/// A copy of a folder as the only commit of a Git repository, tagged `v1.0.0`.
+fn git_copy(from: &Path) -> io::Result<tempfile::TempDir> {
     let folder = tempfile::tempdir()?;
     let script = "cp -r \"$0\"/. . && rm -rf .crdproof && git init -q && git add -A && git -c user.name=test \
                   -c user.email=test@example.com commit -qm first && git tag v1.0.0";

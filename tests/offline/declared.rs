@@ -1,11 +1,11 @@
-//! What authors declare about conversion: losses by path, zero values that may go, hints for generated values.
+//! Declarations about conversion: losses by path, omitted zero values, hints for generated values.
 
 use std::collections::BTreeSet;
 
 use crdproof::{Finding, Report, Severity};
 use serde_json::{Value, json};
 
-/// Two versions with a text that is a duration to the converter, and a field that only one version has.
+/// Two versions with a string that the converter parses as a duration, and a field that only one version has.
 const CRD: &str = r#"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -49,12 +49,12 @@ fn run(declared: &str, convert: fn(&Value, &str) -> Result<Value, String>) -> Re
     checker.converter(convert).objects(300).run().unwrap()
 }
 
-fn found(report: &Report) -> BTreeSet<&str> {
+fn failed_checks(report: &Report) -> BTreeSet<&str> {
     let counts = |finding: &&Finding| finding.severity >= Severity::Warning && finding.waiver.is_none();
     report.findings.iter().filter(counts).map(|finding| finding.check.as_str()).collect()
 }
 
-fn at(object: &Value, to: &str) -> Value {
+fn converted_to(object: &Value, to: &str) -> Value {
     let mut object = object.clone();
     if object["metadata"].is_null() {
         object["metadata"] = json!({});
@@ -65,7 +65,7 @@ fn at(object: &Value, to: &str) -> Value {
 
 #[expect(clippy::unnecessary_wraps, reason = "a conversion may refuse, so that its type says so")]
 fn loses_notes(object: &Value, to: &str) -> Result<Value, String> {
-    let mut object = at(object, to);
+    let mut object = converted_to(object, to);
     if let Some(Value::Object(spec)) = object.get_mut("spec") {
         spec.remove("note");
     }
@@ -75,35 +75,35 @@ fn loses_notes(object: &Value, to: &str) -> Result<Value, String> {
 #[test]
 fn losses_are_declared_by_path() {
     let without = run("", loses_notes);
-    assert!(found(&without).contains("converter/round-trip-lossless"), "{:?}", found(&without));
+    assert!(failed_checks(&without).contains("converter/round-trip-lossless"), "{:?}", failed_checks(&without));
     let with = run("losses: [{path: '.spec.no*', reason: gone in v3, expires: 2999-01-01}]\n", loses_notes);
-    assert_eq!(found(&with), BTreeSet::new());
+    assert_eq!(failed_checks(&with), BTreeSet::new());
     let expired = run("losses: [{path: .spec.note, reason: gone in v3, expires: 2020-01-01}]\n", loses_notes);
-    assert_eq!(found(&expired), BTreeSet::from(["converter/loss-is-declared"]));
+    assert_eq!(failed_checks(&expired), BTreeSet::from(["converter/loss-is-declared"]));
     let unreal = run("losses: [{path: .spec.retries, reason: was dropped, expires: 2999-01-01}]\n", |object, to| {
-        Ok(at(object, to))
+        Ok(converted_to(object, to))
     });
-    assert_eq!(found(&unreal), BTreeSet::from(["converter/declared-loss-is-real"]));
+    assert_eq!(failed_checks(&unreal), BTreeSet::from(["converter/declared-loss-is-real"]));
 }
 
 #[test]
-fn omitted_zeros_are_fine_where_the_author_says_so() {
+fn declared_omitted_zeros_are_not_findings() {
     let omits: fn(&Value, &str) -> Result<Value, String> = |object, to| {
-        let mut object = at(object, to);
+        let mut object = converted_to(object, to);
         if let Some(Value::Object(spec)) = object.get_mut("spec") {
             spec.retain(|_, value| *value != json!(0) && *value != json!("") && *value != json!([]));
         }
         Ok(object)
     };
-    assert_eq!(found(&run("", omits)), BTreeSet::from(["converter/absent-null-empty-distinct"]));
-    assert_eq!(found(&run("omittedZeros: {reason: Go structs with omitempty}\n", omits)), BTreeSet::new());
-    // A value that is not zero is lost all the same.
+    assert_eq!(failed_checks(&run("", omits)), BTreeSet::from(["converter/absent-null-empty-distinct"]));
+    assert_eq!(failed_checks(&run("omittedZeros: {reason: Go structs with omitempty}\n", omits)), BTreeSet::new());
+    // A lost value that is not zero is still a finding.
     let with_loss = run("omittedZeros: {reason: Go structs with omitempty}\n", loses_notes);
-    assert!(found(&with_loss).contains("converter/round-trip-lossless"), "{:?}", found(&with_loss));
+    assert!(failed_checks(&with_loss).contains("converter/round-trip-lossless"), "{:?}", failed_checks(&with_loss));
 }
 
-/// Refuses whatever is not a duration, as Go's `time.ParseDuration` does.
-fn parses(object: &Value, to: &str) -> Result<Value, String> {
+/// Refuses every value that is not a duration, as Go's `time.ParseDuration` does.
+fn convert_durations_only(object: &Value, to: &str) -> Result<Value, String> {
     let is_duration = |text: &str| {
         let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let unit = &text[number.len()..];
@@ -113,24 +113,24 @@ fn parses(object: &Value, to: &str) -> Result<Value, String> {
     let timeouts = steps.chain([&object["spec"]["timeout"]]).filter_map(Value::as_str);
     match timeouts.into_iter().find(|text| !is_duration(text)) {
         Some(text) => Err(format!("time: invalid duration {text:?}")),
-        None => Ok(at(object, to)),
+        None => Ok(converted_to(object, to)),
     }
 }
 
 #[test]
-fn hints_say_what_text_fields_hold() {
-    let without = run("", parses);
-    assert!(found(&without).contains("converter/valid-always-converts"), "{:?}", found(&without));
+fn hints_restrict_generated_strings() {
+    let without = run("", convert_durations_only);
+    assert!(failed_checks(&without).contains("converter/valid-always-converts"), "{:?}", failed_checks(&without));
     let hints = "generate: {hints: [{path: '.**.timeout', as: duration}, {path: .spec.note, values: [a, b]}]}\n";
-    let with = run(hints, parses);
-    assert_eq!(found(&with), BTreeSet::new());
+    let with = run(hints, convert_durations_only);
+    assert_eq!(failed_checks(&with), BTreeSet::new());
     let refused: usize =
         with.conversions.iter().flat_map(|conversions| &conversions.pairs).map(|pair| pair.refused).sum();
     assert_eq!(refused, 0);
 }
 
 #[test]
-fn declarations_that_cannot_be_meant_are_errors_with_a_place() {
+fn contradictory_declarations_are_errors_with_a_location() {
     for (declared, line, said) in [
         ("losses: [{path: spec.a, reason: x, expires: 2999-01-01}]\n", 4, "not the path of a field"),
         ("losses: [{path: .spec.a, reason: '', expires: 2999-01-01}]\n", 4, "the reason is empty"),

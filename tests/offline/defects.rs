@@ -1,5 +1,5 @@
-//! Planted defects: our verdicts on a CRD with each of them against what a real server said. `scripts/plant-defects` asks
-//! a server, also with CRDs of others.
+//! Planted defects: compares our verdict on a CRD with each defect with that of a real server. `scripts/plant-defects`
+//! asks a server, with other CRDs too.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ fn planted_defects_are_judged_as_the_server_judges_them() {
         let outcome = ours.compare(Some(&before), &seen, &defect);
         *counts.entry(outcome).or_default() += 1;
         if outcome.is_wrong() {
-            wrong.push(format!("{outcome:?} {name}: {}", ours.says()));
+            wrong.push(format!("{outcome:?} {name}: {}", ours.summary()));
         }
     }
     println!("{counts:?}");

@@ -1,5 +1,5 @@
-//! Whether a definition is accepted: our checks against a real API server. What the server refuses
-//! must have an error, and what it accepts must have none that says it would be refused.
+//! Verdicts on definitions, compared with those of a real API server. A definition that the server refuses must have an
+//! error, and one that it accepts must have no error that predicts a refusal.
 
 use crdproof::checks::Severity;
 use crdproof::subject::load::{self, Text};
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::fixture::{judge, root};
 
-/// Definitions whose fault only the server's own compiler of rules finds: types and cost. Our check
-/// calls them inconclusive, never held.
+/// Definitions whose fault only the server's own CEL compiler finds: types and cost. Our check is inconclusive there,
+/// never passed.
 const LEFT_TO_THE_SERVER: &str = "manifest/rules-affordable";
 
 #[test]

@@ -1,4 +1,4 @@
-//! `crdproof diff`: sources, what counts as new, the upgrade guide, exit codes.
+//! `crdproof diff`: sources, new findings, the upgrade guide, exit codes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,7 +9,7 @@ pub(crate) fn crdproof(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_crdproof")).args(arguments).current_dir(folder).output().unwrap()
 }
 
-/// Runs `diff` in a folder; the answer is the exit code, stdout and stderr.
+/// Runs `diff` in a folder, and returns exit code, stdout and stderr.
 pub(crate) fn diff(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = crdproof(folder, &[&["diff"], arguments].concat());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -129,7 +129,7 @@ fn findings_of_the_old_state_are_not_reported_as_new() {
 }
 
 #[test]
-fn the_upgrade_guide_reads_as_one() {
+fn the_upgrade_guide_is_as_reviewed() {
     let folder = root().join("diff/databases");
     let arguments = ["old.yaml", "new.yaml", "--format", "markdown", "--quiet", "--only", "upgrade"];
     let (code, guide, _) = diff(&folder, &arguments);
@@ -138,7 +138,7 @@ fn the_upgrade_guide_reads_as_one() {
 }
 
 #[test]
-fn kinds_that_changed_alike_are_told_once() {
+fn kinds_with_the_same_change_are_listed_once() {
     let folder = Folder::new();
     let state = |spec: &str| [crd("widgets", spec), crd("gadgets", spec)].join("---\n");
     folder.write("old.yaml", &state("a: {type: integer}"));
@@ -151,7 +151,7 @@ fn kinds_that_changed_alike_are_told_once() {
 }
 
 #[test]
-fn a_guide_stays_below_its_limit_and_says_what_is_left_out() {
+fn a_guide_stays_below_its_limit_and_counts_what_it_omits() {
     let folder = Folder::new();
     let state = |limit: &str| {
         let kind =
@@ -188,7 +188,7 @@ fn exit_codes_are_those_of_run() {
 }
 
 #[test]
-fn waivers_of_the_subject_file_count() {
+fn waivers_of_the_subject_file_apply() {
     let folder = Folder::new();
     folder.write("old.yaml", &crd("widgets", "a: {type: integer}, b: {type: integer}"));
     folder.write("new.yaml", &crd("widgets", "a: {type: integer, maximum: 5}, b: {type: integer}"));
@@ -202,7 +202,7 @@ fn waivers_of_the_subject_file_count() {
     let (code, _, said) = diff(folder.path(), &states);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("1 waived"), "{said}");
-    // A waiver of what this change does not bring may be needed elsewhere.
+    // A waiver that this change does not need may be needed elsewhere.
     folder.write("crdproof.yaml", &waiver(".spec.b", "9999-12-31"));
     let (code, _, said) = diff(folder.path(), &states);
     assert_eq!(code, Some(1), "{said}");
@@ -220,7 +220,7 @@ fn waivers_of_the_subject_file_count() {
 }
 
 #[test]
-fn nothing_inconclusive_is_told_that_has_nothing_to_do_with_the_change() {
+fn inconclusive_checks_unrelated_to_the_change_are_not_reported() {
     let folder = Folder::new();
     folder.write("old.yaml", &crd("widgets", "a: {type: integer, x-kubernetes-validations: [{rule: self > 0}]}"));
     folder.write("new.yaml", &crd("widgets", "a: {type: integer, x-kubernetes-validations: [{rule: self >= 0}]}"));
@@ -232,7 +232,7 @@ fn nothing_inconclusive_is_told_that_has_nothing_to_do_with_the_change() {
 }
 
 #[test]
-fn json_holds_places_in_both_states() {
+fn json_holds_locations_in_both_states() {
     let folder = Folder::new();
     folder.write("old.yaml", &crd("widgets", "a: {type: integer, maximum: 10}"));
     folder.write("new.yaml", &crd("widgets", "a: {type: integer, maximum: 5}"));

@@ -1,4 +1,4 @@
-//! `crdproof diff`: one finding for one kind of change, and what makes it fail.
+//! `crdproof diff`: grouping changes of one kind into one finding, and exit codes.
 
 use crdproof::report::{Finding, Report};
 
@@ -14,8 +14,8 @@ fn two_versions(plural: &str, spec: &str) -> String {
     format!("{head}  - name: v1\n{version}  - name: v1beta1\n{older}")
 }
 
-/// Compares two states of several CRDs and returns the exit code, the findings and what was said.
-fn compared(old: &[String], new: &[String], arguments: &[&str]) -> (Option<i32>, Vec<Finding>, String) {
+/// Compares two states of several CRDs, and returns the exit code, the findings and the output.
+fn compare(old: &[String], new: &[String], arguments: &[&str]) -> (Option<i32>, Vec<Finding>, String) {
     let folder = Folder::new();
     folder.write("old.yaml", &old.join("---\n"));
     folder.write("new.yaml", &new.join("---\n"));
@@ -31,7 +31,7 @@ fn one_change_of_fields_versions_and_crds_is_one_finding() {
         let spec = format!("a: {{type: integer{limit}}}, b: {{type: integer{limit}}}");
         [two_versions("gadgets", &spec), crd("widgets", &spec)]
     };
-    let (code, findings, said) = compared(&state(""), &state(", maximum: 5"), &[]);
+    let (code, findings, said) = compare(&state(""), &state(", maximum: 5"), &[]);
     assert_eq!(code, Some(1), "{said}");
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!(finding.message, "maximum 5 added: 4 fields of 2 CRDs: .spec.a, .spec.b");
@@ -57,10 +57,10 @@ fn different_changes_and_severities_stay_apart() {
         let spec = format!("a: {{type: integer{a}}}, b: {{type: array, items: {{type: integer{b}}}}}");
         [crd("widgets", &spec)]
     };
-    let (_, findings, _) = compared(&lists("", ""), &lists(", maximum: 5", ", maximum: 6"), &[]);
+    let (_, findings, _) = compare(&lists("", ""), &lists(", maximum: 5", ", maximum: 6"), &[]);
     assert_eq!(findings.len(), 2, "{findings:?}");
-    // An API server of 1.30 excuses the one that an update leaves alone, and not the item of a list.
-    let (_, findings, _) = compared(&lists("", ""), &lists(", maximum: 5", ", maximum: 5"), &["--minimum", "1.30"]);
+    // An API server of 1.30 ratchets the field that an update leaves unchanged, but not the item of a list.
+    let (_, findings, _) = compare(&lists("", ""), &lists(", maximum: 5", ", maximum: 5"), &["--minimum", "1.30"]);
     let severities: Vec<_> = findings.iter().map(|finding| finding.severity.as_str()).collect();
     assert_eq!(severities, ["error", "warning"]);
 }
@@ -68,7 +68,7 @@ fn different_changes_and_severities_stay_apart() {
 #[test]
 fn versions_that_changed_alike_are_one_field() {
     let state = |limit: &str| [two_versions("widgets", &format!("a: {{type: integer{limit}}}"))];
-    let (_, findings, _) = compared(&state(""), &state(", maximum: 5"), &[]);
+    let (_, findings, _) = compare(&state(""), &state(", maximum: 5"), &[]);
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
     assert_eq!(finding.message, "v1, v1beta1 .spec.a: maximum 5 added");
 }
@@ -80,14 +80,14 @@ fn the_worst_ten_changes_are_shown_and_the_rest_is_counted() {
         let field = |at: usize| format!("f{at}: {{type: integer{}}}", limit(at));
         [crd("widgets", &(1..=12).map(field).collect::<Vec<_>>().join(", "))]
     };
-    let (_, findings, said) = compared(&state(false), &state(true), &[]);
+    let (_, findings, said) = compare(&state(false), &state(true), &[]);
     assert_eq!(findings.len(), 12);
     assert!(
         said.contains("✗ upgrade/constraint-not-tightened: 12 findings, 4 not shown (--verbose shows all)"),
         "{said}"
     );
     assert!(said.contains("… and 2 more findings (--verbose shows all)"), "{said}");
-    let (_, _, said) = compared(&state(false), &state(true), &["--verbose"]);
+    let (_, _, said) = compare(&state(false), &state(true), &["--verbose"]);
     assert!(!said.contains("not shown"), "{said}");
 }
 
@@ -134,7 +134,7 @@ fn accepted_findings_do_not_fail_and_new_ones_do() {
     let (code, _, said) = diff(folder.path(), &STATES);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("maximum 5 added: .spec.b of 2 CRDs"), "{said}");
-    // Another change brings none of them, and has nothing to say about that.
+    // Another change causes none of the accepted findings. That is not worth a message.
     folder.write("new.yaml", &state(["", ""]));
     let (code, _, said) = diff(folder.path(), &STATES);
     assert_eq!(code, Some(0), "{said}");
@@ -145,13 +145,13 @@ fn accepted_findings_do_not_fail_and_new_ones_do() {
 fn warnings_pass_and_are_counted() {
     let state = |limit: &str| [crd("widgets", &format!("a: {{type: integer{limit}}}"))];
     let (old, new) = (state(""), state(", maximum: 5"));
-    let (code, _, said) = compared(&old, &new, &["--minimum", "1.30"]);
+    let (code, _, said) = compare(&old, &new, &["--minimum", "1.30"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("✔ passed with 1 warning;"), "{said}");
-    let (code, _, said) = compared(&old, &new, &["--minimum", "1.30", "--fail-on", "warning"]);
+    let (code, _, said) = compare(&old, &new, &["--minimum", "1.30", "--fail-on", "warning"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("✗ failed: 1 warning;"), "{said}");
-    let (code, _, said) = compared(&old, &new, &["--fail-on", "never"]);
+    let (code, _, said) = compare(&old, &new, &["--fail-on", "never"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("✔ passed with 1 error;"), "{said}");
 }

@@ -1,8 +1,8 @@
-//! Texts of others in our output: shown, never obeyed; and secrets in places where reports are not.
+//! Text of others in our output: shown, never interpreted; and secrets outside of reports.
 
 use crate::cli::{crdproof, folder, sound_crd};
 
-/// What a terminal, a CI runner, an XML reader or a reader would take for something else.
+/// Characters that a terminal, a CI runner or an XML parser would interpret.
 const HOSTILE: &str = "\u{1b}[2J\u{202e}\u{9b}31m\u{fffe}";
 
 const FORMATS: [&str; 6] = ["terminal", "junit", "sarif", "html", "markdown", "github"];
@@ -12,15 +12,15 @@ fn is_harmless(what: &str, text: &str) {
     for letter in ['\u{1b}', '\u{202e}', '\u{9b}', '\u{fffe}'] {
         assert!(!text.contains(letter), "{what} has {letter:?}: {text}");
     }
-    // Commands of our own come from the format for GitHub only.
+    // Only the format for GitHub writes commands of our own.
     let command = text.lines().find(|line| line.trim_start().starts_with("::stop-commands"));
     assert!(command.is_none(), "{what}: {command:?}");
 }
 
 #[test]
-fn no_writer_passes_on_what_others_wrote_as_more_than_text() {
+fn writers_escape_hostile_text() {
     let name = format!("evil{HOSTILE}\\n::stop-commands::x\\n✔ passed");
-    // In double quotes, so that the escapes are those of YAML.
+    // Double quotes, so that YAML reads the escapes.
     let name = name.replace('\u{1b}', "\\e").replace('\u{202e}', "\\u202e").replace('\u{9b}', "\\x9b");
     let name = name.replace('\u{fffe}', "\\ufffe");
     let crd = sound_crd();
@@ -43,7 +43,7 @@ fn no_writer_passes_on_what_others_wrote_as_more_than_text() {
 }
 
 #[test]
-fn errors_and_their_excerpts_are_text_and_hide_secrets() {
+fn errors_and_excerpts_escape_hostile_text_and_hide_secrets() {
     let file = "apiVersion: crdproof/v1alpha1\nkind: Subject\ncrds: {paths: [crd.yaml]}\nconverter: {webhook: {password: hunter22, url: [}\n";
     let crd = sound_crd();
     let folder = folder(&[("crdproof.yaml", file), ("crd.yaml", &crd)]);

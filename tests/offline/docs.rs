@@ -1,5 +1,4 @@
-//! What the documents claim: generated pages are current, excerpts are real, examples load, links lead
-//! somewhere.
+//! Claims of the documents: generated pages are current, excerpts are real, examples load, links resolve.
 
 #[path = "../../examples/generate_docs/pages.rs"]
 mod pages;
@@ -16,7 +15,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(repository().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The Markdown files that are written for people: those at the root, and all below `docs`.
+/// The Markdown files that are written for people: those in the root folder, and all below `docs`.
 fn documents() -> Vec<PathBuf> {
     let is_page = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "md");
     let entries = |folder: &Path| std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
@@ -60,13 +59,13 @@ fn generated_pages_are_current() {
 }
 
 #[test]
-fn pages_for_one_sitting_stay_short() {
+fn how_to_pages_stay_short() {
     for path in ["README.md", "docs/converters.md"] {
         assert!(read(path).lines().count() <= 150, "{path} is to be read in one go");
     }
 }
 
-/// Pages that need a server are run by the tests on servers.
+/// The tests on servers run pages that need a server.
 #[test]
 fn console_blocks_show_real_runs() {
     let pages: Vec<Page> = documents().iter().map(|document| Page::read(&name(document)).unwrap()).collect();
@@ -81,7 +80,7 @@ fn console_blocks_show_real_runs() {
     }
 }
 
-/// The picture is a recording; what it shows of the finding is what the same subject gives today.
+/// The picture is a recording. The finding that it shows must be the one that the same subject gives today.
 #[test]
 fn the_picture_of_the_readme_shows_a_real_run() {
     assert!(read("README.md").contains("](docs/demo.svg)"));
@@ -92,7 +91,7 @@ fn the_picture_of_the_readme_shows_a_real_run() {
     let mut finding =
         words.lines().skip_while(|line| !line.starts_with("error[")).take_while(|line| !line.contains("= also"));
     let folder = tempfile::tempdir().unwrap();
-    // Without a server the same is found in the converter.
+    // Without a server, the converter checks report the same finding.
     let demo = ["demo", "--defect", "--offline", "--kubernetes", "1.99"];
     let said = crdproof(folder.path(), &demo).says(1, &[]).stderr;
     assert!(finding.clone().count() > 10, "{words}");
@@ -100,7 +99,7 @@ fn the_picture_of_the_readme_shows_a_real_run() {
     assert!(!picture.contains("<script") && !picture.contains("href"), "a picture loads nothing");
 }
 
-/// Blocks of commands that a test cannot run, say on a cluster, name commands and flags that exist.
+/// Commands that a test cannot run, for example on a cluster, must name commands and flags that exist.
 #[test]
 fn commands_in_documents_have_real_flags() {
     let mut seen = 0;
@@ -153,7 +152,7 @@ fn subject_files_in_documents_are_valid() {
         "docs/how-to/validate-a-webhook.md",
     ] {
         for block in blocks(&read(path), "yaml") {
-            // Parts of a subject file get the head that every subject file has; workflows are not subjects.
+            // Fragments of a subject file get the header that every subject file has. Workflows are not subject files.
             if ["include:", "uses:"].iter().any(|key| block.contains(key)) {
                 continue;
             }
@@ -170,7 +169,7 @@ fn subject_files_in_documents_are_valid() {
     assert!(seen > 8, "only {seen} examples were found");
 }
 
-/// On the site there is nothing but `docs`. What lies elsewhere in the repository is linked by its address on GitHub.
+/// Address of this repository on GitHub. The site contains only `docs`, so pages link everything else by this address.
 const REPOSITORY: [&str; 2] =
     ["https://github.com/crdproof/crdproof/blob/main/", "https://github.com/crdproof/crdproof/tree/main/"];
 
@@ -207,7 +206,7 @@ fn every_page_is_in_the_menu_of_the_site() {
     }
 }
 
-/// Says why a reader cannot open a source: it is neither an `https://` URL nor a heading of a page in `docs`.
+/// Returns why a reader cannot open a source: it is neither an `https://` URL nor a heading of a page in `docs`.
 pub(crate) fn source_problem(source: &str) -> Option<&'static str> {
     if source.contains(char::is_whitespace) {
         return Some("contains white space");
@@ -227,7 +226,7 @@ pub(crate) fn source_problem(source: &str) -> Option<&'static str> {
     (!known).then_some("names a heading that does not exist")
 }
 
-/// The anchors that headings of a document give.
+/// The anchors of a document's headings.
 fn anchors(document: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(document).unwrap();
     let headings = text.lines().filter_map(|line| line.strip_prefix('#'));

@@ -1,5 +1,4 @@
-//! An environment that cannot be used: each trouble is one line with a remedy and exit code 5, and nothing
-//! is left behind.
+//! An unusable environment: each problem gives one line with a remedy and exit code 5, and leaves nothing behind.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +6,7 @@ use std::process::Command;
 use crate::binaries::{assets_folder, script};
 use crate::cli::{BINARY, Ended};
 
-/// Runs `env run` in a world of its own: a cache, a PATH with programs of ours first, no cluster of the user's.
+/// Runs `env run` in its own world: an own cache, our programs first on PATH, no cluster of the user.
 fn env_run(world: &Path, arguments: &[&str]) -> Ended {
     let mut command = Command::new(BINARY);
     command.args(["env", "run"]).args(arguments).args(["--", "touch", "ran"]).current_dir(world);
@@ -19,7 +18,7 @@ fn env_run(world: &Path, arguments: &[&str]) -> Ended {
     let id = child.id();
     let output = child.wait_with_output().unwrap();
     assert!(!world.join("ran").exists(), "the command was run");
-    assert_eq!(left(world, id), Vec::<String>::new(), "left behind");
+    assert_eq!(leftover_folders(world, id), Vec::<String>::new(), "left behind");
     Ended {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8(output.stdout).unwrap(),
@@ -27,8 +26,8 @@ fn env_run(world: &Path, arguments: &[&str]) -> Ended {
     }
 }
 
-/// Folders of a run of this process.
-fn left(world: &Path, process: u32) -> Vec<String> {
+/// Folders that a run of this process left.
+fn leftover_folders(world: &Path, process: u32) -> Vec<String> {
     let parents = [world.join("temporary"), "/dev/shm".into()];
     let entries = parents.iter().flat_map(|parent| std::fs::read_dir(parent).into_iter().flatten().flatten());
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -43,8 +42,8 @@ fn world() -> tempfile::TempDir {
     world
 }
 
-/// Programs that pass for a release; the API server dies with these words.
-fn dying(words: &str) -> tempfile::TempDir {
+/// Programs that pass for a release. The API server prints these words and exits.
+fn release_that_dies(words: &str) -> tempfile::TempDir {
     let world = world();
     let assets = world.path().join("assets");
     assets_folder(&assets, "1.36.4");
@@ -62,8 +61,8 @@ fn dying(words: &str) -> tempfile::TempDir {
 const LOCAL: [&str; 4] = ["1.36.4", "--offline", "--assets", "assets"];
 
 #[test]
-fn a_port_that_is_taken_time_and_again() {
-    let world = dying("listen tcp 127.0.0.1:6443: bind: address already in use");
+fn a_port_that_stays_in_use_is_reported() {
+    let world = release_that_dies("listen tcp 127.0.0.1:6443: bind: address already in use");
     env_run(world.path(), &LOCAL).says(
         5,
         &["error: kube-apiserver ended", "address already in use", "= help: another program took the port; try again"],
@@ -71,21 +70,21 @@ fn a_port_that_is_taken_time_and_again() {
 }
 
 #[test]
-fn a_disk_without_space() {
-    let world = dying("write /x: no space left on device");
+fn a_full_disk_is_reported() {
+    let world = release_that_dies("write /x: no space left on device");
     env_run(world.path(), &LOCAL)
         .says(5, &["error: kube-apiserver ended", "= help: free some space where temporary files are kept"]);
 }
 
 #[test]
-fn a_flag_that_a_release_does_not_know() {
-    let world = dying("Error: unknown flag: --new");
+fn a_flag_unknown_to_the_release_is_reported() {
+    let world = release_that_dies("Error: unknown flag: --new");
     env_run(world.path(), &LOCAL).says(5, &["Error: unknown flag: --new", "= help: its log says why"]);
 }
 
 #[test]
-fn a_binary_for_another_machine() {
-    let world = dying("");
+fn a_binary_for_another_architecture_fails_to_start() {
+    let world = release_that_dies("");
     let mut elf = vec![0; 64];
     elf[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
     elf[18] = 22;
@@ -94,7 +93,7 @@ fn a_binary_for_another_machine() {
 }
 
 #[test]
-fn no_docker() {
+fn a_missing_docker_is_reported() {
     let world = world();
     script(&world.path().join("bin/docker"), "#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2; exit 1\n");
     script(&world.path().join("bin/kind"), "#!/bin/sh\necho kind v0.33.0\n");
@@ -110,7 +109,7 @@ fn no_docker() {
 }
 
 #[test]
-fn docker_without_the_image() {
+fn a_missing_image_is_reported() {
     let world = world();
     script(&world.path().join("bin/docker"), "#!/bin/sh\n[ \"$1\" = version ] && echo 28.0\nexit 0\n");
     script(&world.path().join("bin/kind"), "#!/bin/sh\necho kind v0.33.0\n");
@@ -126,7 +125,7 @@ fn docker_without_the_image() {
 }
 
 #[test]
-fn kind_that_fails_is_heard_and_swept_up() {
+fn a_failing_kind_is_reported_and_cleaned_up() {
     let world = world();
     let calls = world.path().join("calls");
     script(
@@ -156,7 +155,7 @@ fn kubeconfig(world: &Path, context: &str) {
 const EXISTING: [&str; 4] = ["--provider", "kubeconfig", "--kubeconfig", "config"];
 
 #[test]
-fn a_server_that_is_dead() {
+fn an_unreachable_server_is_reported() {
     let world = world();
     kubeconfig(world.path(), "test");
     let ended = env_run(world.path(), &[&EXISTING[..], &["--allow-changes"]].concat());
@@ -164,7 +163,7 @@ fn a_server_that_is_dead() {
 }
 
 #[test]
-fn a_cluster_is_not_changed_without_leave() {
+fn a_cluster_is_not_changed_without_permission() {
     let world = world();
     kubeconfig(world.path(), "test");
     env_run(world.path(), &EXISTING)
@@ -182,7 +181,7 @@ fn a_cluster_is_not_changed_without_leave() {
 }
 
 #[test]
-fn flags_that_do_not_go_together() {
+fn conflicting_flags_are_refused() {
     let world = world();
     env_run(world.path(), &["1.36.4", "--dry-run"]).says(2, &["--dry-run is about a cluster that is there already"]);
     env_run(world.path(), &["1.36.4", "--feature-gate", "X"]).says(2, &["write it like Name=true"]);
@@ -190,7 +189,7 @@ fn flags_that_do_not_go_together() {
 }
 
 #[test]
-fn what_a_dead_run_left_is_swept() {
+fn leftovers_of_a_killed_run_are_swept() {
     let world = world();
     script(&world.path().join("bin/docker"), "#!/bin/sh\nexit 1\n");
     let sweep = |arguments: &[&str]| {
@@ -208,7 +207,7 @@ fn what_a_dead_run_left_is_swept() {
     for path in [&dead, &alive] {
         std::fs::create_dir(path).unwrap();
     }
-    // A server whose guard was killed with the tool, and that has nobody left.
+    // A server whose guard was killed with the tool, so that nothing stops it.
     let mut orphan = Command::new("sh")
         .args(["-c", "sleep 300; true", &format!("--data-dir={}/etcd", dead.display())])
         .spawn()

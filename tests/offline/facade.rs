@@ -98,7 +98,7 @@ fn a_conversion_in_rust_is_checked_in_one_line() {
 }
 
 #[test]
-fn wrong_names_are_errors_with_a_remedy() {
+fn unknown_names_are_errors_with_a_remedy() {
     let path = fixture("crds/three-versions/crds");
     let error = crdproof::check(&path).unwrap().suite("quik").run().unwrap_err();
     assert!(error.to_string().contains("there is no suite \"quik\""), "{error}");

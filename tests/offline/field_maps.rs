@@ -1,4 +1,5 @@
-//! Field maps from the outside: the page about them is true, mistakes have places, and the fixture round-trips.
+//! Field maps from the outside: the examples in the documentation are true, mistakes have locations, and the fixture
+//! round-trips.
 
 use crdproof::subject::field_map::{FieldMap, Relation, expected, inverse_gaps};
 use crdproof::subject::load;
@@ -24,8 +25,8 @@ fn read_map(block: &str) -> FieldMap {
     decode(&documents[0]).unwrap_or_else(|error| panic!("{error}\n{block}"))
 }
 
-/// Annotations that a stash brought and took leave no trace in an example.
-fn bare(mut object: Value) -> Value {
+/// Removes the annotations of a stash, which examples do not show.
+fn without_stash(mut object: Value) -> Value {
     if object["metadata"] == json!({}) {
         object.as_object_mut().unwrap().remove("metadata");
     }
@@ -35,7 +36,9 @@ fn bare(mut object: Value) -> Value {
 fn holds(relation: &Relation<'_>, example: &Value, from: &str, to: &str) {
     let converted = relation.convert(&example[from], from, to);
     match (converted, example["refused"].as_str()) {
-        (Ok(converted), None) => assert_eq!(bare(converted), bare(example[to].clone()), "{from} to {to}"),
+        (Ok(converted), None) => {
+            assert_eq!(without_stash(converted), without_stash(example[to].clone()), "{from} to {to}")
+        }
         (Err(refusal), Some(words)) => assert_eq!(refusal.to_string(), words),
         (Ok(converted), Some(words)) => panic!("{converted} was not refused: {words}"),
         (Err(refusal), None) => panic!("{example}: {refusal}"),
@@ -108,7 +111,7 @@ spec:
             properties: {endpoint: {type: string}, host: {type: string}, port: {type: integer}}
 ";
 
-/// The refusal of a subject file whose only field map has these operators, from line 7 on.
+/// The error for a subject file whose only field map has these operators, from line 7 on.
 fn mistake(operators: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let head = "apiVersion: crdproof/v1alpha1\nkind: Subject\ncrds: {paths: [crd.yaml]}\nfieldMaps:\n\
@@ -157,7 +160,7 @@ fn mistake(operators: &str) -> String {
     "7:95: unknown value \"stsh\" (did you mean `stash`?)"
 )]
 #[case("  rename: []\n- {crd: apps.example.com, between: [v2, v1]}\n", "8:36: another map relates v1 and v2 already")]
-fn a_mistake_in_a_field_map_has_a_place_and_a_remedy(#[case] operators: &str, #[case] words: &str) {
+fn a_mistake_in_a_field_map_has_a_location_and_a_remedy(#[case] operators: &str, #[case] words: &str) {
     let told = mistake(operators);
     assert!(told.starts_with(words), "{told}");
 }

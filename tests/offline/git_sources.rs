@@ -1,4 +1,4 @@
-//! Git sources: repositories with a configuration of their own run no code.
+//! Git sources: the configuration of a repository cannot make us run code.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::cli::{commit_all, crdproof, folder, git, sound_crd};
 
 /// Sets up a repository whose configuration names programs wherever git would run one.
-fn hostile(folder: &Path) {
+fn hostile_repository(folder: &Path) {
     let ran = folder.join("ran").display().to_string();
     let evil = folder.join("evil");
     std::fs::write(&evil, format!("#!/bin/sh\necho \"$0 $*\" >> '{ran}'\ncat\n")).unwrap();
@@ -33,14 +33,15 @@ fn hostile(folder: &Path) {
 }
 
 #[test]
-fn a_repository_with_a_configuration_of_its_own_runs_no_code() {
+fn the_configuration_of_a_repository_runs_no_code() {
     let crd = sound_crd();
-    // The second has more than we read ourselves, so the revision is exported for another program.
+    // The second kustomization needs features that we do not read ourselves, so the revision is exported for another
+    // program.
     let transformed = "resources: [crd.yaml]\ntransformers: [other.yaml]\n";
     let folder =
         folder(&[("plain/crd.yaml", &crd), ("built/crd.yaml", &crd), ("built/kustomization.yaml", transformed)]);
     commit_all(folder.path());
-    hostile(folder.path());
+    hostile_repository(folder.path());
     for source in ["git:HEAD:plain/crd.yaml", "git:HEAD:plain", "git:HEAD:built"] {
         crdproof(folder.path(), &["run", source]).says(0, &[]);
         let ran = std::fs::read_to_string(folder.path().join("ran")).unwrap_or_default();
@@ -49,10 +50,10 @@ fn a_repository_with_a_configuration_of_its_own_runs_no_code() {
 }
 
 #[test]
-fn an_object_that_is_missing_is_not_fetched_by_a_program_of_the_repository() {
+fn a_missing_object_is_not_fetched_by_a_program_of_the_repository() {
     let folder = folder(&[("crd.yaml", &sound_crd())]);
     commit_all(folder.path());
-    hostile(folder.path());
+    hostile_repository(folder.path());
     let evil = folder.path().join("evil").display().to_string();
     let here = folder.path().display().to_string();
     for (key, value) in [

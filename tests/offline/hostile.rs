@@ -1,5 +1,5 @@
-//! Objects that nobody would write on purpose: the judge must not panic, and its answers must hold
-//! when they come back as requests.
+//! Objects that nobody would write on purpose: validation must not panic, and its output must stay the same when it is
+//! sent again.
 
 use crdproof_schema::document::{Sources, parse};
 use crdproof_schema::kubernetes::KubeVersion;
@@ -105,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
 
     #[test]
-    fn nothing_makes_it_panic(object in prop_oneof![object(), value()], old in object(), minor in 16_u32..38) {
+    fn validation_never_panics(object in prop_oneof![object(), value()], old in object(), minor in 16_u32..38) {
         for schema in SCHEMAS {
             let schema = read(schema);
             let validator = Validator::new(&schema, KubeVersion::minor(minor));
@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_answered_is_answered_again(object in object()) {
+    fn an_admitted_object_is_admitted_unchanged(object in object()) {
         for schema in SCHEMAS {
             let schema = read(schema);
             let validator = Validator::new(&schema, KubeVersion::NEWEST);
@@ -127,8 +127,8 @@ proptest! {
             let second = validator.admit(&request(&first.object, None));
             prop_assert_eq!(&second.object, &first.object);
             prop_assert!(second.pruned.is_empty());
-            // A number changes from a fraction to a whole one when it is printed, which rules and
-            // enumerations tell apart. All else is as valid as it was.
+            // Printing a number can turn a fraction into an integer, which rules and enumerations distinguish.
+            // Everything else stays as valid as it was.
             if !format!("{object}").contains(".0") && !format!("{object}").contains('e') {
                 prop_assert_eq!(second.outcome, Outcome::Admitted);
             }
@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// Deeper schemas than a document may hold, made one around the other.
+/// Builds schemas deeper than a document may be, by nesting them.
 fn deep(levels: usize, around: impl Fn(&mut Schema, Schema)) -> Schema {
     (0..levels).fold(read("{maximum: 5}"), |inner, _| {
         let mut outer = Schema::empty(inner.span);

@@ -1,9 +1,9 @@
-//! The rules of the house that the compiler does not keep.
+//! Rules of this repository that the compiler does not enforce.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Folders of `src/` from the ground up: each imports from those before it only. Cargo keeps the crates below them apart.
+/// Folders of `src/`, lowest first: each imports only from those before it. Cargo keeps the crates below them apart.
 const ORDER: [&str; 9] = ["subject", "evidence", "converter", "checks", "report", "operate", "act", "run", "cli"];
 
 /// Files that may be longer than 400 lines, and why.
@@ -22,7 +22,7 @@ impl File {
         lines.filter(|(_, line)| !line.starts_with("//"))
     }
 
-    /// The module at the top that the file belongs to.
+    /// The top-level module that the file belongs to.
     fn module(&self) -> &str {
         let below = self.path.strip_prefix("src/").unwrap_or(&self.path);
         below.split('/').next().unwrap_or(below).trim_end_matches(".rs")
@@ -80,7 +80,7 @@ fn imports_go_upward_only() {
 }
 
 #[test]
-fn every_module_of_the_library_has_a_place() {
+fn every_module_of_the_library_is_in_the_import_order() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
     let modules = text.lines().filter_map(|line| line.strip_prefix("pub mod ").or(line.strip_prefix("mod ")));
     let modules = modules.filter_map(|module| module.strip_suffix(';')).filter(|module| *module != "facade");
@@ -94,7 +94,7 @@ fn every_module_of_the_library_has_a_place() {
 #[test]
 fn only_the_command_line_prints_and_reads_the_environment() {
     let mut library = files(&["src", "crates"]);
-    // Tests of others that start a server find the cache without a command line.
+    // Tests of other projects that start a server find the cache without a command line.
     let may = ["src/main.rs", "crates/envtest/src/binaries/store.rs", "crates/envtest/src/binaries/mod.rs"];
     library.retain(|file| !file.path.starts_with("src/cli/") && !may.contains(&file.path.as_str()));
     // Unit tests may print; they stand at the end of a file.
@@ -117,11 +117,11 @@ fn judges_do_not_wait_or_look_at_the_clock() {
 }
 
 #[test]
-fn objects_under_test_have_no_types_of_their_own() {
+fn objects_under_test_stay_raw_json() {
     let why = "a typed struct drops what it does not know; use serde_json::Value";
     let typed = ["k8s_openapi::", "kube_core", "kube::core", "kube::api", "kube::Api"];
     never(&files(&["src", "crates"]), &typed, why);
-    // The client carries bytes for API servers; nothing else knows it.
+    // The client carries bytes to API servers; nothing else uses it.
     never(&files(&["src"]), &["kube::"], why);
     let pure = ["src/subject", "src/evidence", "src/checks", "src/report"];
     never(&files(&pure), &["tokio::"], "only what acts on the world waits for it");
@@ -192,11 +192,11 @@ const RETIRED: [(&str, &str); 28] = [
 ];
 
 #[test]
-fn retired_words_stay_away() {
+fn retired_words_are_not_used() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders =
         ["src", "crates/schema/src", "crates/envtest/src", "tests", "examples", "benches", "docs", "xtask", "suites"];
-    // The changelog tells which words are gone.
+    // The changelog names the words that were replaced.
     let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
     let mut pending: Vec<PathBuf> = folders.iter().chain(&pages).map(|path| repository.join(path)).collect();
     let mut wrong = Vec::new();
@@ -205,7 +205,7 @@ fn retired_words_stay_away() {
             pending.extend(std::fs::read_dir(path).unwrap().flatten().map(|entry| entry.path()));
             continue;
         }
-        // These files have to name them.
+        // These files must contain the retired words.
         let is_text =
             path.extension().is_some_and(|ending| ["rs", "md", "yaml", "jinja"].iter().any(|one| ending == *one));
         if !is_text || ["tests/offline/house.rs", "xtask/src/compare_reports.rs"].iter().any(|one| path.ends_with(one))
@@ -231,32 +231,29 @@ fn retired_words_stay_away() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Documentation of functions and types starts with a verb or a noun phrase, never with a clause.
+/// Documentation starts with a verb or a noun phrase, never with a clause.
 #[test]
 fn documentation_does_not_start_with_a_clause() {
-    const CLAUSES: [&str; 9] = ["Whether", "What", "How", "Where", "Which", "Who", "Whose", "When", "Those"];
-    const ITEMS: [&str; 8] = ["fn", "struct", "enum", "trait", "type", "const", "static", "mod"];
+    const CLAUSES: [&str; 11] =
+        ["Whether", "What", "How", "Where", "Which", "Who", "Whom", "Whose", "When", "Why", "Those"];
     let mut wrong = Vec::new();
-    for file in files(&["src", "crates", "xtask"]) {
-        let mut first: Option<(usize, &str)> = None;
-        for (index, line) in file.text.lines().enumerate() {
-            let line = line.trim();
-            if let Some(text) = line.strip_prefix("/// ") {
-                first = first.or(Some((index + 1, text)));
-            } else if !line.starts_with("///") && !line.starts_with("#[") {
-                let is_item = line.split([' ', '(', '<']).take(4).any(|word| ITEMS.contains(&word));
-                let clause =
-                    first.take().filter(|(_, text)| CLAUSES.contains(&text.split([' ', '\'']).next().unwrap_or("")));
-                wrong.extend(clause.filter(|_| is_item).map(|(at, text)| format!("{}:{at}: {text}", file.path)));
+    for file in files(&["src", "crates", "xtask", "tests", "benches", "examples"]) {
+        let mut is_first = true;
+        for (index, line) in file.text.lines().map(str::trim).enumerate() {
+            let text = line.strip_prefix("/// ").or(line.strip_prefix("//! "));
+            let word = text.and_then(|text| text.split([' ', '\'', ',']).next()).unwrap_or_default();
+            if is_first && CLAUSES.contains(&word) {
+                wrong.push(format!("{}:{}: {line}", file.path, index + 1));
             }
+            is_first = text.is_none() && !line.starts_with("///") && !line.starts_with("//!");
         }
     }
     assert!(wrong.is_empty(), "start with a verb or a noun phrase:\n{}", wrong.join("\n"));
 }
 
-/// Else the tests that build these crates would compile every dependency again.
+/// Otherwise the tests that build these crates would compile every dependency again.
 #[test]
-fn crates_outside_the_workspace_have_the_profile_of_the_product() {
+fn crates_outside_the_workspace_share_the_build_profile() {
     let profile = |path: &str| -> Vec<String> {
         let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
         let lines = text.lines().skip_while(|line| !line.starts_with("[profile.dev]"));
@@ -296,7 +293,7 @@ fn only_the_facade_is_public() {
 
 /// Promises name the test that keeps them, as `module::test` or `module::*`.
 #[test]
-fn every_promise_of_security_md_has_its_test() {
+fn every_promise_of_security_md_names_a_test() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("SECURITY.md")).unwrap();
     let sources = files(&["tests", "src", "crates"]);
     let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---"));

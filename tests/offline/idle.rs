@@ -1,4 +1,4 @@
-//! A webhook that closes idle connections: no finding comes of it.
+//! A webhook that closes idle connections: this must not cause findings.
 
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use crate::cli::crdproof;
 use crate::webhook::{right, subject};
 
 /// Serves HTTP/1.1 and closes every connection that is idle for two milliseconds.
-fn impatient_server() -> std::net::SocketAddr {
+fn closing_server() -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -28,7 +28,7 @@ fn impatient_server() -> std::net::SocketAddr {
     address
 }
 
-/// Answers the next request of a connection; `None` where none came in time.
+/// Answers the next request of a connection; `None` if none came in time.
 fn answer_one(mut connection: &std::net::TcpStream, within: Duration) -> Option<()> {
     connection.set_read_timeout(Some(within)).ok()?;
     let mut first = [0];
@@ -57,9 +57,9 @@ fn answer_one(mut connection: &std::net::TcpStream, within: Duration) -> Option<
 
 #[test]
 fn ten_runs_agree_although_idle_connections_are_closed() {
-    let folder = subject(&format!("http://{}/convert", impatient_server()), None);
+    let folder = subject(&format!("http://{}/convert", closing_server()), None);
     let run = || {
-        // How long answers take is the machine's business.
+        // Response times depend on the machine.
         let except = ["--except", "webhook/within-budget"];
         let arguments = ["run", "--suite", "webhook", "--suite", "converter", "-q", "--report", "json"];
         let mut report = crdproof(folder.path(), &[&arguments[..], &except[..]].concat()).json();

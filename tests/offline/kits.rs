@@ -1,4 +1,4 @@
-//! The kits: their files are well-formed, the flags that they use exist, and what can run here runs.
+//! The kits: their files are well-formed, the flags that they use exist, and the steps that can run here run.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -43,7 +43,7 @@ fn every_kit_is_well_formed() {
     }
 }
 
-/// The commands that kits run, without what a shell or a CI system fills in.
+/// The commands that kits run, without the parts that a shell or a CI system fills in.
 fn commands() -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     for path in ["kits/github/steps", "kits/gitlab/templates/crdproof.yml", ".pre-commit-hooks.yaml", "kits/README.md"]
@@ -82,7 +82,7 @@ fn kits_use_flags_that_exist() {
     }
 }
 
-/// A folder of releases with one release in it, whose program is the one under test.
+/// A folder with one release in it, whose program is the one under test.
 fn release(folder: &Path) {
     let script = r#"
         set -eu
@@ -96,7 +96,7 @@ fn release(folder: &Path) {
     assert!(status.success());
 }
 
-/// Runs the step of the action that installs, with this folder as the place of releases and as that of the runner.
+/// Runs the install step of the action. The folder serves the releases and is the runner's folder.
 fn install(releases: &Path) -> Output {
     Command::new(repository().join("kits/github/steps"))
         .arg("install")
@@ -109,7 +109,7 @@ fn install(releases: &Path) -> Output {
 }
 
 #[test]
-fn a_release_is_installed_only_with_its_checksum() {
+fn a_release_is_installed_only_if_its_checksum_matches() {
     if Command::new("curl").arg("--version").output().is_err() {
         eprintln!("○ no curl: nothing was installed");
         return;
@@ -131,7 +131,7 @@ fn a_release_is_installed_only_with_its_checksum() {
 fn step(name: &str, folder: &Path, crds: &str) -> Output {
     let tools = folder.join(".tools");
     std::fs::create_dir_all(&tools).unwrap();
-    // A stand-in for GitHub's command line: it keeps the comment that it is given.
+    // A stand-in for GitHub's command line that keeps the comment it is given.
     let stand_in = "#!/bin/sh\nwhile [ \"$1\" != --body-file ]; do shift; done\ncp \"$2\" comment.md\n";
     std::fs::write(tools.join("gh"), stand_in).unwrap();
     Command::new("chmod").arg("+x").arg(tools.join("gh")).status().unwrap();
@@ -189,7 +189,7 @@ fn the_action_passes_a_sound_change_and_stops_a_loss() {
     }
 }
 
-/// Expressions in scripts would invite injection, and each input is used.
+/// Expressions in scripts allow injection, so values are passed by environment. Every input must be used.
 #[test]
 fn the_action_passes_values_by_environment() {
     let action = &documents("action.yml", &read("action.yml"))[0];

@@ -1,4 +1,4 @@
-//! Folders as people keep them: kustomizations, patches beside CRDs, what is told of what was not applied.
+//! Folders as people keep them: kustomizations, patches beside CRDs, and messages about patches that are not applied.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,10 +9,10 @@ use crate::cli::{BINARY, Ended, commit_all, copy, crdproof, folder, git, reposit
 
 const MANIFEST: [&str; 2] = ["--suite", "manifest"];
 
-/// The check that looks at a field which patches add.
+/// The check that reads a field which patches add.
 const REVIEWS: &str = "manifest/review-versions-known";
 
-/// The layout of kubebuilder, in a folder of its own.
+/// The layout of kubebuilder, in a temporary folder.
 fn project() -> tempfile::TempDir {
     let project = tempfile::tempdir().unwrap();
     copy(&repository().join("fixtures/kustomize/default"), &project.path().join("config"));
@@ -35,7 +35,7 @@ fn run_only(folder: &Path, source: &str, check: &str) -> Ended {
     crdproof(folder, &[&["run", source, "--only", check], &MANIFEST[..]].concat())
 }
 
-/// Runs the binary with nothing but these programs on `PATH`.
+/// Runs the binary with only these programs on `PATH`.
 fn run_with(programs: &Path, folder: &Path, source: &str) -> Ended {
     let output = Command::new(BINARY)
         .args(["run", source, "--only", REVIEWS])
@@ -86,7 +86,7 @@ fn bases_are_read_with_the_conversion_that_their_kustomization_adds() {
     edit(project.path(), "crd/patches/webhook.yaml", "[v1]", "[v9]");
     run_only(project.path(), "config/crd/bases", REVIEWS).says(1, &["--> config/crd/patches/webhook.yaml:14:33"]);
     run_only(project.path(), "config", REVIEWS).says(1, &["--> config/crd/patches/webhook.yaml:14:33"]);
-    // A patch that no kustomization applies is only named.
+    // A patch that no kustomization applies is only mentioned.
     edit(project.path(), "crd/kustomization.yaml", "patches: [{path: patches/webhook.yaml}]\n", "");
     edit(
         project.path(),
@@ -103,7 +103,7 @@ fn bases_are_read_with_the_conversion_that_their_kustomization_adds() {
 }
 
 #[test]
-fn what_is_no_whole_crd_is_passed_over_and_counted() {
+fn files_that_are_not_whole_crds_are_skipped_and_counted() {
     let folder = folder(&[
         ("crd.yaml", &sound_crd()),
         (
@@ -125,7 +125,7 @@ fn what_is_no_whole_crd_is_passed_over_and_counted() {
 }
 
 #[test]
-fn a_whole_crd_that_is_broken_stays_an_error() {
+fn a_broken_crd_is_an_error() {
     let nameless = sound_crd().replacen("  name: apps.example.com\n", "  labels: {}\n", 1);
     let broken = folder(&[("crd.yaml", &sound_crd()), ("nameless.yaml", &nameless)]);
     run(broken.path(), ".").says(2, &["nameless.yaml", "metadata.name is missing"]);
@@ -149,7 +149,7 @@ fn a_whole_crd_that_is_broken_stays_an_error() {
 #[case("resources: [crd.yaml]\npatches: [{path: json.yaml, target: {name: \"a(\"}}]\n", &["is not a regular expression"])]
 #[case("resources: [crd.yaml]\npatches: [{target: {kind: A}}]\n", &["exactly one of `path` and `patch`"])]
 #[case("resources: [crd.yaml, crd.yaml]\n", &["stands here again"])]
-fn a_kustomization_that_cannot_be_built_is_refused_with_its_place(#[case] text: &str, #[case] words: &[&str]) {
+fn a_kustomization_that_cannot_be_built_is_refused_with_its_location(#[case] text: &str, #[case] words: &[&str]) {
     let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n";
     let folder = folder(&[
         ("kustomization.yaml", text),
@@ -176,7 +176,7 @@ fn a_kustomization_that_cannot_be_built_is_refused_with_its_place(#[case] text: 
     "replacements: [{source: {kind: Nothing}, targets: [{select: {kind: CustomResourceDefinition}, fieldPaths: [spec.group]}]}]\n",
     "a replacement of kustomization.yaml:2"
 )]
-fn what_is_not_applied_is_told_unless_a_program_builds_it(#[case] more: &str, #[case] what: &str) {
+fn unsupported_features_are_reported_unless_a_program_builds_them(#[case] more: &str, #[case] what: &str) {
     let (text, crd) = (format!("resources: [crd.yaml]\n{more}"), sound_crd());
     let folder = folder(&[("kustomization.yaml", &text), ("crd.yaml", &crd)]);
     let programs = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! No input makes a loader panic, and what is refused is refused with words. Inputs are made up from
-//! a fixed seed; `scripts/fuzz` makes up many more of them.
+//! No input makes a loader panic, and every refusal has a message. Inputs are generated from a fixed seed;
+//! `scripts/fuzz` generates many more.
 
 mod mutate;
 mod texts;
@@ -18,9 +18,9 @@ use crate::fixture::{check_fixtures, judge, root};
 use mutate::{Edits, edits};
 use texts::{deep, document, mutated};
 
-/// Runs a property on as many cases as were asked for; one in `share` where a case is expensive.
-/// proptest's own environment variables would make runs differ between machines, so none is read.
-fn hold<S: Strategy>(share: u32, strategy: &S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+/// Runs a property on the requested number of cases; on one in `share` if a case is expensive. Reads none of proptest's
+/// environment variables, because they would make runs differ between machines.
+fn check_property<S: Strategy>(share: u32, strategy: &S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
     let config = Config {
         cases: number("CRDPROOF_FUZZ_CASES").unwrap_or(256).div_ceil(share),
@@ -47,7 +47,7 @@ fn hold<S: Strategy>(share: u32, strategy: &S, property: impl Fn(S::Value) -> Re
     }
 }
 
-/// A refusal has words, and where it has a place the place is in the text.
+/// Asserts that an error has a message, and that its location, if any, is inside the text.
 fn is_worded(error: &InputError) -> Result<(), TestCaseError> {
     prop_assert!(!error.message.is_empty());
     if let Some(place) = &error.place {
@@ -56,7 +56,7 @@ fn is_worded(error: &InputError) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Every span lies in the text, between characters.
+/// Asserts that every span lies inside the text, between characters.
 fn spans_are_sound(sources: &Sources, node: &Node) -> Result<(), TestCaseError> {
     let text: &str = &sources.get(node.span.source).text;
     let range = node.span.start as usize..node.span.end as usize;
@@ -68,7 +68,7 @@ fn spans_are_sound(sources: &Sources, node: &Node) -> Result<(), TestCaseError> 
     }
 }
 
-/// Reads a text as documents; whatever comes out is walked, and read as everything that we read.
+/// Parses a text as documents, walks the result, and reads it as each kind of file that we read.
 fn read_documents(text: &str) -> Result<(), TestCaseError> {
     let mut sources = Sources::default();
     let id = sources.add("fuzz.yaml", text);
@@ -123,13 +123,13 @@ fn values(texts: &[String]) -> Vec<Value> {
 
 #[test]
 fn any_text_is_read_or_refused_as_documents() {
-    hold(1, &document(), |text| read_documents(&text));
+    check_property(1, &document(), |text| read_documents(&text));
 }
 
 #[test]
 fn damaged_manifests_are_read_or_refused() {
     let texts = fixtures(|path| path.contains(".yaml"));
-    hold(1, &mutated(texts), |text| {
+    check_property(1, &mutated(texts), |text| {
         read_documents(&text)?;
         match load::from_texts(vec![Text { name: "fuzz.yaml".into(), text }], Vec::new(), None) {
             Ok(_) => Ok(()),
@@ -140,7 +140,7 @@ fn damaged_manifests_are_read_or_refused() {
 
 #[test]
 fn deep_documents_are_read_or_refused() {
-    hold(16, &deep(), |text| {
+    check_property(16, &deep(), |text| {
         read_documents(&text)?;
         match load::from_texts(vec![Text { name: "deep.yaml".into(), text }], Vec::new(), None) {
             Ok(subject) => drop(judge(&subject, Vec::new())),
@@ -151,8 +151,8 @@ fn deep_documents_are_read_or_refused() {
 }
 
 #[test]
-fn what_is_json_reads_as_itself() {
-    hold(1, &mutate::json(false), |value| {
+fn json_is_read_unchanged() {
+    check_property(1, &mutate::json(false), |value| {
         let mut sources = Sources::default();
         let id = sources.add("fuzz.json", value.to_string());
         let documents = parse(&sources, id).map_err(|error| TestCaseError::fail(format!("{error}: {value}")))?;
@@ -176,14 +176,14 @@ fn damaged_subject_files_and_waivers_are_read_or_refused() {
     let sample = std::fs::read_to_string(root().join("crds/databases-none/samples/databases.yaml")).unwrap();
     let text = |text: &str| vec![Text { name: "fixture.yaml".into(), text: text.to_owned() }];
     let subject = load::from_texts(text(&crd), text(&sample), None).unwrap();
-    hold(4, &mutated(texts), |text| {
+    check_property(4, &mutated(texts), |text| {
         let mut subject: Subject = subject.clone();
         let id = subject.sources.add("crdproof.yaml", text);
         let Ok(documents) = parse(&subject.sources, id) else { return Ok(()) };
         for document in documents {
             match decode::<SubjectFile>(&document) {
                 Ok(file) => {
-                    // Commands and paths in it are never followed here.
+                    // The test does not run its commands or open its paths.
                     subject.file = file;
                     subject.document = Some(document);
                     drop(judge(&subject, Vec::new()));
@@ -201,7 +201,7 @@ fn damaged_field_maps_and_objects_are_converted_or_refused() {
     let blocks: Vec<_> = page.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("```")).collect();
     let pairs = blocks.windows(2).map(|pair| (pair[0].0, pair[1].0));
     let texts = pairs.map(|(map, object)| format!("crd: a\nbetween: [v1, v2]\n{map}---\n{object}"));
-    hold(1, &mutated(texts.collect()), |text| {
+    check_property(1, &mutated(texts.collect()), |text| {
         let mut sources = Sources::default();
         let id = sources.add("fuzz.yaml", text);
         let Ok(documents) = parse(&sources, id) else { return Ok(()) };
@@ -225,7 +225,7 @@ fn damaged_field_maps_and_objects_are_converted_or_refused() {
 #[test]
 fn damaged_suites_are_read_or_refused() {
     let texts = crdproof::run::SUITES.iter().map(|(_, text)| format!("{text}severity: {{manifest/*: note}}\n"));
-    hold(1, &mutated(texts.collect()), |text| {
+    check_property(1, &mutated(texts.collect()), |text| {
         if let Err(error) = load_suite("fuzz", "fuzz.yaml", &text) {
             prop_assert!(!error.message.is_empty() && error.place.line > 0);
         }
@@ -241,7 +241,7 @@ fn git_sources_are_read_or_refused() {
     let words =
         prop::sample::select(vec!["HEAD", "main", "config", "/", ":", "-", "--", "..", "~1", "^", "@{", "\n", "é"]);
     let source = prop::collection::vec(words, 0..6).prop_map(|words| format!("git:{}", words.concat()));
-    hold(64, &source, |source| match texts.read(&source) {
+    check_property(64, &source, |source| match texts.read(&source) {
         Ok(read) => {
             prop_assert!(!read.is_empty());
             Ok(())
@@ -255,7 +255,7 @@ fn damaged_crds_are_judged_or_refused() {
     let crds = values(&fixtures(is_crd));
     let samples = values(&fixtures(|path| path.contains("sample")));
     let strategy = (0..crds.len(), edits(), edits(), any::<bool>(), 0_u8..32);
-    hold(1, &strategy, |(index, crd_edits, sample_edits, forward, all_formats)| {
+    check_property(1, &strategy, |(index, crd_edits, sample_edits, forward, all_formats)| {
         let damaged = crd_edits.apply(&crds[index]);
         let sample = sample_edits.apply(&samples[index % samples.len()]);
         let text = |value: &Value| vec![Text { name: "fuzz.json".into(), text: value.to_string() }];
@@ -263,7 +263,7 @@ fn damaged_crds_are_judged_or_refused() {
         match load::from_texts(text(new), text(&sample), Some(text(old))) {
             Ok(subject) => {
                 let report = judge(&subject, Vec::new());
-                // Writers are slower than judges, so they see a share of it.
+                // Writers are slower than checks, so they see only some of the reports.
                 if all_formats == 0 {
                     for format in Format::ALL {
                         drop(render(&report, format));
@@ -280,7 +280,7 @@ fn damaged_crds_are_judged_or_refused() {
     });
 }
 
-/// A report that has one of everything.
+/// A report that contains one of everything.
 fn report() -> Report {
     let subject = crate::fixture::load(&root().join("crds/databases-none"));
     judge(&subject, Vec::new())
@@ -291,7 +291,7 @@ fn damaged_reports_are_read_or_refused() {
     let good = report();
     let value: Value = serde_json::from_str(&json(&good)).unwrap();
     let cut = 0..json(&good).len();
-    hold(8, &(edits(), cut), |(edits, cut): (Edits, usize)| {
+    check_property(8, &(edits(), cut), |(edits, cut): (Edits, usize)| {
         drop(read(&json(&good).chars().take(cut).collect::<String>()));
         match read(&edits.apply(&value).to_string()) {
             Ok(damaged) => {
@@ -312,7 +312,7 @@ fn damaged_traces_are_judged_or_refused() {
     let subject = crate::fixture::load(&folder);
     let text = std::fs::read_to_string(folder.join("trace.json")).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
-    hold(4, &edits(), |edits| {
+    check_property(4, &edits(), |edits| {
         if let Ok(trace) = serde_json::from_value(edits.apply(&value)) {
             drop(judge(&subject, vec![trace]));
         }

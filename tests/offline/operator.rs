@@ -1,4 +1,4 @@
-//! The example operator: a crate of its own, whose tests use the library as its authors would.
+//! The example operator: a separate crate, whose tests use the library as its authors would.
 
 use std::process::Command;
 
@@ -7,12 +7,12 @@ use crate::cli::repository;
 #[test]
 fn the_tests_of_the_example_operator_pass() {
     let own = std::env::current_exe().unwrap();
-    // Dependencies are compiled already: this test is <target>/debug/deps/offline-….
+    // Reuse the compiled dependencies: this test is <target>/debug/deps/offline-….
     let target = own.ancestors().nth(3).unwrap();
     let mut command = Command::new(env!("CARGO"));
     command.args(["test", "--quiet", "--locked", "--test", "conversion", "--manifest-path"]);
     command.arg(repository().join("examples/operator/Cargo.toml")).env("CARGO_TARGET_DIR", target);
-    // What cargo tells tests would make it build everything anew.
+    // Remove the variables that cargo sets for tests; they would make it rebuild everything.
     for (name, _) in
         std::env::vars().filter(|(name, _)| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
     {

@@ -1,4 +1,4 @@
-//! The crates as they would be published: complete, and without what users do not need.
+//! The crates as they would be published: complete, and without files that users do not need.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::cli::repository;
 fn every_crate_can_be_packed() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO"));
-    // Verifying would compile everything anew.
+    // Verifying would compile everything again.
     command.args([
         "package",
         "--workspace",
@@ -29,7 +29,7 @@ fn every_crate_can_be_packed() {
     }
 }
 
-/// Returns the paths below the repository that a source file has built in, where they lie outside of `src`.
+/// Returns the paths outside of `src` that a source file embeds.
 fn built_in(text: &str) -> impl Iterator<Item = &str> {
     text.split("include_str!(\"").skip(1).filter_map(|rest| {
         let path = rest.split('"').next()?.trim_start_matches("../");
@@ -38,7 +38,7 @@ fn built_in(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn what_is_built_in_is_packed() {
+fn embedded_files_are_packed() {
     let arguments = ["package", "--list", "--allow-dirty", "--offline", "--locked", "--package", "crdproof"];
     let output = Command::new(env!("CARGO")).args(arguments).current_dir(repository()).output().unwrap();
     let listed = String::from_utf8(output.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! `preflight` on servers that answer as they should not, and what it says about rules without any server.
+//! `preflight` on servers that misbehave, and its output about rules without any server.
 
 use crdproof::converter::proxy::{Call, Listener, Reply};
 use crdproof_envtest::HostAccess;
@@ -10,7 +10,7 @@ use crate::cli::{Ended, crdproof, repository};
 use crate::stand_in::{failure, kubeconfig};
 
 /// Runs preflight on a cluster whose API server is this function.
-fn on(server: impl Fn(&Call) -> Reply + Send + Sync + 'static, args: &[&str]) -> Ended {
+fn preflight_on(server: impl Fn(&Call) -> Reply + Send + Sync + 'static, args: &[&str]) -> Ended {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
     let listener = runtime.block_on(Listener::start(&access, move |call: Call| server(&call))).unwrap();
@@ -19,7 +19,7 @@ fn on(server: impl Fn(&Call) -> Reply + Send + Sync + 'static, args: &[&str]) ->
     crdproof(folder.path(), &[&["preflight", "--kubeconfig", "config"], args].concat())
 }
 
-/// A server that says who it is, serves nothing, and allows everything or nothing. Whoever writes is told off.
+/// A server that reports a version, serves nothing, and allows everything or nothing. It answers writes with an error.
 fn kubernetes(version: &str, allowed: bool) -> impl Fn(&Call) -> Reply + Send + Sync + use<> {
     let version = version.to_owned();
     move |call| match (call.method.as_str(), call.path.as_str()) {
@@ -45,17 +45,18 @@ fn kubernetes(version: &str, allowed: bool) -> impl Fn(&Call) -> Reply + Send + 
     },
     &["GET /apis", "500", "no discovery today"]
 )]
-fn what_is_no_usable_server_ends_with_5(
+fn an_unusable_server_exits_with_5(
     #[case] server: impl Fn(&Call) -> Reply + Send + Sync + 'static,
     #[case] words: &[&str],
 ) {
-    on(server, &[]).says(5, words);
+    preflight_on(server, &[]).says(5, words);
 }
 
 #[test]
-fn without_leave_nothing_is_stored() {
-    // Every probe that would store something says that it needs leave; the stand-in would answer 418 otherwise.
-    let ended = on(kubernetes("v1.31.4-eks-7f9249a", true), &["--format", "json"]).says(1, &[]);
+fn without_permission_nothing_is_stored() {
+    // Probes that would store something say that they need permission. If one wrote anyway, the stand-in would answer
+    // 418.
+    let ended = preflight_on(kubernetes("v1.31.4-eks-7f9249a", true), &["--format", "json"]).says(1, &[]);
     let seen = ended.json();
     assert_eq!((&seen["gitVersion"], &seen["server"]["vendor"]), (&json!("v1.31.4-eks-7f9249a"), &json!("EKS")));
     let rules = seen["rules"].as_array().unwrap();
@@ -63,7 +64,7 @@ fn without_leave_nothing_is_stored() {
     let results = rules.iter().flat_map(|rule| rule["probes"].as_array().unwrap());
     let made: Vec<&Value> = results.filter(|probe| probe["result"] != "unclear").map(|probe| &probe["name"]).collect();
     assert_eq!(made, [&json!("apply-apiservice")]);
-    // 1.31.4 judges CIDR containment wrongly, which is why it is not ready.
+    // 1.31.4 evaluates CIDR containment wrongly, so it is not ready.
     let bad: Vec<&Value> =
         rules.iter().filter(|rule| rule["verdict"] == "bad" && rule["severity"] == "error").collect();
     assert_eq!(bad.len(), 1, "{bad:?}");
@@ -71,8 +72,8 @@ fn without_leave_nothing_is_stored() {
 }
 
 #[test]
-fn each_line_has_the_wish_beside_what_was_seen() {
-    let ended = on(kubernetes("v1.36.2+k3s1", true), &["--no-probes"]).says(1, &[]);
+fn each_line_shows_expected_and_observed_behaviour() {
+    let ended = preflight_on(kubernetes("v1.36.2+k3s1", true), &["--no-probes"]).says(1, &[]);
     for line in [
         "✔ Kubernetes v1.36.2+k3s1 (k3s)",
         "✗ V34 server/empty-containers-apply: needs >=1.36.3, is 1.36.2",
@@ -81,8 +82,8 @@ fn each_line_has_the_wish_beside_what_was_seen() {
     ] {
         assert!(ended.stdout.lines().any(|said| said == line), "{line}: {}", ended.stdout);
     }
-    on(kubernetes("v1.37.1", true), &["--no-probes"]).says(0, &[]);
-    let forbidden = on(kubernetes("v1.37.1", false), &["--no-probes"]).says(1, &[]);
+    preflight_on(kubernetes("v1.37.1", true), &["--no-probes"]).says(0, &[]);
+    let forbidden = preflight_on(kubernetes("v1.37.1", false), &["--no-probes"]).says(1, &[]);
     assert!(forbidden.stdout.contains("✗ not allowed: create customresourcedefinitions.apiextensions.k8s.io"));
 }
 
@@ -98,7 +99,7 @@ fn rules_are_explained_with_their_patches() {
     }
     let data = crdproof(repository(), &["preflight", "--explain", "V13", "--format", "json"]).says(0, &[]).json();
     assert_eq!(data[0]["fixedIn"], json!([{"release": "1.23.3", "why": ""}]));
-    // What has no probe says why.
+    // Rules without a probe say why.
     let why = "needs a restart of the server";
     let restart = crdproof(repository(), &["explain", "server/restart-keeps-groups"]).says(0, &[]).stdout;
     assert!(restart.contains(&format!("none, the version decides: {why}\n")), "{restart}");

@@ -1,4 +1,4 @@
-//! Converters that crdproof starts itself: they are started, asked and ended, however a run ends.
+//! Converters that crdproof starts itself: it starts, calls and ends them, however a run ends.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -19,8 +19,8 @@ fn subject(process: &str) -> tempfile::TempDir {
     folder
 }
 
-/// The words that serve the field maps with the certificate that is handed over.
-fn served() -> String {
+/// The command that serves the field maps with the certificate that it is given.
+fn serve_command() -> String {
     format!(
         "run: ['{BINARY}', serve, -f, serve.yaml, --listen, '127.0.0.1:$PORT', --cert, '$CERT_DIR/tls.crt', \
          --key, '${{CERT_DIR}}/tls.key', --ca, $CERT_DIR/ca.crt]"
@@ -31,16 +31,16 @@ fn script(text: &str) -> String {
     format!("run: [sh, -c, '{text}']")
 }
 
-/// The content of a file that a process writes, once it is whole.
-fn written(path: &Path) -> Option<String> {
+/// The content of a file that a process writes, once it is complete.
+fn complete_file(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok().filter(|text| text.ends_with('\n')).map(|text| text.trim().to_owned())
 }
 
 const SUITES: [&str; 7] = ["run", "--suite", "webhook", "--suite", "converter", "--report", "json"];
 
 #[test]
-fn a_manager_is_started_asked_and_ended() {
-    let folder = subject(&format!("{{{}}}", served()));
+fn a_manager_is_started_called_and_stopped() {
+    let folder = subject(&format!("{{{}}}", serve_command()));
     let ended = crdproof(folder.path(), &SUITES).says(0, &[]);
     let report = ended.json();
     assert_eq!(report["findings"].as_array().map(Vec::len), Some(0), "{}", ended.stderr);
@@ -48,12 +48,12 @@ fn a_manager_is_started_asked_and_ended() {
     let held = held.filter(|result| result["check"].as_str().unwrap().starts_with("webhook/")).count();
     assert!(held >= 17, "only {held} held: {}", ended.stderr);
     let log = std::fs::read_to_string(folder.path().join(".crdproof/process.log")).unwrap();
-    // It was asked to end, and had the time.
+    // It received the signal, and had time to stop.
     assert!(log.contains("answers conversion reviews") && log.ends_with("✔ stopped\n"), "{log}");
 }
 
 #[test]
-fn a_process_finds_its_surroundings_and_no_cluster_of_the_user() {
+fn a_process_gets_its_environment_but_no_cluster_of_the_user() {
     let text = "echo \"$PORT $CERT_DIR $KUBECONFIG $WHERE\" > told; cat \"$KUBECONFIG\" > config; ls \"$CERT_DIR\" > certificates; exit 3";
     let folder = subject(&format!("{{{}, env: {{WHERE: 'at-$PORT'}}, port: 34567}}", script(text)));
     crdproof(folder.path(), &SUITES).says(5, &["sh ended (exit status: 3) before it answered; it wrote nothing"]);
@@ -72,7 +72,7 @@ fn a_process_finds_its_surroundings_and_no_cluster_of_the_user() {
 }
 
 #[test]
-fn a_process_that_ends_too_soon_is_told_with_its_last_words() {
+fn a_process_that_exits_early_is_reported_with_its_output() {
     let folder = subject(&format!("{{{}}}", script("echo first; echo cannot bind >&2; exit 7")));
     crdproof(folder.path(), &SUITES).says(
         5,
@@ -88,35 +88,35 @@ fn a_process_that_ends_too_soon_is_told_with_its_last_words() {
 }
 
 #[test]
-fn a_process_that_never_answers_is_given_up() {
+fn a_process_that_never_answers_times_out() {
     let started = Instant::now();
     let folder = subject(&format!("{{{}, ready: {{within: 500ms}}}}", script("echo $$ > id; exec sleep 317")));
     crdproof(folder.path(), &SUITES).says(5, &["did not answer at port", "within 0.5 s", "refused"]);
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
-    let id = written(&folder.path().join("id")).unwrap();
+    let id = complete_file(&folder.path().join("id")).unwrap();
     eventually("it is dead", || (!is_alive(&id)).then_some(()));
 }
 
 #[test]
-fn a_port_that_is_taken_is_no_process_of_ours() {
+fn a_port_in_use_is_not_mistaken_for_the_process() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let folder = subject(&format!("{{{}, port: {port}, ready: {{tcp: true}}}}", script("exec sleep 317")));
     crdproof(folder.path(), &SUITES).says(5, &[&format!("port {port} cannot be had"), "leave `port` out"]);
 }
 
-/// The process has a child of its own and is deaf to everything; crdproof is killed beside it.
+/// The process has a child and ignores signals; only crdproof is killed.
 #[test]
-fn nothing_is_left_when_crdproof_is_killed() {
+fn no_process_is_left_when_crdproof_is_killed() {
     for signal in ["KILL", "TERM", "INT"] {
         let text = "trap : TERM INT HUP; sleep 317 & echo $! > child; echo $CERT_DIR > folder; echo $$ > id; while :; do sleep 1; done";
         let folder = subject(&format!("{{{}}}", script(text)));
         let mut command = Command::new(BINARY);
         command.args(SUITES).current_dir(folder.path()).stdin(Stdio::null());
         let mut tool = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let id = eventually("it started", || written(&folder.path().join("id")));
-        let child = written(&folder.path().join("child")).unwrap();
-        let certificates = written(&folder.path().join("folder")).unwrap();
+        let id = eventually("it started", || complete_file(&folder.path().join("id")));
+        let child = complete_file(&folder.path().join("child")).unwrap();
+        let certificates = complete_file(&folder.path().join("folder")).unwrap();
         assert!(is_alive(&id) && is_alive(&child) && Path::new(&certificates).exists());
         let sent = Command::new("sh").args(["-c", &format!("kill -s {signal} {}", tool.id())]).status().unwrap();
         assert!(sent.success());
@@ -128,7 +128,7 @@ fn nothing_is_left_when_crdproof_is_killed() {
 }
 
 #[test]
-fn wrong_keys_have_a_place() {
+fn wrong_keys_have_a_location() {
     for (process, words) in [
         ("{run: []}", ["no command is given", "name the program"]),
         ("{run: [a], port: 0}", ["0 is not a port", "a free one"]),
@@ -140,9 +140,9 @@ fn wrong_keys_have_a_place() {
     }
 }
 
-/// A command that lives on and answers with the objects as they came, but for their version.
+/// A long-lived command that returns objects with only their version changed.
 #[test]
-fn a_command_that_lives_on_is_asked_line_by_line() {
+fn a_long_lived_command_is_called_line_by_line() {
     let folder = subject("unused");
     let file = folder.path().join("crdproof.yaml");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -150,7 +150,7 @@ fn a_command_that_lives_on_is_asked_line_by_line() {
     std::fs::write(folder.path().join("convert.sh"), format!("echo >> processes\n{answer}\n")).unwrap();
     let exec = "exec: {command: [sh, convert.sh], longLived: true, timeout: 20s}";
     std::fs::write(&file, text.replace("process: unused", exec)).unwrap();
-    // It knows how to answer for one object at a time.
+    // It answers for one object at a time.
     let ended = crdproof(folder.path(), &["run", "--suite", "converter", "--objects", "0", "--report", "json"]);
     assert!(ended.code == 0 || ended.code == 1, "{}", ended.stderr);
     let count = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap().lines().count();
@@ -163,7 +163,7 @@ fn a_command_that_lives_on_is_asked_line_by_line() {
     crdproof(folder.path(), &["run"]).says(2, &["unknown key \"longlived\"", "did you mean `longLived`?"]);
 }
 
-/// A manager that needs an API server gets one for scenarios, too, also where no suite asks the webhook by itself.
+/// A manager that needs an API server gets one for scenarios too, even if no suite calls the webhook directly.
 #[test]
 fn scenarios_need_the_converter() {
     use crdproof::run::{Selection, ServerMatrix, Settings, needs_converter, plan};
@@ -178,8 +178,8 @@ fn scenarios_need_the_converter() {
 }
 
 #[test]
-fn a_certificate_of_its_own_is_trusted_by_its_ca_file() {
-    // The certificate is made anew: the one that is handed over is deleted first.
+fn a_self_made_certificate_is_trusted_by_its_ca_file() {
+    // The process deletes the certificate that it is given and makes a new one.
     let make = "rm $CERT_DIR/*.crt $CERT_DIR/*.key; \
                 openssl req -x509 -newkey rsa:2048 -nodes -days 200 -subj /CN=own -addext subjectAltName=IP:127.0.0.1 \
                 -keyout own.key -out own.crt 2>/dev/null; \

@@ -96,7 +96,7 @@ fn every_source_can_be_opened() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_no_source() {
+fn unreachable_sources_are_rejected() {
     for source in ["https://kubernetes.io/docs/", "docs/features.md", "docs/server-defects.md#v01"] {
         assert_eq!(source_problem(source), None, "{source}");
     }

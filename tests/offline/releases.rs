@@ -1,4 +1,4 @@
-//! What a server does depends on its release.
+//! Server behaviour that depends on the release.
 
 use crdproof_schema::document::{Sources, parse};
 use crdproof_schema::kubernetes::KubeVersion;
@@ -48,7 +48,7 @@ fn refuses_from(#[case] schema: &str, #[case] spec: Value, #[case] minor: u32) {
 #[case::rules(
     "{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: 'self == \"\"'}]}, b: {type: integer}}}"
 )]
-fn forgives_the_unchanged_from_1_30(#[case] schema: &str) {
+fn ratcheting_starts_with_1_30(#[case] schema: &str) {
     let (old, new) = (json!({"a": "long", "b": 1}), json!({"a": "long", "b": 2}));
     assert!(!answer(schema, &new, Some(&old), 29).is_admitted());
     assert!(answer(schema, &new, Some(&old), 30).is_admitted());

@@ -1,5 +1,4 @@
-//! Every format over one report that has one of everything, measured by the formats' own schemas
-//! and readers.
+//! Every format over one report that contains one of everything, validated by the formats' own schemas and parsers.
 
 mod fixture;
 mod merging;
@@ -10,7 +9,7 @@ use std::process::Command;
 use crdproof::report::{Format, Report, Style, json, junit, read, render, report_schema, terminal};
 use fixture::report;
 
-/// A program that a test needs but that need not be there.
+/// Finds a program that a test uses if it is installed.
 fn find_program(names: &[&str]) -> Option<String> {
     let found = names.iter().find(|name| Command::new(name).arg("--version").output().is_ok());
     if found.is_none() {
@@ -22,7 +21,7 @@ fn find_program(names: &[&str]) -> Option<String> {
 #[test]
 fn every_format_looks_as_reviewed() {
     let mut settings = insta::Settings::clone_current();
-    // The looks and the script of the page are tested in a browser.
+    // A browser tests the styles and the script of the page.
     settings.add_filter("(?s)<style>.*?</style>", "<style>…</style>");
     settings.add_filter(r"(?s)<script>\n.*?</script>", "<script>…</script>");
     let _guard = settings.bind_to_scope();
@@ -68,7 +67,7 @@ fn terminal_output_has_escape_codes_only_when_asked_for() {
 }
 
 #[test]
-fn ranges_that_cannot_be_do_not_stop_a_writer() {
+fn impossible_ranges_do_not_stop_a_writer() {
     let mut report = report();
     for finding in &mut report.findings {
         if let Some(location) = &mut finding.location {
@@ -94,7 +93,7 @@ fn json_can_be_read_back_and_fits_its_schema() {
 
 #[test]
 fn sarif_fits_the_published_schema() {
-    // One pattern of the schema has a bracket too many, which not every engine forgives.
+    // One pattern of the schema has an extra bracket, which not every regex engine accepts.
     let schema = include_str!("../schemas/sarif-2.1.0.json").replace("{2}]?$", "{2}$");
     let schema = serde_json::from_str(&schema).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
@@ -118,7 +117,7 @@ fn junit_fits_the_schema_of_jenkins() {
 }
 
 #[test]
-fn markdown_stays_within_what_hosts_accept() {
+fn markdown_stays_within_the_size_limits_of_hosts() {
     let mut report = report();
     let finding = report.findings[0].clone();
     report.findings = (0..2_000).map(|_| finding.clone()).collect();
@@ -131,7 +130,7 @@ fn markdown_stays_within_what_hosts_accept() {
 }
 
 #[test]
-fn github_shows_errors_first_and_nothing_waived() {
+fn github_shows_errors_first_and_no_waived_findings() {
     let text = render(&report(), Format::Github);
     let commands: Vec<&str> = text.lines().map(|line| line.split(' ').next().unwrap()).collect();
     let mut sorted = commands.clone();

@@ -1,4 +1,4 @@
-//! The line that a finding gives to reproduce it shows the same finding again.
+//! The `reproduce` line of a finding shows the same finding again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::cli::{BINARY, copy, crdproof, repository};
 
-/// Whole subjects, and fixtures of the manifest family that break it; those have no recorded evidence.
+/// Whole subjects, and failing fixtures of the manifest family, which need no recorded evidence.
 fn folders() -> Vec<PathBuf> {
     let children = |path: PathBuf| {
         let mut children: Vec<PathBuf> = std::fs::read_dir(path).unwrap().flatten().map(|entry| entry.path()).collect();
@@ -32,7 +32,7 @@ fn arguments(folder: &Path) -> Vec<String> {
     crds
 }
 
-/// Every line that a run gives, with the fingerprints of its findings.
+/// Every `reproduce` line of a report, with the fingerprints of its findings.
 fn lines(report: &Value) -> BTreeMap<String, BTreeSet<String>> {
     let mut lines: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for finding in report["findings"].as_array().unwrap() {
@@ -68,7 +68,7 @@ fn check(fixture: &Path) -> usize {
 }
 
 #[test]
-fn every_line_shows_its_findings_again() {
+fn every_reproduce_line_shows_its_findings_again() {
     let (folders, next, tried) = (folders(), AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for _ in 0..4 {

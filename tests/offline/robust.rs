@@ -1,4 +1,5 @@
-//! Webhooks that hang, drip, die or answer strangely: each ends in findings or exit code 5, soon, without a panic.
+//! Webhooks that hang, drip, crash or answer strangely: each ends in findings or exit code 5, quickly and without a
+//! panic.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,10 +8,10 @@ use std::time::{Duration, Instant};
 use crate::cli::{Ended, crdproof};
 use crate::webhook::{broken, subject};
 
-/// What a server does with a connection: its number, the first bytes of the request, and the stream.
+/// Handles a connection: its number, the first bytes of the request, and the stream.
 type Act = fn(usize, &[u8], TcpStream);
 
-/// Judges a webhook over plain HTTP that does this with every connection, and has so long for an answer.
+/// Judges a plain-HTTP webhook that handles every connection this way, with this timeout.
 fn judged(act: Act, timeout: &str) -> Ended {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/convert", listener.local_addr().unwrap());
@@ -36,11 +37,11 @@ fn judged(act: Act, timeout: &str) -> Ended {
     ended
 }
 
-/// An answer with these headers, and the connection closed after it.
+/// Writes a response with these headers, and closes the connection.
 fn write(mut stream: TcpStream, headers: &str, body: &[u8]) {
     let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{headers}\r\n");
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
-    // What was sent and not read would make the kernel cut the answer off.
+    // The kernel would discard the response if there were unread request bytes.
     let _ = stream.shutdown(std::net::Shutdown::Write);
     let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
     let _ = std::io::copy(&mut stream, &mut std::io::sink());
@@ -57,13 +58,13 @@ fn finds(ended: Ended, check: &str, words: &[&str]) {
 }
 
 #[test]
-fn one_that_hangs_from_the_start_cannot_be_asked() {
+fn a_webhook_that_hangs_from_the_start_is_unreachable() {
     let ended = judged(|_, _, stream| drop((std::thread::sleep(Duration::from_secs(20)), stream)), "300ms");
     ended.says(5, &["the converter cannot be asked: http://127.0.0.1:", ": no answer within 0.3 s"]);
 }
 
 #[test]
-fn one_that_hangs_on_reviews_is_condemned() {
+fn a_webhook_that_hangs_on_reviews_fails() {
     let act: Act = |_, request, stream| {
         if is_get(request) {
             return write(stream, "Content-Length: 0\r\n", b"");
@@ -74,7 +75,7 @@ fn one_that_hangs_on_reviews_is_condemned() {
 }
 
 #[test]
-fn one_that_drips_is_condemned() {
+fn a_webhook_that_drips_fails() {
     let act: Act = |_, request, mut stream| {
         if is_get(request) {
             return write(stream, "Content-Length: 0\r\n", b"");
@@ -88,7 +89,7 @@ fn one_that_drips_is_condemned() {
 }
 
 #[test]
-fn one_that_dies_in_the_middle_is_condemned() {
+fn a_webhook_that_crashes_during_a_response_fails() {
     let act: Act = |number, _, stream| {
         if number < 4 {
             write(stream, "Content-Type: application/json\r\nContent-Length: 2\r\n", b"{}");
@@ -98,7 +99,7 @@ fn one_that_dies_in_the_middle_is_condemned() {
 }
 
 #[test]
-fn long_and_chunked_answers_are_read_whole() {
+fn long_and_chunked_responses_are_read_completely() {
     let long: Act = |_, _, stream| {
         let body = format!("{{\"kind\": \"{}\"}}", "x".repeat(1_000_000));
         write(
@@ -128,7 +129,7 @@ fn long_and_chunked_answers_are_read_whole() {
 }
 
 #[test]
-fn strange_headers_are_told() {
+fn unusual_headers_are_reported() {
     let wrong_type: Act = |_, _, stream| write(stream, "Content-Type: text/html\r\nContent-Length: 2\r\n", b"{}");
     finds(judged(wrong_type, "5s"), "content-type-json", &["the content type is text/html"]);
     let packed: Act = |_, _, stream| {

@@ -1,4 +1,4 @@
-//! A canary in every place where a secret may stand: nothing that is rendered sings.
+//! A canary value in every place where a secret may be: no output may contain it.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::cli::{crdproof, listing};
 
 const FORMATS: [&str; 7] = ["terminal", "json", "junit", "sarif", "html", "markdown", "github"];
 
-/// Checks that show objects, answers, refusals and excerpts; fewer of them end sooner.
+/// Checks that print objects, responses, refusals and excerpts. Running only these is faster.
 const RUN: [&str; 11] = [
     "run",
     "--only",
@@ -58,7 +58,7 @@ spec:
   - {name: v2, served: true, storage: false, schema: *schema}
 ";
 
-/// The same, with nothing that YAML repeats by reference.
+/// The same CRD without YAML aliases.
 fn crd() -> String {
     let (head, schema) = CRD.split_once("    schema: &schema\n").unwrap();
     let (schema, _) = schema.split_once("  - {name: v2").unwrap();
@@ -82,8 +82,8 @@ spec:
   template: {apiVersion: v1, kind: Secret, data: {key: canary-data}, stringData: {other: canary-string}}
 "#;
 
-/// A subject whose converter loses everything below `spec`, and refuses in words that repeat what it got.
-fn workplace() -> (tokio::runtime::Runtime, Listener, tempfile::TempDir) {
+/// A subject whose converter drops everything below `spec`, and whose refusals quote the request.
+fn leaking_subject() -> (tokio::runtime::Runtime, Listener, tempfile::TempDir) {
     let handler = |call: Call| {
         let Ok(request) = serde_json::from_slice::<Value>(&call.body) else { return Reply::text(400, "no JSON") };
         let answer = review::answer(&request, |object, to| {
@@ -105,7 +105,7 @@ fn workplace() -> (tokio::runtime::Runtime, Listener, tempfile::TempDir) {
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("crd.yaml", &crd());
     let refused = SAMPLE.replace("name: a\n", "name: b\n").replace("size: 1", "size: 2");
-    // Neither is this one admitted, and the reasons name its values.
+    // This object is not admitted either, and the reasons quote its values.
     let invalid = SAMPLE.replace("name: a\n", "name: c\n").replace("pin: canary-pin", "pin: canary-99");
     write("sample.yaml", &format!("{SAMPLE}---{refused}---{invalid}"));
     write("refused.yaml", &refused);
@@ -119,8 +119,8 @@ fn workplace() -> (tokio::runtime::Runtime, Listener, tempfile::TempDir) {
     (runtime, listener, folder)
 }
 
-/// Runs a command with all reports, and gives everything that it said and wrote, by name.
-fn said(folder: &Path, arguments: &[&str]) -> Vec<(String, String)> {
+/// Runs a command with all reports, and returns everything that it printed and wrote, by name.
+fn all_output(folder: &Path, arguments: &[&str]) -> Vec<(String, String)> {
     let out = folder.join("out");
     let _ = std::fs::remove_dir_all(&out);
     let mut all: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
@@ -142,8 +142,8 @@ fn said(folder: &Path, arguments: &[&str]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn no_command_and_no_format_lets_the_canary_sing() {
-    let (_runtime, _listener, folder) = workplace();
+fn no_command_or_format_prints_secrets() {
+    let (_runtime, _listener, folder) = leaking_subject();
     let commands: [&[&str]; 4] = [
         &[&RUN[..], &["--record", "seen", "--har", "out/wire.har"]].concat(),
         &["judge", "seen"],
@@ -151,33 +151,33 @@ fn no_command_and_no_format_lets_the_canary_sing() {
         &["convert", "refused.yaml", "--to", "v2"],
     ];
     for command in commands {
-        for (what, text) in said(folder.path(), command) {
+        for (what, text) in all_output(folder.path(), command) {
             let song = text.lines().find(|line| line.contains("canary"));
             assert!(song.is_none(), "{command:?} in {what}: {}", song.unwrap_or_default());
             let mute = ["stdout", "github"].contains(&what.as_str());
             assert!(mute || text.contains("•••"), "{command:?} in {what}: nothing was redacted:\n{text}");
         }
     }
-    // What is kept is kept as it is, for its owner.
+    // Saved files hold the objects unredacted, for their owner.
     let kept = listing(&folder.path().join("seen")).into_iter().chain(listing(&folder.path().join(".crdproof")));
     assert!(kept.into_iter().any(|(_, text)| String::from_utf8_lossy(&text).contains("canary-pin")));
 }
 
 #[test]
-fn secrets_are_shown_to_those_who_ask() {
-    let (_runtime, _listener, folder) = workplace();
+fn show_secrets_prints_secrets() {
+    let (_runtime, _listener, folder) = leaking_subject();
     crdproof(folder.path(), &[&RUN[..], &["-q", "--record", "seen"]].concat()).says(1, &[]);
-    // A saved case has been made smaller, and its secrets with it.
+    // A counterexample was minimized, so it may have lost its secrets.
     for command in [&RUN[..], &["judge", "seen"], &["convert", "refused.yaml", "--to", "v2"]] {
-        let texts = said(folder.path(), &[command, &["--show-secrets"]].concat());
+        let texts = all_output(folder.path(), &[command, &["--show-secrets"]].concat());
         assert!(texts.iter().any(|(_, text)| text.contains("canary-pi")), "{command:?}: {texts:?}");
     }
 }
 
-/// Whether a value is of a type.
+/// Returns true if a value has a type.
 type Kind = fn(&Value) -> bool;
 
-/// What HAR 1.2 requires of an entry, by JSON pointer and type.
+/// Required fields of a HAR 1.2 entry, by JSON pointer and type.
 const REQUIRED: [(&str, Kind); 24] = [
     ("/startedDateTime", Value::is_string),
     ("/time", Value::is_number),
@@ -206,8 +206,8 @@ const REQUIRED: [(&str, Kind); 24] = [
 ];
 
 #[test]
-fn the_wire_is_an_http_archive_that_only_its_owner_reads() {
-    let (_runtime, _listener, folder) = workplace();
+fn the_recorded_wire_is_an_http_archive_readable_by_its_owner_only() {
+    let (_runtime, _listener, folder) = leaking_subject();
     let run = ["run", "-q", "--only", "webhook", "--har", "wire.har"];
     crdproof(folder.path(), &run).says(1, &[]);
     let path = folder.path().join("wire.har");

@@ -1,4 +1,4 @@
-//! Webhooks behind a service: the API server hands requests on. A stand-in for it answers at the same path.
+//! Webhooks behind a Service: the API server forwards requests. A stand-in for it answers at the same path.
 
 use crdproof::converter::proxy::{Call, Listener, Reply};
 use crdproof_envtest::HostAccess;
@@ -35,7 +35,7 @@ fn judged(webhook: &str) -> Ended {
 }
 
 #[test]
-fn a_webhook_in_a_cluster_is_asked_through_its_service() {
+fn a_webhook_in_a_cluster_is_called_through_its_service() {
     let ended = judged("{service: {name: hook, namespace: system}, kubeconfig: config}").says(0, &[]);
     assert_eq!(broken(&ended), Vec::<String>::new());
     let report = ended.json();
@@ -44,7 +44,8 @@ fn a_webhook_in_a_cluster_is_asked_through_its_service() {
         results.filter(|result| result["outcome"] == outcome).map(|result| result["check"].clone()).collect::<Vec<_>>()
     };
     assert!(of("passed").len() >= 17, "{}", ended.stderr);
-    // The API server is what we speak TLS with, the kind has no keyed lists and no stash, and two versions make no mixture.
+    // TLS ends at the API server, the kind has no keyed lists and no stash, and with two versions no request can mix
+    // them.
     let nothing_there = [
         "converter/birth-version-irrelevant",
         "converter/list-keys-kept",
@@ -55,7 +56,7 @@ fn a_webhook_in_a_cluster_is_asked_through_its_service() {
 }
 
 #[test]
-fn a_service_that_is_not_there_is_no_finding() {
+fn a_missing_service_is_not_a_finding() {
     judged("{service: {name: hook, namespace: other}, kubeconfig: config}")
         .says(5, &["the converter cannot be asked: the API server answered 404", "not found"]);
     judged("{service: {name: hook, namespace: system}, kubeconfig: config, context: tset}")

@@ -1,4 +1,4 @@
-//! `serve` under load: slow connections and large reviews hold up nobody.
+//! `serve` under load: slow connections and large reviews do not delay other requests.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use crdproof::evidence::Outcome;
 
 use crate::cli::BINARY;
 
-/// Starts it on a port that is free, and returns its address once it listens.
+/// Starts `serve` on a free port, and returns its address once it listens.
 fn serve(folder: &std::path::Path) -> (Child, String) {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let address = format!("127.0.0.1:{port}");
@@ -29,10 +29,10 @@ fn serve(folder: &std::path::Path) -> (Child, String) {
 }
 
 #[test]
-fn slow_connections_and_large_reviews_hold_up_nobody() {
+fn slow_connections_and_large_reviews_do_not_delay_health() {
     let folder = crate::cli::subject("databases");
     let (mut child, address) = serve(folder.path());
-    // They shake no hands, and hold their connection.
+    // Open TLS connections that never complete the handshake.
     let slow: Vec<TcpStream> = (0..400).map(|_| TcpStream::connect(&address).unwrap()).collect();
     for mut stream in &slow {
         stream.write_all(&[0x16]).unwrap();

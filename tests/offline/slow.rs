@@ -1,4 +1,4 @@
-//! Webhooks that are slow, or whose answers depend on luck: a run ends in time, and says what it tried.
+//! Slow webhooks and webhooks with random answers: a run ends in time, and reports how much it tried.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::webhook::{broken, judged_with, right};
 
-/// How long objects are tried here. The default is longer, and ends a run in the same way.
+/// Time limit for trying objects. The default is longer, and works in the same way.
 const TIME: Duration = Duration::from_secs(4);
 
-/// The first batches of both versions are tried whatever the time, and every finding is made a little smaller.
+/// Extra time: the first batches of both versions ignore the limit, and every finding is shrunk a little.
 const MORE: Duration = Duration::from_secs(80);
 
 fn objects(call: &Call) -> u32 {
@@ -20,14 +20,14 @@ fn objects(call: &Call) -> u32 {
 }
 
 #[test]
-fn a_webhook_that_takes_20_ms_for_an_object_ends_in_time_and_says_what_was_tried() {
+fn a_run_on_a_slow_webhook_ends_in_time_and_reports_how_much_it_tried() {
     assert!(crdproof::run::DEFAULT_TIME > TIME);
     let start = Instant::now();
     let slow = |call: Call| {
         std::thread::sleep(Duration::from_millis(20) * objects(&call));
         right(&call)
     };
-    // How long answers take has a check of its own.
+    // Response times have their own check.
     let ended = judged_with(slow, &["--time", "4s", "--except", "webhook/within-budget"])
         .says(0, &["converted: v1→v2", "not tried: ", "the search ended early (--time sets its limit)"]);
     assert!(start.elapsed() < TIME + MORE, "{:?}", start.elapsed());
@@ -36,12 +36,12 @@ fn a_webhook_that_takes_20_ms_for_an_object_ends_in_time_and_says_what_was_tried
 }
 
 #[test]
-fn a_racy_webhook_ends_in_time_and_is_accused_of_it() {
+fn a_run_on_a_racy_webhook_ends_in_time_and_fails() {
     let start = Instant::now();
     let calls = AtomicUsize::new(0);
     let racy = move |call: Call| {
         let mut reply = right(&call);
-        // As if another thread had written to the answer.
+        // Behave as if another thread had written to the response.
         if calls.fetch_add(1, Ordering::Relaxed) % 3 == 2
             && let Ok(mut answer) = serde_json::from_slice::<Value>(&reply.body)
             && let Some(object) = answer["response"]["convertedObjects"].get_mut(0)
@@ -58,7 +58,7 @@ fn a_racy_webhook_ends_in_time_and_is_accused_of_it() {
 }
 
 #[test]
-fn whoever_has_the_time_has_tried_everything() {
+fn with_enough_time_every_object_is_tried() {
     let ended = judged_with(|call| right(&call), &["--objects", "200"]).says(0, &[]);
     assert!(!ended.stderr.contains("not tried"), "{}", ended.stderr);
 }

@@ -1,4 +1,4 @@
-//! Stand-ins for API servers: how they are found, and how they refuse.
+//! Stand-ins for API servers: kubeconfigs and error responses.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(crate) fn kubeconfig(folder: &Path, server: &str, authority: &str) {
     std::fs::write(folder.join("config"), config.to_string()).unwrap();
 }
 
-/// A refusal in the words of an API server.
+/// An error response in the format of an API server.
 pub(crate) fn failure(code: u16, message: &str) -> Reply {
     let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code});
     Reply { status: code, ..Reply::json(&status) }

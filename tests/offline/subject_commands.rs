@@ -1,4 +1,5 @@
-//! Commands of a subject: they end with their time and with us, what they write is bounded, and they run only where they may.
+//! Commands of a subject: they end at their timeout and with us, their output is bounded, and they run only where
+//! allowed.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::cli::{BINARY, crdproof, folder, sound_crd};
 use crate::wait::{eventually, is_alive};
 
-/// The databases with another converter, and more of the subject file.
+/// The databases with another converter, and more lines in the subject file.
 fn subject(converter: &str, more: &str) -> tempfile::TempDir {
     let folder = crate::cli::subject("databases");
     let file = folder.path().join("crdproof.yaml");
@@ -18,17 +19,17 @@ fn subject(converter: &str, more: &str) -> tempfile::TempDir {
     folder
 }
 
-/// A subject whose CRDs come from a script.
-fn rendered(script: &str) -> tempfile::TempDir {
+/// A subject whose CRDs a script prints.
+fn subject_with_script(script: &str) -> tempfile::TempDir {
     let file = "apiVersion: crdproof/v1alpha1\nkind: Subject\ncrds: {command: [sh, render.sh]}\n";
     folder(&[("crd.yaml", &sound_crd()), ("crdproof.yaml", file), ("render.sh", script)])
 }
 
-/// Writes the ids of itself, of a child, and of a descendant that leaves its process group; then waits for ever.
+/// Writes the process ids of itself, of a child, and of a descendant that leaves its process group; then waits forever.
 const FAMILY: &str =
     "sleep 7777 & child=$!; setsid sleep 7777 & echo $$ $child $! > ids.part; mv ids.part ids; sleep 7777";
 
-/// Starts a run, waits until the family of a command is there, ends the run by a signal, and expects that nothing is left.
+/// Starts a run, waits for the processes of its command, ends the run by a signal, and asserts that none is left.
 #[track_caller]
 fn nothing_is_left_after(signal: &str, folder: &Path) {
     let mut run = Command::new(BINARY)
@@ -50,8 +51,8 @@ fn nothing_is_left_after(signal: &str, folder: &Path) {
 }
 
 #[test]
-fn nothing_of_a_command_is_left_however_the_run_is_ended() {
-    let crds = rendered(FAMILY);
+fn no_process_of_a_command_is_left_however_the_run_ends() {
+    let crds = subject_with_script(FAMILY);
     let exec = subject("exec: {command: [sh, render.sh], timeout: 2s}", "");
     std::fs::write(exec.path().join("render.sh"), FAMILY).unwrap();
     let process = subject("process: {run: [sh, render.sh]}", "");
@@ -80,7 +81,7 @@ fn a_converter_that_hangs_or_leaves_its_streams_open_is_ended() {
 
 #[test]
 fn output_without_end_is_an_error_and_takes_no_memory() {
-    let folder = rendered("yes 'kind: Nothing'");
+    let folder = subject_with_script("yes 'kind: Nothing'");
     crdproof(folder.path(), &["run", "-q"]).says(5, &["`sh render.sh` failed: it wrote more than 64 MiB"]);
     let folder = subject("exec: ['yes']", "");
     let run = ["run", "--only", "converter/pairs-complete", "--strict"];
@@ -88,7 +89,7 @@ fn output_without_end_is_an_error_and_takes_no_memory() {
 }
 
 #[test]
-fn a_program_that_does_not_exist_is_named_before_anything_is_judged() {
+fn a_missing_program_is_reported_before_anything_is_judged() {
     for converter in
         ["exec: [no-such-program]", "exec: {command: [./no-such], longLived: true}", "process: {run: [no-such]}"]
     {
@@ -113,7 +114,7 @@ fn a_command_runs_in_the_folder_of_a_bare_subject_file() {
 }
 
 #[test]
-fn no_exec_refuses_every_command_and_says_where_it_stands() {
+fn no_exec_refuses_every_command_with_its_location() {
     let migration = "migration: {command: [touch, ran]}\n";
     for (converter, more, key) in [
         ("exec: [touch, ran]", "", "converter.exec"),
@@ -126,18 +127,18 @@ fn no_exec_refuses_every_command_and_says_where_it_stands() {
         crdproof(folder.path(), &["plan", "--no-exec"]).says(0, &[]);
         assert!(!folder.path().join("ran").exists());
     }
-    let crds = rendered("touch ran; cat crd.yaml");
+    let crds = subject_with_script("touch ran; cat crd.yaml");
     crdproof(crds.path(), &["run", "--no-exec"]).says(2, &["crdproof.yaml:3:", "crds.command is not run"]);
     let ended = Command::new(BINARY).arg("run").env("CRDPROOF_NO_EXEC", "1").current_dir(crds.path()).output().unwrap();
     assert_eq!(ended.status.code(), Some(2));
     assert!(!crds.path().join("ran").exists());
-    // What runs nothing is not hindered.
+    // Runs without commands are not affected.
     crdproof(crds.path(), &["run", "--no-exec", "crd.yaml"]).says(0, &[]);
 }
 
 #[test]
 fn a_plan_runs_no_command() {
-    let folder = rendered("touch ran; cat crd.yaml");
+    let folder = subject_with_script("touch ran; cat crd.yaml");
     crdproof(folder.path(), &["plan"]).says(2, &["crds.command is not run: `crdproof plan` starts nothing"]);
     assert!(!folder.path().join("ran").exists());
     crdproof(folder.path(), &["run"]).says(0, &[]);
@@ -145,7 +146,7 @@ fn a_plan_runs_no_command() {
 }
 
 #[test]
-fn a_suite_file_is_found_from_the_subject_file() {
+fn a_suite_file_is_relative_to_the_subject_file() {
     let suite =
         "apiVersion: crdproof/v1alpha1\nkind: Suite\ndescription: ours\nchecks: [manifest/one-storage-version]\n";
     let file = "apiVersion: crdproof/v1alpha1\nkind: Subject\ncrds: {paths: [crd.yaml]}\nsuites: [suites/ours.yaml]\n";
@@ -157,14 +158,14 @@ fn a_suite_file_is_found_from_the_subject_file() {
 }
 
 #[test]
-fn links_that_leave_their_folder_are_not_followed_and_said() {
+fn links_that_leave_their_folder_are_skipped_and_reported() {
     let folder = folder(&[("crds/a.yaml", &sound_crd()), ("secret.yaml", "kind: Secret\napiVersion: v1\n")]);
     symlink("../secret.yaml", folder.path().join("crds/out.yaml")).unwrap();
     symlink("a.yaml", folder.path().join("crds/hidden.txt")).unwrap();
     let ended =
         crdproof(folder.path(), &["run", "crds", "--verbose"]).says(0, &["crds/out.yaml (a link out of its folder"]);
     assert!(!ended.stderr.contains("Secret"), "{}", ended.stderr);
-    // Whoever names it means it, and links that stay are followed.
+    // A link that the user names is followed, and so are links that stay inside the folder.
     std::fs::remove_file(folder.path().join("crds/out.yaml")).unwrap();
     symlink("crds", folder.path().join("named")).unwrap();
     std::fs::rename(folder.path().join("crds/a.yaml"), folder.path().join("crds/b.txt")).unwrap();
@@ -173,7 +174,7 @@ fn links_that_leave_their_folder_are_not_followed_and_said() {
 }
 
 #[test]
-fn the_log_of_a_process_is_for_its_owner_only() {
+fn the_log_of_a_process_is_readable_by_its_owner_only() {
     let folder = subject("process: {run: [sh, -c, 'echo said; exit 3']}", "");
     crdproof(folder.path(), &["run", "-q"]).says(5, &["  said", "ended (exit status: 3)"]);
     let log = folder.path().join(".crdproof/process.log");

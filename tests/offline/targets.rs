@@ -1,4 +1,4 @@
-//! Where results go: files are replaced whole, anything else is written to as it is, and what cannot be written is said.
+//! Output targets: files are replaced as a whole, other targets are written in place, and write errors are reported.
 
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn workplace() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_link_and_its_file_stay_what_they_are() {
+fn a_linked_file_is_replaced_and_the_link_stays() {
     let folder = workplace();
     std::fs::write(folder.path().join("file.json"), "old").unwrap();
     std::os::unix::fs::symlink("file.json", folder.path().join("link.json")).unwrap();
@@ -32,7 +32,7 @@ fn a_pipe_is_written_to_and_stays_a_pipe() {
     let reader = Command::new("timeout").args(["20", "cat"]).arg(&pipe).stdout(Stdio::piped()).spawn().unwrap();
     crdproof(folder.path(), &["run", "crd.yaml", "--report", "json=pipe"]).says(0, &[]);
     assert!(std::fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
-    // Where it was replaced nobody writes, and the reader would wait.
+    // If the pipe had been replaced, nothing would write to it, and the reader would wait forever.
     let text = reader.wait_with_output().unwrap().stdout;
     assert!(text.starts_with(b"{"));
 }
@@ -40,7 +40,7 @@ fn a_pipe_is_written_to_and_stays_a_pipe() {
 #[test]
 fn devices_stay_devices() {
     let folder = workplace();
-    // A link, so that the machine keeps its device if this fails.
+    // Use a link, so that the machine keeps its device if this fails.
     std::os::unix::fs::symlink("/dev/null", folder.path().join("null")).unwrap();
     let ended = crdproof(folder.path(), &["run", "crd.yaml", "--report", "json=null", "--report", "html=/dev/stdout"]);
     let ended = ended.says(0, &[]);
@@ -61,7 +61,7 @@ fn two_reports_never_share_a_file() {
     crdproof(folder.path(), &["run", "crd.yaml", "--report", "json="]).says(2, &["names no file"]);
 }
 
-/// Runs a command whose standard output is a device without room.
+/// Runs a command whose standard output is a full device.
 fn into_full_device(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let ended = Command::new(BINARY).args(arguments).current_dir(folder).stdout(full).output().unwrap();
@@ -69,7 +69,7 @@ fn into_full_device(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) 
 }
 
 #[test]
-fn standard_output_without_room_is_an_error_of_the_environment() {
+fn a_full_standard_output_exits_with_5() {
     let folder = workplace();
     for arguments in [&["run", "-q", "crd.yaml", "--report", "json"][..], &["list"], &["schema", "subject"]] {
         let (code, stderr) = into_full_device(folder.path(), arguments);
@@ -80,7 +80,7 @@ fn standard_output_without_room_is_an_error_of_the_environment() {
 }
 
 #[test]
-fn a_wrong_url_is_refused_where_it_stands() {
+fn a_wrong_url_is_refused_with_its_location() {
     let folder = crate::cli::subject("databases");
     let file = folder.path().join("crdproof.yaml");
     let text = std::fs::read_to_string(&file).unwrap();

@@ -1,15 +1,15 @@
-//! The webhook that tutorials show, started from its subject file, and what its author is told.
+//! The webhook that tutorials show, started from its subject file, and the findings that its author sees.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::cli::{Ended, crdproof, repository};
 
-/// The example, built by the same cargo into the same folder.
+/// Builds the example with the same cargo into the same folder.
 fn webhook() -> PathBuf {
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--locked", "--offline", "--example", "tutorial_webhook"]);
-    // What cargo tells tests would make it build everything anew.
+    // Remove the variables that cargo sets for tests; they would make it rebuild everything.
     for (name, _) in
         std::env::vars().filter(|(name, _)| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
     {
@@ -30,7 +30,7 @@ fn judged(keys: &str) -> Ended {
 }
 
 #[test]
-fn the_tutorial_webhook_is_condemned_in_words_that_its_author_understands() {
+fn the_tutorial_webhook_fails_with_clear_messages() {
     let ended = judged("").says(1, &[]);
     let report = ended.json();
     let findings = report["findings"].as_array().unwrap();
@@ -61,7 +61,7 @@ fn the_tutorial_webhook_is_condemned_in_words_that_its_author_understands() {
 }
 
 #[test]
-fn plain_http_is_said_also_where_it_is_declared() {
+fn plain_http_is_reported_even_if_declared() {
     let ended = judged(", tls: false, port: 38080").says(1, &["speaks plain HTTP, without TLS"]);
     assert!(crate::webhook::broken(&ended).len() >= 5);
 }

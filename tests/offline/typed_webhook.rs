@@ -19,7 +19,7 @@ struct Webhook {
 
 impl Webhook {
     fn start() -> Self {
-        let mut command = Command::new(built());
+        let mut command = Command::new(build_example());
         let mut process = command.arg("127.0.0.1:0").stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = std::io::BufReader::new(process.stdout.take().unwrap()).lines();
         let mut said = |key: &str| {
@@ -43,8 +43,8 @@ impl Webhook {
         folder
     }
 
-    /// What it makes of one object, or the message of its refusal.
-    fn converts(&self, object: &Value, desired: &str) -> Result<Value, String> {
+    /// Converts one object, or returns the message of the refusal.
+    fn convert(&self, object: &Value, desired: &str) -> Result<Value, String> {
         use crdproof::converter::endpoint::{Endpoint as _, Request};
         use crdproof::converter::{review, webhook};
         let endpoint = webhook::Webhook::new(&self.url, Some(&self.authority)).unwrap();
@@ -61,8 +61,8 @@ impl Webhook {
     }
 }
 
-/// The program. `cargo test --test offline` builds no examples, and an old one would prove nothing.
-fn built() -> &'static Path {
+/// Builds the program: `cargo test --test offline` builds no examples, and a stale one would prove nothing.
+fn build_example() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let tests = std::env::current_exe().unwrap();
@@ -73,7 +73,7 @@ fn built() -> &'static Path {
         if profile.ends_with("release") {
             cargo.arg("--release");
         }
-        // What tells a test of its package would make build scripts run anew.
+        // Remove the variables that cargo sets for tests; they would make build scripts run again.
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
             if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
@@ -93,7 +93,7 @@ impl Drop for Webhook {
 }
 
 #[test]
-fn the_typed_webhook_breaks_nothing() {
+fn the_typed_webhook_passes_every_check() {
     let webhook = Webhook::start();
     let folder = webhook.subject();
     let arguments = ["run", "--suite", "converter", "--suite", "webhook", "--objects", "10000", "--report", "json"];
@@ -105,7 +105,7 @@ fn the_typed_webhook_breaks_nothing() {
         .filter(|result| result["outcome"] != "passed")
         .filter_map(|result| result["check"].as_str())
         .collect();
-    // The schema has neither keyed lists nor numbers, and of two versions one is always the desired one, so no request
+    // The schema has neither keyed lists nor numbers. With two versions, one is always the desired one, so no request
     // can mix them.
     assert_eq!(inconclusive, ["converter/list-keys-kept", "converter/numbers-exact", "webhook/mixed-batch-converted"]);
     assert!(results.len() > 36, "only {} checks were judged", results.len());
@@ -138,14 +138,14 @@ fn the_typed_webhook_keeps_absent_null_and_empty_apart() {
     ];
     for (rich, poor) in ways {
         let (rich, poor) = (object(v2, rich), object(v1, poor));
-        assert_eq!(webhook.converts(&rich, v1).unwrap(), poor);
-        assert_eq!(webhook.converts(&poor, v2).unwrap(), rich);
+        assert_eq!(webhook.convert(&rich, v1).unwrap(), poor);
+        assert_eq!(webhook.convert(&poor, v2).unwrap(), rich);
     }
-    let bare = webhook.converts(&object(v1, json!({})), v2).unwrap();
+    let bare = webhook.convert(&object(v1, json!({})), v2).unwrap();
     assert_eq!(bare, object(v2, json!({"metadata": {}})), "an API server insists on metadata");
     let stale = object(v2, json!({"metadata": annotated("\"old\""), "spec": {"username": "u"}}));
-    assert_eq!(webhook.converts(&stale, v1).unwrap()["metadata"], json!({}), "at v2 only the field counts");
+    assert_eq!(webhook.convert(&stale, v1).unwrap()["metadata"], json!({}), "at v2 only the field counts");
     let by_hand = object(v1, json!({"metadata": annotated("not JSON"), "spec": {}}));
-    assert_eq!(webhook.converts(&by_hand, v2).unwrap()["metadata"], annotated("not JSON"));
-    assert_eq!(webhook.converts(&bare, v2).unwrap_err(), "the object is of example.com/v2 already");
+    assert_eq!(webhook.convert(&by_hand, v2).unwrap()["metadata"], annotated("not JSON"));
+    assert_eq!(webhook.convert(&bare, v2).unwrap_err(), "the object is of example.com/v2 already");
 }

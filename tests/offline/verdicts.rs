@@ -11,14 +11,14 @@ use crate::fixture::root;
 
 const GROUP: &str = "verdicts.example.com";
 
-/// Rules that our engine leaves open, by theme and case, and why.
+/// Rules for which our engine is inconclusive, by theme and case, and why.
 const INCONCLUSIVE: [(&str, &str, &str); 1] = [(
     "cel-library",
     "formatted numbers and time zones by name",
     "engines print numbers differently, and there is no database of time zones available",
 )];
 
-/// What a server sets itself; the recorder leaves it out.
+/// Fields that a server sets; the recorder leaves them out.
 const SERVER_SET: [&str; 5] = ["uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"];
 
 #[derive(Default)]
@@ -72,7 +72,7 @@ fn compare_theme(theme: &str, recorded: &Value, score: &mut Score, differences: 
     let results = recorded["cases"].as_array().unwrap();
     assert_eq!(cases.len(), results.len(), "record {theme} again");
     for (node, result) in cases.iter().zip(results) {
-        // Whether a server takes the definition is another question than what it does with objects.
+        // `definitions.rs` tests the acceptance of definitions.
         if !result["crd"].is_null() {
             score.skipped += 1;
             continue;
@@ -114,7 +114,7 @@ impl<'a> Case<'a> {
         forms.into_iter().find(|form| self.node.get(form).is_some()).unwrap()
     }
 
-    /// The schema of whole objects, as the recorder builds it around the stated one.
+    /// The schema of whole objects, built around the given one as the recorder builds it.
     fn schema(&self) -> Schema {
         let stated = Schema::read(self.node.get(self.form()).unwrap());
         match self.form() {
@@ -172,7 +172,7 @@ impl<'a> Case<'a> {
         let listed = INCONCLUSIVE.iter().any(|(theme, name, _)| (*theme, *name) == (self.theme, self.name));
         let (ours, theirs) = (self.ours(admission), self.theirs(answer));
         if listed {
-            // An entry that is no longer needed must go.
+            // Entries that are no longer needed must be removed.
             assert!(!admission.inconclusive.is_empty(), "{} is decided", self.name);
             score.inconclusive += 1;
         } else if ours == theirs && admission.inconclusive.is_empty() {
@@ -239,8 +239,8 @@ fn around(name: &str, inner: Schema) -> Schema {
     outer
 }
 
-/// The value as the recorder sends it: a number with a point or an exponent stays a fraction, while
-/// `kubectl` would cut 1.0 to 1.
+/// The value as the recorder sends it: a number with a point or an exponent stays a fraction, while `kubectl` would
+/// turn 1.0 into 1.
 fn plain(node: &Node, sources: &Sources) -> Value {
     match &node.kind {
         Kind::List(items) => items.iter().map(|item| plain(item, sources)).collect(),
@@ -258,7 +258,7 @@ fn number(text: &str) -> Option<Value> {
     text.contains(['.', 'e', 'E']).then(|| text.parse::<f64>().ok()).flatten().map(Value::from)
 }
 
-/// The recorder wrote 1e+21 and 18446744073709552000 as it read them.
+/// Normalises numbers: the recorder wrote 1e+21 and 18446744073709552000 as it read them.
 fn printed(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(printed).collect(),

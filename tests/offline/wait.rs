@@ -1,9 +1,9 @@
-//! Waiting for what another process does.
+//! Waiting for other processes.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Returns what a condition gives, once it does.
+/// Calls a condition until it returns a value, and returns that.
 #[track_caller]
 pub(crate) fn eventually<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + Duration::from_secs(30);
@@ -16,7 +16,7 @@ pub(crate) fn eventually<T>(what: &str, mut condition: impl FnMut() -> Option<T>
     }
 }
 
-/// Returns whether a process runs. A zombie has ended; whether its parent has noticed does not matter.
+/// Returns true if a process runs. A zombie has ended, even if its parent has not noticed.
 pub(crate) fn is_alive(id: &str) -> bool {
     let state = Command::new("ps").args(["-o", "stat=", "-p", id]).output().unwrap().stdout;
     !state.is_empty() && !state.starts_with(b"Z")

@@ -1,4 +1,4 @@
-//! The command line against real webhooks: right ones, wrong ones, and ones that do not answer.
+//! The command line against real webhooks: correct, wrong and unreachable ones.
 
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::TcpListener;
@@ -37,7 +37,7 @@ fn judged(handler: impl Fn(Call) -> Reply + Send + Sync + 'static) -> Ended {
     judged_with(handler, &[])
 }
 
-/// The same, with arguments of one's own.
+/// Does the same with other arguments.
 pub(crate) fn judged_with(handler: impl Fn(Call) -> Reply + Send + Sync + 'static, arguments: &[&str]) -> Ended {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
@@ -47,7 +47,7 @@ pub(crate) fn judged_with(handler: impl Fn(Call) -> Reply + Send + Sync + 'stati
     crdproof(folder.path(), &[&suites, arguments].concat())
 }
 
-/// Answers reviews as they should be.
+/// Answers reviews correctly.
 pub(crate) fn right(call: &Call) -> Reply {
     if call.method != "POST" {
         return Reply::text(405, "POST only");
@@ -59,7 +59,7 @@ pub(crate) fn right(call: &Call) -> Reply {
         }
         let mut object = object.clone();
         object["apiVersion"] = json!(to);
-        // Server-side apply sends objects without metadata, and wants some back.
+        // Server-side apply sends objects without metadata, and requires metadata in the response.
         if object["metadata"].is_null() {
             object["metadata"] = json!({});
         }
@@ -85,7 +85,7 @@ pub(crate) fn broken(ended: &Ended) -> Vec<String> {
 }
 
 #[test]
-fn a_right_webhook_breaks_nothing() {
+fn a_correct_webhook_passes_every_check() {
     let ended = judged(|call| right(&call)).says(0, &[]);
     assert_eq!(broken(&ended), Vec::<String>::new());
     let report = ended.json();
@@ -93,9 +93,9 @@ fn a_right_webhook_breaks_nothing() {
     assert!(held >= 18, "only {held} held: {}", ended.stderr);
 }
 
-/// What many tutorials show: the first object as it came, no uid, and the old review version.
+/// Behaves like the webhook of many tutorials: returns the first object unchanged, no uid, and the old review version.
 #[test]
-fn the_classic_tutorial_is_condemned_by_many() {
+fn the_tutorial_webhook_fails_many_checks() {
     let ended = judged(|call| {
         let review: Value = serde_json::from_slice(&call.body).unwrap_or_default();
         let objects = json!([review["request"]["objects"][0]]);
@@ -133,7 +133,7 @@ fn a_field_that_a_webhook_drops_is_found() {
 fn secrets_of_samples_stay_out_of_findings() {
     let secret = "hunter2-hunter2";
     let handler = |call: Call| {
-        // Wrong in many ways, and it sends back what it got.
+        // A response with several mistakes that echoes the request.
         let body = String::from_utf8_lossy(&call.body).into_owned();
         Reply { status: 200, content_type: "text/plain", body: body.into_bytes() }
     };
@@ -164,14 +164,14 @@ fn secrets_of_samples_stay_out_of_findings() {
 }
 
 #[test]
-fn a_webhook_that_is_not_there_is_no_finding() {
+fn an_unreachable_webhook_is_not_a_finding() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let folder = subject(&format!("https://{free}/convert"), None);
     crdproof(folder.path(), &["run", "--suite", "webhook"])
         .says(5, &["error: the converter cannot be asked", "refused", "= help: start it, or correct `converter`"]);
 }
 
-/// Answers every connection with these bytes, and hangs up.
+/// Answers every connection with these bytes, and closes it.
 fn raw(answer: &'static [u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/convert", listener.local_addr().unwrap());
@@ -189,7 +189,7 @@ fn raw(answer: &'static [u8]) -> String {
 }
 
 #[test]
-fn answers_that_are_no_answers_are_findings_and_end() {
+fn malformed_answers_are_findings() {
     let cases: [(&str, &[u8]); 5] = [
         ("an empty 200", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
         ("HTTP/1.0", b"HTTP/1.0 200 OK\r\n\r\n{}"),
@@ -200,7 +200,7 @@ fn answers_that_are_no_answers_are_findings_and_end() {
     for (what, answer) in cases {
         let folder = subject(&raw(answer), None);
         let ended = crdproof(folder.path(), &["run", "--suite", "webhook", "--report", "json"]);
-        // Half a body is not an answer already to the first call.
+        // Half a body already fails the first call.
         if ended.code != 5 {
             assert_eq!(ended.code, 1, "{what}: {}", ended.stderr);
             assert!(
@@ -247,7 +247,7 @@ impl Drop for Served {
     }
 }
 
-/// Writes the first object of the samples, which is of v1, to a file of its own.
+/// Writes the first object of the samples, which has version v1, to a separate file.
 fn first_sample(folder: &Path) {
     let text = std::fs::read_to_string(folder.join("samples/databases.yaml")).unwrap();
     let first = text.split("---\n").find(|text| text.contains("/v1\n")).unwrap();
@@ -286,7 +286,7 @@ fn a_subject_without_a_map_cannot_be_served() {
 }
 
 #[test]
-fn an_object_is_converted_without_a_wire() {
+fn convert_needs_no_webhook() {
     let folder = crate::cli::subject("databases-none");
     first_sample(folder.path());
     let ended = crdproof(folder.path(), &["convert", "one.yaml", "--to", "v2"]);
@@ -295,7 +295,7 @@ fn an_object_is_converted_without_a_wire() {
 }
 
 #[test]
-fn a_case_is_tried_on_another_converter() {
+fn a_counterexample_is_replayed_on_another_converter() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
     let lossy = |call: Call| {
@@ -320,10 +320,10 @@ fn a_case_is_tried_on_another_converter() {
 }
 
 #[test]
-fn a_recorded_webhook_is_judged_again_when_it_is_gone() {
+fn a_recorded_webhook_is_judged_without_it() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
-    // Numbers lose digits, an annotation comes from nowhere, and refusals say nothing.
+    // Numbers lose digits, an unexpected annotation appears, and refusals have no message.
     let wrong = |call: Call| {
         let mut reply = right(&call);
         let Ok(mut answer) = serde_json::from_slice::<Value>(&reply.body) else { return reply };
@@ -346,7 +346,7 @@ fn a_recorded_webhook_is_judged_again_when_it_is_gone() {
         report
     };
     let run = told(&["run", "--suite", "webhook", "--suite", "converter", "--objects", "60", "--record", "seen"]);
-    // Whatever was found is found again by its case alone; else pruning would remove what is broken.
+    // Each finding must be reproduced by its counterexample alone; otherwise pruning would remove the broken field.
     let replayed = crdproof(folder.path(), &["replay"]).says(1, &["still fails"]).stderr;
     assert!(!replayed.contains("passes now") && !replayed.contains("not tried"), "{replayed}");
     runtime.block_on(listener.stop());

@@ -30,7 +30,7 @@ impl Finding {
         &self.check
     }
 
-    /// Returns what the finding is known by.
+    /// Returns the fingerprint of the finding.
     pub(crate) fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
@@ -48,7 +48,7 @@ struct Field {
     path: Option<String>,
 }
 
-/// What the code of the vendor says about a finding.
+/// Our judgement of a finding, by the code of the vendor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Verdict {
@@ -60,7 +60,7 @@ enum Verdict {
     Representation,
     /// The schema admits values that the converter cannot convert.
     SchemaTooWide,
-    /// Meant by the vendor, and documented or harmless.
+    /// Intended by the vendor, and documented or harmless.
     Accepted,
 }
 
@@ -78,7 +78,7 @@ struct Entry {
     path: Option<String>,
     message: String,
     fingerprint: String,
-    /// The fields of an error; another one is another error.
+    /// The fields of an error; an error with other fields is another error.
     #[serde(default)]
     fields: BTreeSet<String>,
     verdict: Verdict,
@@ -92,11 +92,11 @@ struct Entry {
     except: Vec<Exception>,
 }
 
-/// Fields of a finding with a judgement of their own.
+/// Fields of a finding with a separate judgement.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Exception {
-    /// How the paths of the fields end.
+    /// Suffixes of the fields' paths.
     fields: Vec<String>,
     verdict: Verdict,
     #[serde(default)]
@@ -116,7 +116,7 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// Reads the file; nothing is expected where there is none.
+    /// Reads the file; without a file, no findings are expected.
     pub(crate) fn read(file: &Path) -> Result<Self, Failed> {
         let name = file.display().to_string();
         let Ok(text) = std::fs::read_to_string(file) else { return Ok(Self::default()) };
@@ -146,7 +146,8 @@ impl Expected {
         new.chain(gone).chain(open).chain(first).collect()
     }
 
-    /// The list for what is found: entries keep their judgement, by fingerprint or, if that has changed, by what they name.
+    /// The list for these findings: entries keep their judgement, by fingerprint or, if that has changed, by check and
+    /// message.
     pub(crate) fn updated(&self, found: &[Finding]) -> Self {
         let mut found = found.to_vec();
         found.sort();
@@ -225,7 +226,7 @@ impl Entry {
         changed.into_iter().chain(new).chain(gone).collect()
     }
 
-    /// What the judgement still lacks.
+    /// The missing parts of the judgement.
     fn lacks(&self) -> Vec<String> {
         let mut lacks = lacks(self.verdict, self.at.as_ref(), self.reason.as_ref());
         for exception in &self.except {
@@ -237,7 +238,7 @@ impl Entry {
         lacks
     }
 
-    /// Whether an entry names this finding, whatever its fingerprint.
+    /// Returns true if the entry is about this finding, whatever its fingerprint.
     fn names(&self, finding: &Finding) -> bool {
         self.check == finding.check
             && self.crd == finding.crd

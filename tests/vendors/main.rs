@@ -1,7 +1,8 @@
 //! One test for each conversion webhook of another project, on the code of its Go module: `scripts/vendors NAME`.
 //!
-//! Every finding must be listed and judged in the vendor's `expected.yaml`, and every listed finding must be found. With
-//! `--scenarios`, the same is true of what scenarios on an API server find, and of `expected-scenarios.yaml`.
+//! Every finding must be listed and judged in the vendor's `expected.yaml`, and every listed finding must be found.
+//! With `--scenarios`, the same is true of the findings of scenarios on an API server, and of
+//! `expected-scenarios.yaml`.
 
 mod expected;
 
@@ -22,7 +23,7 @@ const SCREEN: usize = 24;
 /// Families of checks that judge scenarios on an API server.
 const SCENARIOS: [&str; 4] = ["apply", "serving", "storage", "subject"];
 
-/// Which findings a test compares.
+/// The findings that a test compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// All findings of the suites that the subject names, which need no server.
@@ -107,7 +108,7 @@ fn test(name: &str, vendor: &Path, part: Part, update: bool) -> Result<Completio
     }
 }
 
-/// Runs the line that each finding gives, and sees the finding again.
+/// Runs the `reproduce` line of each finding, and checks that it shows the finding again.
 fn reproduce(folder: &Path, found: &[Finding]) -> Result<(), Failed> {
     let mut by_line: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for finding in found {
@@ -142,7 +143,7 @@ fn run(name: &str, folder: &Path, part: Part) -> Result<Vec<Finding>, Failed> {
     let file = reports.path().join("report.json");
     let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
     command.current_dir(folder).args(["run", "--no-counterexamples", "--seed", "1"]).args(part.arguments());
-    // How long answers take is the machine's business.
+    // Response times depend on the machine.
     command.args(["--except", "webhook/within-budget"]).arg("--report").arg(format!("json={}", file.display()));
     let run = output(&mut command)?;
     if !matches!(run.status.code(), Some(0 | 1)) {
@@ -154,7 +155,7 @@ fn run(name: &str, folder: &Path, part: Part) -> Result<Vec<Finding>, Failed> {
     Ok(report.findings)
 }
 
-/// Checks that what a terminal shows last, the summary, fits its screen.
+/// Checks that the end of the terminal output, the summary, fits on a screen.
 fn fits_a_screen(name: &str, terminal: &str) -> Result<(), Failed> {
     let start = format!("► {name}: ");
     let summary: Vec<&str> = terminal.lines().skip_while(|line| !line.starts_with(&start)).collect();

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use regex::Regex;
 
-/// Check that every link of a built site to a page or heading of its own leads somewhere
+/// Check that every link of a built site to its own pages and headings resolves
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The folder of the site.
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The pages below a folder, by path. The page for printing repeats all others, and the one for errors has no place of its own.
+/// The pages below a folder, by path, without the page for printing, which repeats all others, and the page for errors.
 fn pages(folder: &Path) -> Result<BTreeMap<PathBuf, String>> {
     let mut pages = BTreeMap::new();
     let mut pending = vec![folder.to_owned()];
@@ -47,7 +47,7 @@ fn pages(folder: &Path) -> Result<BTreeMap<PathBuf, String>> {
     Ok(pages)
 }
 
-/// The links that lead nowhere.
+/// The links that do not resolve.
 fn broken(root: &Path, pages: &BTreeMap<PathBuf, String>) -> Result<Vec<String>> {
     let (id, link) = (Regex::new(r#"\sid="([^"]*)""#)?, Regex::new(r#"\s(?:href|src)="([^"]*)""#)?);
     let ids = |text: &str| -> BTreeSet<String> { id.captures_iter(text).map(|found| found[1].to_owned()).collect() };

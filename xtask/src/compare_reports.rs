@@ -24,7 +24,7 @@ pub(crate) struct Args {
     flags: String,
 }
 
-/// Words of earlier versions, and what they are now. Longer ones first.
+/// Words of earlier versions and their replacements. Longer ones come first.
 const RENAMED: [(&str, &str); 16] = [
     ("server-fact", "known-server-issue"),
     ("server fact", "known server issue"),
@@ -65,16 +65,16 @@ fn report(binary: &Path, subject: &Path, flags: &str) -> Result<Value> {
     let mut command = Command::new(binary);
     command.args(["run", "--quiet", "--report", "json"]).args(flags.split_whitespace());
     if subject.file_name().is_some_and(|name| name == "crdproof.yaml") {
-        // Nothing may be saved beside the subject; both names of the switch are set.
+        // Save nothing beside the subject; set both names of the switch.
         command.env("CRDPROOF_NO_CASES", "1").env("CRDPROOF_NO_COUNTEREXAMPLES", "1").arg("-f");
     }
     let output = command.arg(subject).output().with_context(|| format!("cannot start {}", binary.display()))?;
     let said = || String::from_utf8_lossy(&output.stderr).into_owned();
-    // A subject that cannot be loaded must be refused by both in the same words.
+    // If a subject cannot be loaded, both binaries must refuse it with the same message.
     Ok(serde_json::from_slice(&output.stdout).unwrap_or_else(|_| serde_json::json!({"refused": said()})))
 }
 
-/// Returns what two reports must agree on: each row with how often it is there.
+/// Returns the rows that two reports must agree on, each with its count.
 fn rows(report: &Value) -> BTreeMap<String, usize> {
     let mut rows = BTreeMap::new();
     let mut add = |kind: &str, value: &Value, names: &[&str]| {

@@ -9,7 +9,7 @@ use std::thread;
 use anyhow::Context as _;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The process was asked to stop. The value is the exit code: 128 and the number of the signal.
+/// The process was asked to stop. The value is the exit code: 128 plus the number of the signal.
 #[derive(Debug)]
 pub(crate) struct Interrupted(u8);
 
@@ -34,7 +34,7 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Starts to listen for signals in a thread of its own.
+    /// Starts a thread that listens for signals.
     pub(crate) fn listen() -> anyhow::Result<Self> {
         let this = Self::default();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

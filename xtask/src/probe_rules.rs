@@ -9,12 +9,13 @@ use serde::Deserialize;
 
 use crate::{crdproof, repository};
 
-/// Longest part of an observation that is printed, in characters.
-const LONGEST_OBSERVATION: usize = 100;
+/// Maximum length of a printed observation, in characters.
+const MAX_OBSERVATION_CHARS: usize = 100;
 
 /// Run the probes of server rules on releases, and compare them with the table
 ///
-/// Prints one line per rule and release: what the table says, and what the probe saw. Exits with 1 when they disagree.
+/// Prints one line per rule and release: the entry of the table, and the observation of the probe. Exits with 1 when
+/// they disagree.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Releases, such as 1.18.3; each must be installed or buildable (default: every installed release)
@@ -140,7 +141,7 @@ fn build() -> anyhow::Result<PathBuf> {
     Ok(target.join("debug/crdproof"))
 }
 
-/// Runs `crdproof preflight`. Its exit code tells about the release, so only its output counts.
+/// Runs `crdproof preflight`. Ignores its exit code, which depends on the release.
 fn preflight(program: &Path, release: &str, assets: Option<&Path>) -> anyhow::Result<Preflight> {
     let mut command = Command::new(program);
     command.args(["preflight", release, "--format", "json"]);
@@ -154,7 +155,7 @@ fn preflight(program: &Path, release: &str, assets: Option<&Path>) -> anyhow::Re
     serde_json::from_slice(&output.stdout).context("cannot parse the output of crdproof preflight")
 }
 
-/// Prints what the table and the probes say, and returns the number of disagreements.
+/// Prints the table and the probes, and returns the number of disagreements.
 fn print_rules(release: &str, preflight: &Preflight) -> usize {
     let mut disagreements = 0;
     for rule in &preflight.rules {
@@ -166,11 +167,11 @@ fn print_rules(release: &str, preflight: &Preflight) -> usize {
             let agrees = probe.sight.agrees_with(rule.table.standing);
             disagreements += usize::from(!agrees);
             let mark = if agrees { "" } else { "  <- DISAGREE" };
-            let seen: String = probe.seen.chars().take(LONGEST_OBSERVATION).collect();
+            let seen: String = probe.seen.chars().take(MAX_OBSERVATION_CHARS).collect();
             println!("{head} probe {:<8} {}: {seen}{mark}", probe.sight.probe_word(), probe.name);
         }
     }
-    // Releases take a while; show each as soon as it is done, also through a pipe.
+    // Measuring takes a while; show each release as soon as it is done, also through a pipe.
     let _ = std::io::stdout().flush();
     disagreements
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask record-verdicts`: records what a real API server says about the cases in `fixtures/verdicts`.
+//! `cargo xtask record-verdicts`: records the responses of a real API server to the cases in `fixtures/verdicts`.
 
 mod cases;
 mod fixture;
@@ -18,11 +18,11 @@ use self::server::Server;
 use crate::interrupt::Interrupt;
 use crate::repository;
 
-/// Record what a real API server says about the cases in fixtures/verdicts
+/// Record the responses of a real API server to the cases in fixtures/verdicts
 ///
-/// Every case is installed as a CRD of its own in the group verdicts.example.com (cluster scoped, one
-/// version v1). Every object is sent with dryRun=All and fieldValidation=Ignore, and the responses are written to
-/// OUT/VERSION/THEME.json. The definitions are deleted at the end, also after an error or Ctrl-C.
+/// Installs every case as a separate CRD in the group verdicts.example.com (cluster scoped, one version v1). Sends
+/// every object with dryRun=All and fieldValidation=Ignore, and writes the responses to OUT/VERSION/THEME.json. Deletes
+/// the definitions at the end, also after an error or Ctrl-C.
 #[derive(clap::Args)]
 #[command(after_long_help = CASE_FILES)]
 pub(crate) struct Args {

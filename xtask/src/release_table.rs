@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Build the releases with empty caches first, to measure the builds
     #[arg(long)]
     cold: bool,
-    /// Record how long a build took elsewhere
+    /// Record the duration of a build on another machine
     #[arg(long, value_name = "RELEASE=SECONDS", value_parser = parse_build)]
     build: Vec<(String, u64)>,
 }
@@ -166,7 +166,7 @@ fn whole(seconds: f64) -> u64 {
     seconds.round() as u64
 }
 
-/// Returns the crdproof command, with caches of its own where a scratch folder is given.
+/// Returns the crdproof command. A scratch folder gives it empty caches.
 fn command(scratch: Option<&TempDir>) -> Command {
     let program = std::env::var_os("CRDPROOF").map_or_else(|| repository().join("scripts/crdproof"), PathBuf::from);
     let mut command = Command::new(program);

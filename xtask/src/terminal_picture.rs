@@ -1,4 +1,4 @@
-//! `cargo xtask terminal-picture`: runs a command on a terminal and writes what it printed as an SVG.
+//! `cargo xtask terminal-picture`: runs a command on a terminal and writes its output as an SVG.
 
 mod screen;
 mod svg;
@@ -12,7 +12,7 @@ use anyhow::{Context as _, bail};
 use self::screen::Screen;
 use self::svg::Picture;
 
-/// Run a command on a terminal and write what it printed, with colours and at its pace, as an SVG
+/// Run a command on a terminal and write its output, with colours and timing, as an SVG
 ///
 /// Needs `script` of util-linux. The pictures of the documents: cargo xtask terminal-picture docs/demo.svg --columns 124
 /// --first 28 --last 4 -- crdproof demo --defect
@@ -24,10 +24,10 @@ pub(crate) struct Args {
     /// Columns of the terminal
     #[arg(long, default_value_t = 100)]
     columns: usize,
-    /// How many lines to show from the beginning
+    /// Lines to show from the beginning
     #[arg(long, default_value_t = 40)]
     first: usize,
-    /// How many lines to show from the end; those between are left out, and that is said
+    /// Lines to show from the end; the picture counts the lines in between
     #[arg(long, default_value_t = 0)]
     last: usize,
     /// The folder to run in

@@ -1,4 +1,4 @@
-//! Runs a command under a guard to its end, with a deadline and bounds on what it may write.
+//! Runs a command under a guard to its end, with a deadline and a limit on its output.
 
 use std::io::{self, Read, Write as _};
 use std::path::Path;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use crate::guard::{Guard, Guarded, Output, Spec};
 
-/// The most that a command may write to be read whole.
+/// Maximum size of an output that is read completely.
 pub const MAX_OUTPUT: usize = 64 << 20;
 
-/// The size of the end of a stream that is only shown.
+/// Size of the end of a stream that is kept for messages.
 const TAIL: usize = 64 << 10;
 
 /// The time for which a stream may stay open after its command ended: another process may hold it.
@@ -21,26 +21,26 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// The end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// By itself.
+    /// It exited.
     Exited(ExitStatus),
-    /// It was killed after its time, with everything that it had started.
+    /// It was killed at its timeout, with its descendants.
     TimedOut,
-    /// It was killed since it wrote more than [`MAX_OUTPUT`].
+    /// It was killed because it wrote more than [`MAX_OUTPUT`].
     TooMuchOutput,
 }
 
 /// The outcome of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
-    /// How it ended.
+    /// The end of the command.
     pub end: End,
-    /// What it wrote to standard output; of [`Output::Merged`] the end of both streams.
+    /// Its standard output; for [`Output::Merged`] the end of both streams.
     pub output: Vec<u8>,
-    /// The end of what it wrote to standard error.
+    /// The end of its standard error.
     pub errors: Vec<u8>,
 }
 
-/// A command that runs.
+/// A running command.
 #[derive(Debug)]
 pub struct Capture {
     guarded: Guarded,
@@ -50,8 +50,8 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Starts a command and hands it its input. With [`Output::Merged`] it has none, and only the end of its streams is
-    /// kept; any other output is read whole.
+    /// Starts a command and writes its input. With [`Output::Merged`] it has no input, and only the end of its streams
+    /// is kept; any other output is read completely.
     pub fn start(guard: &Guard, spec: Spec, input: Vec<u8>, timeout: Duration) -> io::Result<Self> {
         let deadline = Instant::now() + timeout;
         if spec.output == Output::Merged {
@@ -67,7 +67,7 @@ impl Capture {
         Ok(Self { guarded, output, errors: Stream::read(stderr, Keep::Last(TAIL)), deadline })
     }
 
-    /// Returns what came of it, once it has ended. After its time it is killed.
+    /// Returns the outcome once the command has ended. Kills it at its timeout.
     pub fn poll(&mut self) -> io::Result<Option<Captured>> {
         let end = match self.guarded.try_wait()? {
             Some(status) => End::Exited(status),
@@ -82,7 +82,7 @@ impl Capture {
         Ok(Some(Captured { end, output, errors }))
     }
 
-    /// Waits until it has ended, but not longer than it may take.
+    /// Waits for the end of the command, at most until its timeout.
     pub fn wait(mut self) -> io::Result<Captured> {
         let mut pause = Duration::from_micros(500);
         loop {
@@ -95,8 +95,8 @@ impl Capture {
     }
 }
 
-/// Returns whether a program can be started from a folder: a file where it is a path, else a command of the shell's
-/// `PATH`.
+/// Returns true if a program can be started from a folder: an existing file if it is a path, otherwise a command on the
+/// shell's `PATH`.
 pub fn is_program(program: &str, folder: &Path) -> bool {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if program.contains('/') {
@@ -105,7 +105,7 @@ pub fn is_program(program: &str, folder: &Path) -> bool {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "command -v -- \"$1\"", "find", program]).current_dir(folder);
     let status = shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    // Without a shell nothing can be said; starting the program says what is wrong.
+    // Without a shell this is unknown; starting the program will report the error.
     status.map_or(true, |status| status.success())
 }
 
@@ -118,7 +118,7 @@ enum Keep {
     Last(usize),
 }
 
-/// A stream that is read by a thread of its own, which ends with the stream.
+/// A stream that a separate thread reads to its end.
 #[derive(Debug)]
 struct Stream {
     kept: Arc<Mutex<Kept>>,
@@ -142,7 +142,7 @@ impl Stream {
                     break;
                 }
             }
-            // The receiver is gone after the timeout of the stream.
+            // The receiver may be gone after the timeout of the stream.
             let _ = ended.send(());
         });
         Self { kept, done }
@@ -152,9 +152,9 @@ impl Stream {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes what was read until the stream ended, or until it was given up.
+    /// Takes everything that was read until the stream ended or timed out.
     fn finish(&self) -> (Vec<u8>, bool) {
-        // A descendant that left its group may hold the stream; what it writes later is not part of the answer.
+        // A descendant that left its group may hold the stream; its later output is ignored.
         let _ = self.done.recv_timeout(DRAIN_TIMEOUT);
         let mut kept = self.kept();
         (std::mem::take(&mut kept.bytes), kept.is_full)
@@ -162,7 +162,7 @@ impl Stream {
 }
 
 impl Kept {
-    /// Adds bytes; says whether no more are wanted.
+    /// Adds bytes, and returns true if no more are wanted.
     fn add(&mut self, bytes: &[u8], keep: Keep) -> bool {
         self.bytes.extend_from_slice(bytes);
         match keep {
@@ -179,7 +179,7 @@ impl Kept {
 mod tests {
     use super::*;
 
-    fn captured(script: &str, output: Output, timeout: u64) -> (Captured, Duration) {
+    fn run_script(script: &str, output: Output, timeout: u64) -> (Captured, Duration) {
         let (guard, began) = (Guard::new(None).unwrap(), Instant::now());
         let spec = Spec::new("sh").args(["-c", script]).output(output);
         let capture = Capture::start(&guard, spec, b"input".to_vec(), Duration::from_millis(timeout)).unwrap();
@@ -187,29 +187,29 @@ mod tests {
     }
 
     #[test]
-    fn streams_and_status_are_its_own() {
-        let (ended, _) = captured("cat; echo wrong >&2; exit 3", Output::Pipes, 60_000);
+    fn streams_and_status_are_separate() {
+        let (ended, _) = run_script("cat; echo wrong >&2; exit 3", Output::Pipes, 60_000);
         assert!(matches!(ended.end, End::Exited(status) if status.code() == Some(3)));
         assert_eq!((ended.output.as_slice(), ended.errors.as_slice()), (&b"input"[..], &b"wrong\n"[..]));
-        let (ended, _) = captured("cat; echo one; echo two >&2", Output::Merged, 60_000);
+        let (ended, _) = run_script("cat; echo one; echo two >&2", Output::Merged, 60_000);
         assert_eq!(ended.output, b"one\ntwo\n");
     }
 
     #[test]
     fn an_open_stream_does_not_delay_the_end() {
         for script in ["sleep 300", "sleep 300 & sleep 300", "sleep 300 & echo", "setsid sleep 300 & echo"] {
-            let (ended, took) = captured(script, Output::Pipes, 1000);
+            let (ended, took) = run_script(script, Output::Pipes, 1000);
             assert!(took < Duration::from_secs(20), "{script}: {took:?}");
             assert_eq!(ended.end == End::TimedOut, !script.ends_with("echo"), "{script}");
         }
     }
 
     #[test]
-    fn output_without_end_is_ended() {
-        let (ended, _) = captured("yes", Output::Pipes, 60_000);
+    fn endless_output_ends_the_command() {
+        let (ended, _) = run_script("yes", Output::Pipes, 60_000);
         assert_eq!(ended.end, End::TooMuchOutput);
         assert!(ended.output.len() <= MAX_OUTPUT + (64 << 10));
-        let (ended, _) = captured("yes & sleep 1; kill $!; wait; echo last", Output::Merged, 60_000);
+        let (ended, _) = run_script("yes & sleep 1; kill $!; wait; echo last", Output::Merged, 60_000);
         assert!(ended.output.ends_with(b"last\n") && ended.output.len() <= 3 * TAIL, "{}", ended.output.len());
     }
 

@@ -1,10 +1,10 @@
-//! Certificates of our own: one authority for each control plane, forgotten with it.
+//! Generated certificates: one authority for each control plane, dropped with it.
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
 };
 
-/// A certificate with its key, both in PEM. The key never reaches a log or a report.
+/// A certificate with its key, both in PEM. The key is never logged or reported.
 #[derive(Clone)]
 pub struct Pair {
     /// The certificate.
@@ -21,7 +21,7 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Makes an authority of its own.
+    /// Creates a new authority.
     pub fn new() -> Result<Self, rcgen::Error> {
         let mut params = CertificateParams::new(Vec::new())?;
         params.distinguished_name.push(DnType::CommonName, "crdproof");
@@ -32,7 +32,7 @@ impl Authority {
         Ok(Self { certificate, issuer: Issuer::new(params, key) })
     }
 
-    /// A certificate for a server that is reached by these names and addresses.
+    /// A certificate for a server with these names and addresses.
     pub fn server(&self, subject: &str, names: &[&str]) -> Result<Pair, rcgen::Error> {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let mut params = CertificateParams::new(names)?;
@@ -40,15 +40,14 @@ impl Authority {
         self.sign(params, vec![ExtendedKeyUsagePurpose::ServerAuth])
     }
 
-    /// A certificate for a member of a store on this machine: it serves, and asks itself as a client.
+    /// A certificate for an etcd member on this machine, as a server and as a client of itself.
     pub(crate) fn member(&self, subject: &str) -> Result<Pair, rcgen::Error> {
         let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned(), "localhost".to_owned()])?;
         params.distinguished_name.push(DnType::CommonName, subject);
         self.sign(params, vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth])
     }
 
-    /// A certificate for a client: to an API server the common name is the user, organisations are
-    /// groups.
+    /// A certificate for a client: an API server takes the common name as the user, and organisations as groups.
     pub fn client(&self, user: &str, groups: &[&str]) -> Result<Pair, rcgen::Error> {
         let mut params = CertificateParams::new(Vec::new())?;
         params.distinguished_name.push(DnType::CommonName, user);

@@ -1,10 +1,10 @@
-//! The Docker engine, asked through its own command, which knows contexts, hosts and credentials.
+//! The Docker engine, through its own command, which handles contexts, hosts and credentials.
 
 use std::process::Command;
 
 use super::ClusterError;
 
-/// Asks the engine and returns what it says, or why there is no answer.
+/// Runs a Docker command and returns its output.
 pub(super) fn query(arguments: &[&str]) -> Result<String, ClusterError> {
     let output = Command::new("docker").args(arguments).output().map_err(|error| missing(error.to_string()))?;
     let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -15,12 +15,12 @@ pub(super) fn query(arguments: &[&str]) -> Result<String, ClusterError> {
     Err(missing(last_line(&why)))
 }
 
-/// Checks whether an engine answers.
+/// Checks that an engine answers.
 pub(super) fn check() -> Result<(), ClusterError> {
     query(&["version", "--format", "{{.Server.Version}}"]).map(drop)
 }
 
-/// Returns whether an image is there.
+/// Returns true if an image is available.
 pub(super) fn has_image(image: &str) -> Result<bool, ClusterError> {
     check()?;
     Ok(!query(&["images", "--quiet", image])?.is_empty())
@@ -29,7 +29,7 @@ pub(super) fn has_image(image: &str) -> Result<bool, ClusterError> {
 /// The address under which containers of a network reach this machine.
 pub(super) fn gateway(network: &str) -> Result<String, ClusterError> {
     let all = query(&["network", "inspect", network, "--format", "{{range .IPAM.Config}}{{.Gateway}} {{end}}"])?;
-    // A network may have an IPv6 gateway too; some engines write the prefix behind the address.
+    // A network may have an IPv6 gateway too; some engines append the prefix length to the address.
     let address =
         all.split_whitespace().map(|text| text.split('/').next().unwrap_or(text)).find(|text| text.contains('.'));
     address.map(str::to_owned).ok_or_else(|| missing(format!("the network {network} has no gateway")))

@@ -1,26 +1,26 @@
-//! A server in one line.
+//! Starting a server in one line.
 
 use crate::ClusterError;
 use crate::binaries::{BinariesError, Sources, Store};
 use crate::local::Local;
 use crate::spec::Installer;
 
-/// Why a server could not be started.
+/// An error of starting a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Its binaries could not be installed.
+    /// The binaries could not be installed.
     #[error(transparent)]
     Install(#[from] BinariesError),
-    /// It did not start.
+    /// The server did not start.
     #[error(transparent)]
     Start(#[from] ClusterError),
-    /// There is no folder for the cache.
+    /// No cache folder is known.
     #[error("no cache folder: neither CRDPROOF_CACHE, XDG_CACHE_HOME nor HOME is set")]
     NoCache,
 }
 
-/// Starts a local API server of a release such as `1.36`, and installs its binaries first where they are missing: from
+/// Starts a local API server of a release such as `1.36`. Installs its binaries first if they are missing: from
 /// `KUBEBUILDER_ASSETS`, the cache, an archive, or a build from Go modules, which takes minutes the first time.
 ///
 /// The server stops when the handle is dropped, and also when this process is killed.
@@ -40,7 +40,7 @@ pub async fn start(release: &str) -> Result<Local, StartError> {
         let installer = Installer { store: &store, sources: &sources, progress: &|_| () };
         installer.install_one(&release)
     };
-    // Installing waits for files, networks and compilers, which must not hold up the runtime.
+    // Installing waits for files, networks and compilers, which must not block the runtime.
     let assets = tokio::task::spawn_blocking(install).await;
     let assets = assets.map_err(|error| ClusterError::Runtime(std::io::Error::other(error)))??;
     Ok(Local::builder(assets.into()).start().await?)

@@ -1,11 +1,11 @@
-//! What can keep us from having an API server.
+//! Errors of API servers.
 
 use std::path::PathBuf;
 
-/// Why there is no API server, or why it could not be asked.
+/// An error of starting or calling an API server.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// A component did not start, or ended while it was needed.
+    /// A component did not start, or ended too early.
     #[error("{component} {why}")]
     Component {
         /// `etcd`, `kube-apiserver` or `kube-controller-manager`.
@@ -25,39 +25,39 @@ pub enum ClusterError {
         /// Its group and version.
         api_version: String,
     },
-    /// A file or folder of ours could not be made.
+    /// A file or folder could not be created.
     #[error("cannot write {path}")]
     File {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// No free port could be had on the loopback address.
+    /// No port of the loopback address is free.
     #[error("no port is free on 127.0.0.1")]
     Port(#[source] std::io::Error),
-    /// There are no threads to be had.
+    /// The runtime could not start its threads.
     #[error("cannot start a runtime")]
     Runtime(#[source] std::io::Error),
-    /// A listener of ours could not be opened.
+    /// A listener could not be opened.
     #[error("cannot listen on {address}: {why}")]
     Listen {
-        /// Where.
+        /// The address.
         address: String,
-        /// Why.
+        /// The cause.
         why: String,
     },
     /// A process could not be guarded, so it was not started.
     #[error("cannot start a guarded process")]
     Guard(#[source] std::io::Error),
-    /// A certificate could not be made.
+    /// A certificate could not be generated.
     #[error("cannot make a certificate")]
     Certificate(#[from] rcgen::Error),
-    /// The client could not be set up.
+    /// The client could not be created.
     #[error("cannot set up the client: {0}")]
     Client(String),
-    /// A call had no answer within its deadline.
+    /// A call had no response within its deadline.
     #[error("{call} had no answer within {seconds} s")]
     Deadline {
         /// Method and path.
@@ -65,7 +65,7 @@ pub enum ClusterError {
         /// The deadline.
         seconds: u64,
     },
-    /// A call failed before there was an answer.
+    /// A call failed before its response.
     #[error("{call} failed: {why}")]
     Transport {
         /// Method and path.
@@ -73,17 +73,17 @@ pub enum ClusterError {
         /// The error of the network.
         why: String,
     },
-    /// Something that a provider needs is not there.
+    /// Something that a provider needs is missing.
     #[error("{what} is missing: {why}")]
     Missing {
-        /// What.
+        /// The missing thing.
         what: String,
-        /// How we know.
+        /// The symptom.
         why: String,
         /// The remedy.
         help: String,
     },
-    /// A provider could not make its server.
+    /// A provider could not start its server.
     #[error("{provider}: {why}")]
     Provider {
         /// `k3s` or `kind`.
@@ -96,55 +96,55 @@ pub enum ClusterError {
     /// A kubeconfig cannot be used.
     #[error("{path}: {why}")]
     Kubeconfig {
-        /// Which.
+        /// The path.
         path: String,
-        /// Why.
+        /// The cause.
         why: String,
     },
-    /// We may not do what was asked, or are not known.
+    /// The user is not allowed to do this, or not authenticated.
     #[error("{why}")]
     NotAllowed {
-        /// Why.
+        /// The cause.
         why: String,
         /// The remedy.
         help: String,
     },
-    /// Something of this name is there already, and is not ours.
+    /// An object of this name exists, and was not created by us.
     #[error("{what} is there already and will not be touched")]
     Exists {
         /// Its path.
         what: String,
     },
-    /// Something that we made could not be removed.
+    /// Something that we created could not be removed.
     #[error("left behind: {}", .what.join(", "))]
     Left {
         /// Paths, each with a reason.
         what: Vec<String>,
-        /// The run that made it.
+        /// The run that created it.
         run: String,
     },
-    /// What answers is not an API server.
+    /// The server is not an API server.
     #[error("{call} was not answered as Kubernetes does: {said}")]
     NotKubernetes {
         /// Method and path.
         call: String,
-        /// What was said instead.
+        /// Its response.
         said: String,
     },
-    /// The server refused what must work.
+    /// The server refused a request that must succeed.
     #[error("{call} was answered {status}: {message}")]
     Refused {
         /// Method and path.
         call: String,
         /// The status code.
         status: u16,
-        /// The server's words.
+        /// The server's message.
         message: String,
     },
 }
 
 impl ClusterError {
-    /// The end of the log that tells more, where there is one.
+    /// The end of a log with details, if there is one.
     pub fn log(&self) -> Option<&str> {
         match self {
             Self::Component { log, .. } | Self::Provider { log, .. } => Some(log).filter(|log| !log.is_empty()),
@@ -153,7 +153,7 @@ impl ClusterError {
         .map(String::as_str)
     }
 
-    /// Returns what to do about it.
+    /// Returns the remedy.
     pub fn help(&self) -> &str {
         match self {
             Self::Component { help, .. } => help,

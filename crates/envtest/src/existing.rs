@@ -1,5 +1,5 @@
-//! A cluster that was there before us. We are guests: nothing is done without leave, everything that we
-//! make is labelled, known and removed again, and what was there is not touched.
+//! Existing clusters. We change nothing without permission, label and track everything that we create, remove it again,
+//! and never change objects of others.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,28 +13,28 @@ use super::kubeconfig::{self, Context};
 use super::run_id::{LABEL, RunId};
 use super::{ClusterError, wait};
 
-/// An existing cluster, and what we may do there.
+/// An existing cluster, and the permissions that the user gave.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
     /// The kubeconfig files, as `KUBECONFIG` lists them.
     pub kubeconfig: Vec<PathBuf>,
-    /// The context; the current one where it is not said.
+    /// The context; the current one by default.
     pub context: Option<String>,
-    /// Leave to make changes. Without it only a dry run is possible.
+    /// Permission to make changes. Without it only a dry run is possible.
     pub allow_changes: bool,
-    /// The context's name once more, for those that look like production.
+    /// The context's name, repeated by the user, for contexts that look like production.
     pub confirmed: Option<String>,
-    /// Nothing is stored; what would be made is listed.
+    /// True if nothing is stored and the objects are only listed.
     pub dry_run: bool,
 }
 
-/// Parts of names that clusters have on which people depend.
+/// Parts of names of production clusters.
 const PRODUCTION: [&str; 4] = ["prod", "prd", "live", "critical"];
 
 /// The timeout of one removal.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A cluster that was there before us.
+/// A connection to an existing cluster.
 pub struct Existing {
     api: Api,
     context: Context,
@@ -42,11 +42,11 @@ pub struct Existing {
     run: RunId,
     dry_run: bool,
     made: Mutex<Vec<Made>>,
-    /// Whether there may be things of ours that we did not create by ourselves.
+    /// True if there may be labelled objects that callers created.
     adopted: AtomicBool,
 }
 
-/// Something that we made.
+/// An object that we created.
 #[derive(Debug, Clone)]
 struct Made {
     path: String,
@@ -54,7 +54,7 @@ struct Made {
 }
 
 impl Access {
-    /// Finds the cluster and checks that it may be used, without asking it anything.
+    /// Finds the cluster and checks the permissions, without sending a request.
     fn checked(&self) -> Result<Context, ClusterError> {
         let context = Context::of(kubeconfig::read(&self.kubeconfig)?, self.context.as_deref())?;
         if self.dry_run {
@@ -79,17 +79,17 @@ impl Access {
     }
 }
 
-/// The word by which a name looks like production.
+/// The part of a name that looks like production.
 fn production(text: &str) -> Option<&'static str> {
     let text = text.to_lowercase();
-    // "nonprod" and "pre-prod" are what they say; "product" is a word of its own.
+    // "nonprod" and "pre-prod" are not production; "product" is another word.
     let plain = ["nonprod", "non-prod", "preprod", "pre-prod", "product-", "products"];
     let text = plain.iter().fold(text, |text, word| text.replace(word, ""));
     PRODUCTION.into_iter().find(|word| text.contains(word))
 }
 
 impl Existing {
-    /// Reaches the cluster. Nothing is changed yet.
+    /// Connects to the cluster. Changes nothing yet.
     pub async fn connect(access: &Access) -> Result<Self, ClusterError> {
         let context = access.checked()?;
         let api = Api::new(context.client().await?, Duration::from_secs(30));
@@ -125,23 +125,22 @@ impl Existing {
         &self.context.name
     }
 
-    /// The name that everything of this run carries.
+    /// The name of this run, which labels everything that it creates.
     pub fn run(&self) -> &RunId {
         &self.run
     }
 
-    /// Returns what the server says about itself.
+    /// Returns the identity that the server reports.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Raw verbs as the context's user. What is created through them is not known to us.
+    /// Raw verbs as the context's user. Objects that are created through them are not tracked.
     pub fn api(&self) -> &Api {
         &self.api
     }
 
-    /// Marks a CRD or a namespace as ours, for callers that create it by themselves. It is found by its label and removed
-    /// at the end.
+    /// Labels a CRD or a namespace that the caller creates. It is found by its label and removed at the end.
     pub fn adopt(&self, object: &mut Value) {
         self.adopted.store(true, Ordering::Relaxed);
         self.label(object);
@@ -152,13 +151,12 @@ impl Existing {
         object["metadata"]["labels"]["app.kubernetes.io/managed-by"] = json!("crdproof");
     }
 
-    /// Returns whether an object is of this run.
+    /// Returns true if an object was created by this run.
     pub fn is_ours(&self, object: &Value) -> bool {
         object["metadata"]["labels"][LABEL] == self.run.to_string().as_str()
     }
 
-    /// Creates an object that carries our label and is removed at the end. In a dry run the server only
-    /// checks it.
+    /// Creates an object with our label, which is removed at the end. In a dry run the server only validates it.
     pub async fn create(&self, kind: &Resource, mut object: Value) -> Result<Answer, ClusterError> {
         self.label(&mut object);
         let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
@@ -175,8 +173,8 @@ impl Existing {
         Ok(answer)
     }
 
-    /// Installs CRDs that are not there and returns when every served version answers. One that is there
-    /// already is refused before anything is created.
+    /// Installs CRDs and returns when every served version answers. A CRD that already exists is refused before
+    /// anything is created.
     pub async fn install_crds(&self, crds: &[Value]) -> Result<(), ClusterError> {
         let kind = definitions();
         for crd in crds {
@@ -203,13 +201,13 @@ impl Existing {
         Ok(name)
     }
 
-    /// Returns what was made, or in a dry run would be, in that order.
+    /// Returns the objects that were created or, in a dry run, would be, in that order.
     pub fn made(&self) -> Vec<String> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|made| made.path.clone()).collect()
     }
 
-    /// Removes what we made, the last first, and waits until it is gone. What cannot be removed is named
-    /// in the error, and everything else is removed all the same.
+    /// Removes everything that we created, the last first, and waits until it is gone. Objects that cannot be removed
+    /// are listed in the error, and everything else is still removed.
     pub async fn clean_up(&self) -> Result<(), ClusterError> {
         let mut left = Vec::new();
         if self.adopted.load(Ordering::Relaxed)
@@ -229,7 +227,7 @@ impl Existing {
         if left.is_empty() { Ok(()) } else { Err(ClusterError::Left { what: left, run: self.run.to_string() }) }
     }
 
-    /// Removes the CRDs that others created for us; also one whose creation was cut off before the answer came.
+    /// Removes the CRDs that callers created, including one whose creation was interrupted before the response.
     async fn remove_adopted(&self) -> Result<(), String> {
         let query = Query::new().labels(&format!("{LABEL}={}", self.run));
         let listed = self.api.get(&query.on(definitions().path())).await.and_then(Answer::ok);
@@ -242,13 +240,13 @@ impl Existing {
     }
 }
 
-/// Removes one object, if it still is the one that we mean, and waits until it is gone.
+/// Removes one object, if it still has this uid, and waits until it is gone.
 async fn remove(api: &Api, path: &str, uid: &str) -> Result<(), String> {
     let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background",
                          "preconditions": {"uid": uid}});
     let answer = api.delete_with(path, &options).await.map_err(|error| error.to_string())?;
     match answer.status {
-        // Somebody else has removed it, or put another in its place.
+        // Another client has removed or replaced it.
         404 | 409 => return Ok(()),
         _ => drop(answer.ok().map_err(|error| error.to_string())?),
     }
@@ -259,7 +257,7 @@ async fn remove(api: &Api, path: &str, uid: &str) -> Result<(), String> {
     gone.await.ok_or_else(|| format!("still there {} s after its deletion", TIMEOUT.as_secs()))
 }
 
-/// Removes what runs that have ended left in a cluster; all runs' things with `all`. Returns the paths.
+/// Removes leftovers of runs that have ended from a cluster; of all runs with `all`. Returns the paths.
 pub(super) async fn sweep(access: &Access, all: bool) -> Result<Vec<String>, ClusterError> {
     let cluster = Existing::connect(access).await?;
     let kinds = [definitions(), Resource::cluster_wide("", "v1", "namespaces")];
@@ -306,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn leave_is_asked_for_and_production_is_named_twice() {
+    fn changes_need_permission_and_production_a_confirmation() {
         let folder = tempfile::tempdir().unwrap();
         let said = |access: &Access| access.checked().err().map(|error| error.to_string()).unwrap_or_default();
         let mut test = access("test", &folder);
@@ -328,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn production_is_known_by_its_name() {
+    fn production_is_recognised_by_name() {
         for name in ["prod", "EU-PRD-2", "https://live.example.com", "mission-critical"] {
             assert!(production(name).is_some(), "{name}");
         }
@@ -338,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_context_lists_those_there_are() {
+    fn an_unknown_context_lists_the_known_ones() {
         let folder = tempfile::tempdir().unwrap();
         let mut access = access("test", &folder);
         access.context = Some("tset".into());

@@ -1,17 +1,15 @@
-//! Processes that end when we end, however we end.
+//! Processes that end when this process ends, however it ends.
 //!
-//! A destructor does not run when a process is killed. So a small shell stands beside us, in a process
-//! group of its own that no Ctrl-C reaches, and reads from a pipe of which we hold the other end. The
-//! kernel closes that pipe with our last breath; the shell then kills every process group that it was
-//! told about and removes the folder that it was given.
+//! A destructor does not run when a process is killed. So a small shell runs beside us, in a separate process group
+//! that no Ctrl-C reaches, and reads from a pipe of which we hold the other end. The kernel closes that pipe when our
+//! process ends; the shell then kills every process group that it was told about and removes its folder.
 //!
-//! A command is started held: it waits for a word from us, and gets it only after the shell knows its
-//! process group. There is no moment in which a command runs that nobody would end.
+//! A command starts suspended: it waits for a line from us, and gets it only after the shell knows its process group.
+//! So a command never runs without a guard.
 //!
-//! A descendant may leave its process group, as daemons do. Every command carries a mark in its environment, which its
-//! descendants inherit; where `/proc` shows environments, the shell kills whatever carries its mark. A descendant that
-//! left its group and cleared its environment as well is not found, nor is one that left its group where there is no
-//! `/proc`.
+//! A descendant may leave its process group, as daemons do. Every command has a mark in its environment, which its
+//! descendants inherit; if `/proc` shows environments, the shell kills every process with its mark. It does not find a
+//! descendant that left its group and cleared its environment, nor, without `/proc`, one that left its group.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
@@ -21,9 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// Reads `hold ID` and `end ID` until we are gone, then runs the cleanup command, where one was
-/// given. A process that was just killed may still finish the creation of a file, so the folder is
-/// removed until it stays away.
+/// Reads `hold ID` and `end ID` until our process ends, then runs the cleanup command, if any. A process that was just
+/// killed may still create a file, so the folder is removed until it stays gone.
 const WATCH: &str = r#"
 trap '' HUP INT TERM
 folder=$1
@@ -59,16 +56,17 @@ while [ -n "$folder" ] && [ -e "$folder" ] && [ $tries -lt 50 ]; do
 done
 "#;
 
-/// Waits for the word, then becomes the command. Without the word it ends: we died before we could say it.
+/// Waits for the line, then becomes the command. Exits without the line, because then our process died before sending
+/// it.
 const HOLD: &str = r#"read -r word || exit 125; exec "$@" </dev/null"#;
 
-/// The same, for a command that reads what we write after the word.
+/// The same for a command that reads its input from us after the line.
 const HOLD_OPEN: &str = r#"read -r word || exit 125; exec "$@""#;
 
-/// The same, for a command whose streams are one and that reads nothing.
+/// The same for a command whose streams are merged and that reads nothing.
 const HOLD_MERGED: &str = r#"read -r word || exit 125; exec "$@" </dev/null 2>&1"#;
 
-/// The variable that carries the mark of a guard.
+/// The environment variable with the mark of a guard.
 const MARK: &str = "CRDPROOF_GUARD";
 
 /// Kills commands and removes a folder when it is dropped, or when our process dies.
@@ -77,7 +75,7 @@ pub struct Guard {
     watch: Arc<Watch>,
 }
 
-/// The shell that watches, and the pipe that tells it that we live.
+/// The watching shell, and the pipe whose end tells it that our process ended.
 #[derive(Debug)]
 struct Watch {
     mark: String,
@@ -88,31 +86,31 @@ struct Watch {
 /// A command to start under a guard.
 #[derive(Debug, Clone, Default)]
 pub struct Spec {
-    /// The program: a path, or a name to be found in `PATH`.
+    /// The program: a path, or a name on `PATH`.
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Where it runs; our own folder where it is not said.
+    /// The working folder; our own by default.
     pub folder: Option<PathBuf>,
-    /// Variables that differ from ours: set, or removed.
+    /// Environment variables to set or remove.
     pub environment: Vec<(OsString, Option<OsString>)>,
-    /// Where its output goes.
+    /// The target of its output.
     pub output: Output,
 }
 
 /// The target of a guarded command's output.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Output {
-    /// Nowhere.
+    /// Discards the output.
     #[default]
     Null,
-    /// Both streams to the end of this file.
+    /// Appends both streams to this file.
     File(PathBuf),
-    /// Standard error is piped to us and must be read; standard output goes to this file, or nowhere.
+    /// Pipes standard error to us, which must be read; standard output goes to this file, or is discarded.
     PipedErrors(Option<PathBuf>),
-    /// Both streams are piped to us, and what it reads comes from us.
+    /// Pipes both streams to us, and its input from us.
     Pipes,
-    /// Both streams are one pipe to us.
+    /// Pipes both streams to us as one.
     Merged,
 }
 
@@ -148,13 +146,13 @@ impl Spec {
         self
     }
 
-    /// Says where it runs.
+    /// Sets the working folder.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// Says where its output goes.
+    /// Sets the target of its output.
     pub fn output(mut self, output: Output) -> Self {
         self.output = output;
         self
@@ -193,14 +191,14 @@ impl Spec {
 }
 
 impl Guard {
-    /// Starts the watching shell. The folder, where one is given, is removed when the guard is dropped
-    /// or our process dies; it must be named by an absolute path.
+    /// Starts the watching shell. Removes the folder, if any, when the guard is dropped or our process dies; its path
+    /// must be absolute.
     pub fn new(folder: Option<&Path>) -> io::Result<Self> {
         Self::with_cleanup(folder, &[])
     }
 
-    /// The same, with a command that is run at the end, after all processes are killed and before the
-    /// folder is removed: for what lives outside of our process groups, such as containers.
+    /// Does the same, and runs a command at the end, after all processes are killed and before the folder is removed:
+    /// for resources outside of our process groups, such as containers.
     pub fn with_cleanup(folder: Option<&Path>, cleanup: &[OsString]) -> io::Result<Self> {
         if let Some(folder) = folder.filter(|folder| !folder.is_absolute() || folder.parent().is_none()) {
             return Err(io::Error::new(
@@ -211,7 +209,7 @@ impl Guard {
         let mark = unique_mark();
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(WATCH).arg("watch").arg(folder.map_or(OsStr::new(""), Path::as_os_str)).arg(&mark);
-        // The mark of an outer guard would make that guard kill this one before it has cleaned up.
+        // An outer guard would kill a process with its mark before it has cleaned up.
         command.args(cleanup).env_remove(MARK);
         command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut shell = own_group(command).spawn()?;
@@ -231,7 +229,7 @@ impl Guard {
                 Ok(Guarded { child, ended: None, watch: Arc::clone(&self.watch) })
             }
             Err(error) => {
-                // It was never released, so the closed pipe ends it.
+                // It is still suspended, so the closed pipe ends it.
                 drop(word);
                 let _ = child.wait();
                 Err(error)
@@ -249,7 +247,7 @@ impl Watch {
         }
     }
 
-    /// Lets go of the lifeline and waits until the shell has done its last duty.
+    /// Closes the pipe and waits until the shell has finished.
     fn end(&self) {
         self.lifeline.lock().unwrap_or_else(PoisonError::into_inner).take();
         let _ = self.shell.lock().unwrap_or_else(PoisonError::into_inner).wait();
@@ -263,27 +261,27 @@ impl Drop for Guard {
 }
 
 impl Guarded {
-    /// Its process id, which is the id of its process group too.
+    /// Its process id, which is also the id of its process group.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The pipe of its standard error, once, where it was asked for.
+    /// Takes the pipe of its standard error, if it was requested.
     pub fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.child.stderr.take()
     }
 
-    /// The pipe of its standard output, once, where it was asked for.
+    /// Takes the pipe of its standard output, if it was requested.
     pub fn take_stdout(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
     }
 
-    /// The pipes of its input, output and errors, once, where they were asked for.
+    /// Takes the pipes of its input, output and errors, if they were requested.
     pub fn take_pipes(&mut self) -> Option<(ChildStdin, ChildStdout, ChildStderr)> {
         Some((self.child.stdin.take()?, self.child.stdout.take()?, self.child.stderr.take()?))
     }
 
-    /// Returns how it ended, where it has.
+    /// Returns its exit status, if it has ended.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         if self.ended.is_none()
             && let Some(status) = self.child.try_wait()?
@@ -303,19 +301,19 @@ impl Guarded {
         Ok(status)
     }
 
-    /// Kills it and everything that it started.
+    /// Kills it and its descendants.
     pub fn kill(&mut self) -> io::Result<()> {
         if self.ended.is_some() {
             return Ok(());
         }
-        // The shell kills the group; where it is gone, the command at least.
+        // The shell kills the group; if the shell is gone, kill at least the command.
         if self.watch.send("end", self.child.id()).is_err() {
             self.child.kill()?;
         }
         self.wait().map(drop)
     }
 
-    /// Ends at once what it left behind: later another process may have its id.
+    /// Ends its leftover processes at once, because another process may get its id later.
     fn note(&mut self, status: ExitStatus) {
         self.ended = Some(status);
         let _ = self.watch.send("end", self.child.id());
@@ -328,7 +326,7 @@ impl Drop for Guarded {
     }
 }
 
-/// Returns a mark that no other guard of this machine has.
+/// Returns a mark that no other guard on this machine has.
 fn unique_mark() -> String {
     static GUARDS: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();

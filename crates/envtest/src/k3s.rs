@@ -15,7 +15,7 @@ use super::run_id::{LABEL, RunId};
 use super::{ClusterError, HostAccess, docker, kubeconfig, start};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// The image that is taken where none is named.
+/// The default image.
 pub const DEFAULT_IMAGE: &str = "rancher/k3s";
 
 /// The port of k3s.
@@ -24,19 +24,19 @@ const PORT: u16 = 6443;
 /// The path of the administrator's kubeconfig in k3s.
 const KUBECONFIG: &str = "/etc/rancher/k3s/k3s.yaml";
 
-/// The name under which a container knows the machine that it runs on.
+/// The name of this machine inside a container.
 const HOST_NAME: &str = "host.docker.internal";
 
-/// Parts of k3s that no conversion run of a CRD needs, and that need images of their own.
+/// Components of k3s that no scenario needs, and that need further images.
 const DISABLED: [&str; 5] = ["coredns", "local-storage", "metrics-server", "servicelb", "traefik"];
 
 /// The datastore of k3s.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Datastore {
-    /// In a file, through kine, as k3s does by default.
+    /// SQLite, through kine, the default of k3s.
     #[default]
     Sqlite,
-    /// In the etcd that k3s carries.
+    /// The etcd inside k3s.
     Etcd,
 }
 
@@ -49,7 +49,7 @@ pub struct Builder {
     deadline: Duration,
 }
 
-/// The image, with all that k3s is told.
+/// The image, with the arguments of k3s.
 #[derive(Debug, Clone)]
 struct K3sImage {
     name: String,
@@ -82,7 +82,7 @@ impl Image for K3sImage {
 }
 
 impl Builder {
-    /// Takes this image, with its tag, instead of `rancher/k3s` at the tag of the release.
+    /// Uses this image, with its tag, instead of `rancher/k3s` at the tag of the release.
     pub fn image(mut self, image: &str) -> Self {
         // A colon before the last slash belongs to a registry's port.
         match image.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')) {
@@ -92,7 +92,7 @@ impl Builder {
         self
     }
 
-    /// Says where objects are kept.
+    /// Sets the datastore.
     pub fn datastore(mut self, datastore: Datastore) -> Self {
         self.datastore = datastore;
         self
@@ -104,7 +104,7 @@ impl Builder {
         self
     }
 
-    /// Returns how long the start may take; three minutes where it is not said.
+    /// Sets the timeout of the start; three minutes by default.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -115,7 +115,7 @@ impl Builder {
         format!("{}:{}", self.image.name, self.image.tag)
     }
 
-    /// Checks whether this machine could start it now: an engine answers and has the image.
+    /// Checks that this machine can start it now: an engine answers and has the image.
     pub fn check(&self) -> Result<(), ClusterError> {
         let image = self.image_name();
         if docker::has_image(&image)? {
@@ -144,13 +144,13 @@ impl Builder {
         let run = RunId::new();
         let name = run.name();
         let folder = start::make_folder(None, &run)?;
-        // The library removes the container when it is dropped; the guard, also when we are killed.
+        // The library removes the container when it is dropped; the guard also does when our process is killed.
         let cleanup = ["docker", "rm", "--force", "--volumes", &name].map(OsString::from);
         let guard = Guard::with_cleanup(Some(&folder), &cleanup).map_err(ClusterError::Guard)?;
         let image = self.image_name();
         let failed = |error: &dyn std::error::Error| ClusterError::Provider {
             provider: "k3s",
-            why: format!("{image} did not start: {}", super::api::whole(error)),
+            why: format!("{image} did not start: {}", super::api::error_chain(error)),
             log: docker::query(&["logs", "--tail", "15", &name]).unwrap_or_default(),
         };
         self.image.arguments = self.arguments();
@@ -180,8 +180,8 @@ impl Builder {
     }
 }
 
-/// The kubeconfig as it is needed outside of the container. Which address leads there is only known now,
-/// too late for the certificate, which always names localhost.
+/// The kubeconfig for use outside of the container. The address is only known now, too late for the certificate, which
+/// always names localhost.
 fn rewritten(text: &str, url: &str) -> String {
     let inside = format!("server: https://127.0.0.1:{PORT}");
     let lines = text.lines().map(|line| match line.split_once(&inside) {
@@ -191,7 +191,7 @@ fn rewritten(text: &str, url: &str) -> String {
     lines.collect()
 }
 
-/// A k3s that runs.
+/// A running k3s.
 pub struct K3s {
     api: Api,
     version: KubeVersion,
@@ -202,7 +202,7 @@ pub struct K3s {
 }
 
 impl K3s {
-    /// A k3s of a release; its tag is that of the first k3s with it.
+    /// A k3s of a release; uses the tag of the first k3s with that release.
     pub fn builder(version: KubeVersion) -> Builder {
         let image = K3sImage { name: DEFAULT_IMAGE.into(), tag: format!("v{version}-k3s1"), arguments: Vec::new() };
         Builder {
@@ -218,25 +218,25 @@ impl K3s {
         &self.api
     }
 
-    /// The release that the server says it is.
+    /// The release that the server reports.
     pub fn version(&self) -> KubeVersion {
         self.version
     }
 
-    /// A kubeconfig with all rights. It is gone with the server.
+    /// A kubeconfig with all rights. It is removed with the server.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
 
-    /// Returns how the server reaches a webhook on this machine.
+    /// Returns the address under which the server reaches a webhook on this machine.
     pub fn host_access(&self) -> &HostAccess {
         &self.access
     }
 
-    /// Ends it, and says so where something is left.
+    /// Stops it; the error says if something is left.
     pub async fn stop(self) -> Result<(), ClusterError> {
         let failed = |why: String| ClusterError::Provider { provider: "k3s", why, log: String::new() };
-        let removed = self.container.rm().await.map_err(|error| failed(super::api::whole(&error)));
+        let removed = self.container.rm().await.map_err(|error| failed(super::api::error_chain(&error)));
         drop(self.guard);
         removed
     }
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn k3s_is_told_what_to_leave_out_and_what_to_pass_on() {
+    fn k3s_gets_disabled_components_and_server_flags() {
         let builder = K3s::builder("1.36.4".parse().unwrap()).datastore(Datastore::Etcd).apiserver_arg("v=2");
         let arguments = builder.arguments().join(" ");
         assert!(arguments.starts_with("server --tls-san=host.docker.internal --disable=coredns"), "{arguments}");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kubeconfig_leads_to_the_mapped_port() {
+    fn the_kubeconfig_names_the_mapped_port() {
         let text = "clusters:\n- cluster:\n    server: https://127.0.0.1:6443\n  name: default\n";
         assert_eq!(
             rewritten(text, "https://10.0.0.1:32768"),

@@ -13,16 +13,16 @@ use super::{ClusterError, HostAccess, docker, kubeconfig, start};
 use crdproof_schema::document::{Sources, parse};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// The variable by which kind is told to use a network of its own, which can be removed with it.
+/// The environment variable that gives kind a separate network, which can be removed with it.
 const NETWORK: &str = "KIND_EXPERIMENTAL_DOCKER_NETWORK";
 
 /// The configuration of the repository, written for 1.35 and 1.36.
 const CONFIG: &str = include_str!("../kind-config.yaml");
 
-/// Our configuration for a release: the gates and groups of storage migration come and go, and one that a
-/// release does not know keeps its servers from starting.
+/// Our configuration for a release: the feature gates and API groups of storage migration depend on the release, and an
+/// unknown one keeps servers from starting.
 fn config_for(version: KubeVersion) -> Value {
-    // The file is ours and a test reads it.
+    // The file is our own, and a test reads it.
     let mut config = read_config(CONFIG).unwrap_or_default();
     let (gates, served) = match version.minor {
         30..=34 => (
@@ -30,22 +30,22 @@ fn config_for(version: KubeVersion) -> Value {
             json!({"storagemigration.k8s.io/v1alpha1": "true"}),
         ),
         35 | 36 => (json!({"StorageVersionMigrator": true}), json!({"storagemigration.k8s.io/v1beta1": "true"})),
-        // Earlier there is none, later it needs no switch.
+        // Earlier releases have none, later ones need no switch.
         _ => (json!({}), json!({})),
     };
     let in_namespace = config["featureGates"]["KubeletInUserNamespace"].take();
     config["featureGates"] = gates;
     config["featureGates"]["KubeletInUserNamespace"] = in_namespace;
     config["runtimeConfig"] = served;
-    // Before it was known, the setting would be refused.
+    // Releases before 1.31 refuse the setting.
     if version.minor < 31 {
         config["kubeadmConfigPatches"] = json!([]);
     }
     config
 }
 
-/// Deletes the cluster and its network. What kind had begun may still appear after kind was killed, so
-/// the deletion is repeated until nothing is left.
+/// Deletes the cluster and its network. Containers may still appear after kind was killed, so this is repeated until
+/// nothing is left.
 const CLEANUP: &str = r#"
 kind=$1 name=$2 config=$3
 export KIND_EXPERIMENTAL_DOCKER_NETWORK="$name"
@@ -60,7 +60,7 @@ while [ $tries -lt 20 ]; do
 done
 "#;
 
-/// Why a cluster's configuration cannot be used.
+/// An error in a cluster's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(String);
@@ -86,31 +86,31 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The `kind` to call; the one in `PATH` where it is not said.
+    /// The `kind` program; the one in `PATH` by default.
     pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
         self.program = program.into();
         self
     }
 
-    /// The node image, where it is not `kindest/node` at the tag of the release.
+    /// The node image; by default `kindest/node` at the tag of the release.
     pub fn image(mut self, image: impl Into<String>) -> Self {
         self.image = image.into();
         self
     }
 
-    /// A configuration of kind `Cluster` instead of our own, which suits the release.
+    /// A configuration of kind `Cluster`, instead of our own.
     pub fn config(mut self, config: Value) -> Self {
         self.config = config;
         self
     }
 
-    /// Returns where logs are exported to when the start fails.
+    /// Sets the folder for logs, which are exported when the start fails.
     pub fn logs(mut self, folder: impl Into<PathBuf>) -> Self {
         self.logs = Some(folder.into());
         self
     }
 
-    /// Returns how long the creation may take; five minutes where it is not said.
+    /// Sets the timeout of the creation; five minutes by default.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -121,7 +121,7 @@ impl Builder {
         &self.image
     }
 
-    /// Checks whether this machine could make it now: kind is there, an engine answers and has the image.
+    /// Checks that this machine can create it now: kind is installed, an engine answers and has the image.
     pub fn check(&self) -> Result<(), ClusterError> {
         let said = std::process::Command::new(&self.program).arg("version").output();
         if let Err(error) = said {
@@ -171,7 +171,7 @@ impl Builder {
             let log = format!("{}{exported}", tail(&said));
             ClusterError::Provider { provider: "kind", why, log }
         };
-        match ended(&mut creation, self.deadline).await {
+        match wait_for_exit(&mut creation, self.deadline).await {
             Ok(true) => {}
             Ok(false) => return Err(failed("could not create the cluster".into())),
             Err(why) => return Err(failed(why)),
@@ -187,7 +187,7 @@ impl Builder {
         Ok(Kind { api, name, version, access, kubeconfig: path, guard })
     }
 
-    /// Exports logs, where a folder for them was named, and says where they are.
+    /// Exports logs, if a folder for them was given, and returns a message with their path.
     fn export(&self, guard: &Guard, name: &str) -> String {
         let Some(folder) = &self.logs else { return String::new() };
         let spec = Spec::new(&self.program).args(["export", "logs", "--name", name]).arg(folder);
@@ -199,8 +199,8 @@ impl Builder {
     }
 }
 
-/// Waits for a command's end without holding up others. `false` is a failure.
-async fn ended(command: &mut Guarded, deadline: Duration) -> Result<bool, String> {
+/// Waits for a command's end without blocking other tasks. `false` is a failure.
+async fn wait_for_exit(command: &mut Guarded, deadline: Duration) -> Result<bool, String> {
     let end = Instant::now() + deadline;
     loop {
         match command.try_wait() {
@@ -217,7 +217,7 @@ fn tail(text: &str) -> String {
     lines[lines.len().saturating_sub(15)..].join("\n")
 }
 
-/// A cluster that runs.
+/// A running cluster.
 pub struct Kind {
     api: Api,
     name: String,
@@ -249,22 +249,22 @@ impl Kind {
         &self.api
     }
 
-    /// The release that the server says it is.
+    /// The release that the server reports.
     pub fn version(&self) -> KubeVersion {
         self.version
     }
 
-    /// A kubeconfig with all rights. It is gone with the cluster.
+    /// A kubeconfig with all rights. It is removed with the cluster.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
 
-    /// Returns how the server reaches a webhook on this machine.
+    /// Returns the address under which the server reaches a webhook on this machine.
     pub fn host_access(&self) -> &HostAccess {
         &self.access
     }
 
-    /// Deletes it, and says so where something is left.
+    /// Deletes it; the error says if something is left.
     pub fn stop(self) -> Result<(), ClusterError> {
         let Self { name, guard, .. } = self;
         drop(guard);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn another_document_is_no_configuration() {
+    fn another_document_is_not_a_configuration() {
         assert_eq!(read_config("kind: Pod\n").unwrap_err().to_string(), "it is not of kind Cluster");
         assert_eq!(read_config("").unwrap_err().to_string(), "it must hold one document");
     }

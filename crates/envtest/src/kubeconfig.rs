@@ -1,4 +1,4 @@
-//! Clients out of kubeconfig files.
+//! Clients from kubeconfig files.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 
 use super::ClusterError;
 
-/// One context of a kubeconfig: which cluster, as whom.
+/// One context of a kubeconfig: a cluster and a user.
 #[derive(Debug, Clone)]
 pub(super) struct Context {
     pub(super) name: String,
@@ -15,7 +15,7 @@ pub(super) struct Context {
     pub(super) config: Kubeconfig,
 }
 
-/// Reads files as `kubectl` does: where several say the same, the first one counts.
+/// Reads files as `kubectl` does: if several define the same entry, the first one counts.
 pub(super) fn read(paths: &[PathBuf]) -> Result<Kubeconfig, ClusterError> {
     let shown = || paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
     let mut merged: Option<Kubeconfig> = None;
@@ -34,7 +34,7 @@ fn read_one(path: &Path) -> Result<Kubeconfig, ClusterError> {
 }
 
 fn wrong(path: &Path, error: &dyn std::error::Error) -> ClusterError {
-    ClusterError::Kubeconfig { path: path.display().to_string(), why: super::api::whole(error) }
+    ClusterError::Kubeconfig { path: path.display().to_string(), why: super::api::error_chain(error) }
 }
 
 impl Context {
@@ -60,7 +60,7 @@ impl Context {
         client(self.config.clone(), Some(&self.name)).await
     }
 
-    /// Returns when the client certificate ended, where it has.
+    /// Returns the day on which the client certificate expired, if it has.
     pub(super) fn expired(&self) -> Option<String> {
         let context = self.config.contexts.iter().find(|context| context.name == self.name)?.context.as_ref()?;
         let user = self.config.auth_infos.iter().find(|user| Some(&user.name) == context.user.as_ref())?;
@@ -74,7 +74,7 @@ impl Context {
     }
 }
 
-/// The day on which the first certificate of a PEM file ended, where that is before now.
+/// The day on which the first certificate of a PEM file expired, if that is before now.
 fn ended(pem: &[u8], now: jiff::Timestamp) -> Option<String> {
     let (_, block) = x509_parser::pem::parse_x509_pem(pem).ok()?;
     let end = block.parse_x509().ok()?.validity().not_after.timestamp();
@@ -89,7 +89,7 @@ fn decoded(data: &str) -> Option<Vec<u8>> {
 
 /// A client of one context, which does not retry.
 pub(super) async fn client(config: Kubeconfig, context: Option<&str>) -> Result<kube::Client, ClusterError> {
-    let failed = |error: &dyn std::error::Error| ClusterError::Client(super::api::whole(error));
+    let failed = |error: &dyn std::error::Error| ClusterError::Client(super::api::error_chain(error));
     let options = KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
     let config = kube::Config::from_custom_kubeconfig(config, &options).await;
     let mut config = config.map_err(|error| failed(&error))?;

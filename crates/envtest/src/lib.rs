@@ -1,5 +1,5 @@
 //! Real API servers of any Kubernetes release for tests in Rust: their binaries, local control planes, k3s, kind and
-//! existing clusters. Whatever is started here never outlives the process that started it.
+//! existing clusters. Nothing that is started here outlives the process that started it.
 
 pub mod api;
 pub mod binaries;
@@ -24,7 +24,7 @@ mod start;
 mod sweep;
 mod wait;
 
-pub use api::whole;
+pub use api::error_chain;
 pub use certificates::{Authority, Pair};
 pub use easy::{StartError, start};
 pub use error::ClusterError;

@@ -1,5 +1,5 @@
-//! The name of one run, which everything carries that a run makes outside of its own memory, so that
-//! it is known whose it is, and whether its owner still lives.
+//! The name of one run. Everything that a run creates outside of its memory carries it, so that its owner is known, and
+//! also if the owner still runs.
 
 use std::fmt;
 use std::process::Command;
@@ -14,7 +14,7 @@ pub const LABEL: &str = "crdproof.dev/run";
 /// The prefix of names of clusters, containers, networks and folders of a run.
 pub(super) const PREFIX: &str = "crdproof-";
 
-/// The machine, the process and something that no other run of that process has.
+/// The machine, the process, and a part that is unique in that process.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunId {
     machine: String,
@@ -33,7 +33,7 @@ impl RunId {
         Self { machine: machine(), process, once }
     }
 
-    /// Reads one that was written with `to_string`.
+    /// Parses the output of `to_string`.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('-');
         let id =
@@ -42,7 +42,7 @@ impl RunId {
         (parts.next().is_none() && hex(&id.machine) && hex(&id.once)).then_some(id)
     }
 
-    /// Reads one out of a name that begins with ours, such as `crdproof-1a2b3c-4711-d4e5f6-x`.
+    /// Parses the name of something that a run created, such as `crdproof-1a2b3c-4711-d4e5f6-x`.
     pub(super) fn of_name(name: &str) -> Option<Self> {
         let mut parts = name.strip_prefix(PREFIX)?.split('-');
         Self::parse(&format!("{}-{}-{}", parts.next()?, parts.next()?, parts.next()?))
@@ -53,10 +53,10 @@ impl RunId {
         format!("{PREFIX}{self}")
     }
 
-    /// Returns whether its owner is a process of this machine that has ended. The number may have been given to
-    /// another process since; then this says no, and nothing is lost but time.
+    /// Returns true if its owner is a process of this machine that has ended. If another process has the same id now,
+    /// this returns false, and the leftovers stay a little longer.
     pub fn is_orphan(&self) -> bool {
-        self.machine == machine() && !lives(self.process)
+        self.machine == machine() && !is_running(self.process)
     }
 }
 
@@ -72,13 +72,13 @@ impl fmt::Display for RunId {
     }
 }
 
-fn lives(process: u32) -> bool {
-    // Without an answer nobody is called dead.
+fn is_running(process: u32) -> bool {
+    // If `ps` fails, assume that the process runs.
     let state = Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output();
     state.map_or(true, |output| !output.stdout.is_empty() && !output.stdout.starts_with(b"Z"))
 }
 
-/// A short name of this machine that tells nothing about it.
+/// A short hash that identifies this machine without revealing its name.
 fn machine() -> String {
     let name = Command::new("uname").arg("-n").output().map(|output| output.stdout).unwrap_or_default();
     short(&String::from_utf8_lossy(&name))
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_read_back_and_its_owner_is_known() {
+    fn a_name_is_parsed_and_its_owner_is_known() {
         let id = RunId::new();
         assert_ne!(id, RunId::new());
         assert_eq!(RunId::parse(&id.to_string()), Some(id.clone()));

@@ -1,4 +1,4 @@
-//! Waiting for the world from a program that does not: a runtime, interruptions, commands.
+//! Helpers for synchronous programs: a runtime, interruptions, commands.
 
 use std::ffi::OsString;
 use std::future::Future;
@@ -11,8 +11,8 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> Result<T, ClusterError> {
     Ok(runtime.map_err(ClusterError::Runtime)?.block_on(future))
 }
 
-/// The future's value, or nothing where somebody interrupts us (Ctrl-C, SIGTERM, SIGHUP) before it has
-/// one. The future is then dropped, and with it what it had begun.
+/// Returns the future's value, or `None` if a signal (Ctrl-C, SIGTERM, SIGHUP) arrives first. The future is then
+/// dropped with everything that it started.
 pub async fn unless_interrupted<T>(future: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         value = future => Some(value),
@@ -26,7 +26,7 @@ async fn interrupted() {
     let one = |kind| async move {
         match signal(kind) {
             Ok(mut signal) => drop(signal.recv().await),
-            // Without a handler the signal ends us, and the guards do their duty.
+            // Without a handler the signal ends our process, and the guards clean up.
             Err(_) => std::future::pending().await,
         }
     };
@@ -44,8 +44,8 @@ async fn interrupted() {
     }
 }
 
-/// Runs a command with our own input and output and some more variables. It is killed when the future is
-/// dropped. Returns its exit code; one that was killed by signal N has 128 + N, as shells have it.
+/// Runs a command with our own input and output and these environment variables. Kills it when the future is dropped.
+/// Returns its exit code; 128 + N for a command that was killed by signal N, as in shells.
 pub async fn command(words: &[OsString], environment: &[(&str, OsString)]) -> Result<u8, ClusterError> {
     let missing = |why: String| ClusterError::Missing {
         what: format!("the command {:?}", words.first().map(|word| word.to_string_lossy()).unwrap_or_default()),

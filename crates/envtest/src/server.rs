@@ -1,4 +1,4 @@
-//! An API server, however it was had.
+//! An API server of any provider.
 
 use std::path::Path;
 
@@ -18,21 +18,21 @@ use crdproof_schema::kubernetes::KubeVersion;
 pub struct HostAccess {
     /// The address that the webhook listens on.
     pub listen: String,
-    /// The name or address that the server calls, which the webhook's certificate must carry.
+    /// The name or address that the server calls; the webhook's certificate must contain it.
     pub name: String,
 }
 
-/// An API server, however it was had.
+/// An API server of any provider.
 #[derive(Debug)]
 pub enum Server {
-    /// Processes of ours.
+    /// Local processes.
     Local(Box<Local>),
     /// k3s in a container.
     #[cfg(feature = "containers")]
     K3s(Box<K3s>),
     /// A kind cluster.
     Kind(Box<Kind>),
-    /// A cluster that was there before us.
+    /// An existing cluster.
     Existing(Box<Existing>),
 }
 
@@ -48,7 +48,7 @@ impl Server {
         }
     }
 
-    /// Raw verbs at every API server that we know of; the first is the one of [`Server::api`].
+    /// Raw verbs at every known API server; the first is that of [`Server::api`].
     pub fn apis(&self) -> Vec<Api> {
         let second = if let Self::Local(server) = self { server.second_api() } else { None };
         std::iter::once(self.api()).chain(second).collect()
@@ -65,7 +65,7 @@ impl Server {
         }
     }
 
-    /// The kubeconfig that we made for it; a cluster that was there has one of its own.
+    /// The kubeconfig that was written for this server; an existing cluster has its own.
     pub fn kubeconfig(&self) -> Option<&Path> {
         match self {
             Self::Local(server) => Some(server.kubeconfig()),
@@ -76,7 +76,7 @@ impl Server {
         }
     }
 
-    /// Returns how it reaches a webhook on this machine; of a cluster that was there we cannot know.
+    /// Returns the address under which it reaches a webhook on this machine; unknown for an existing cluster.
     pub fn host_access(&self) -> Option<HostAccess> {
         match self {
             Self::Local(_) => Some(HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() }),
@@ -87,7 +87,7 @@ impl Server {
         }
     }
 
-    /// Creates the namespace that our objects live in, and returns its name.
+    /// Creates the namespace for our objects, and returns its name.
     pub async fn create_namespace(&self) -> Result<String, ClusterError> {
         if let Self::Existing(server) = self {
             return server.create_namespace().await;
@@ -110,7 +110,8 @@ impl Server {
         }
     }
 
-    /// Ends it or, where it was there before us, removes what we made; says so where something is left.
+    /// Stops the server or, on an existing cluster, removes everything that we created; the error says if something is
+    /// left.
     pub async fn stop(self) -> Result<(), ClusterError> {
         match self {
             Self::Local(server) => {

@@ -1,4 +1,4 @@
-//! API servers before they start: which release, which provider, which options.
+//! API servers before they start: release, provider, options.
 
 use std::path::PathBuf;
 
@@ -79,14 +79,14 @@ pub struct ServerOptions {
     pub kind: Option<PathBuf>,
     /// A configuration for kind instead of our own.
     pub kind_config: Option<Value>,
-    /// Where kind's logs are exported to when it fails.
+    /// The folder for kind's logs if it fails.
     pub logs: Option<PathBuf>,
-    /// How to reach an existing cluster.
+    /// The access to an existing cluster.
     pub access: Option<Access>,
 }
 
 impl ServerOptions {
-    /// Returns a server that can be started, after installing what it needs.
+    /// Returns a server that can be started, after installing its binaries.
     pub fn spec(&self, release: &str, installer: Installer<'_>) -> Result<ServerSpec, BinariesError> {
         Ok(match self.provider {
             Provider::Local => self.local(installer.install_one(release)?),
@@ -120,7 +120,7 @@ impl ServerOptions {
     }
 }
 
-/// Reads a release with its patch, which images and archives are made of.
+/// Parses a release with its patch, which images and archives need.
 pub fn exact(text: &str) -> Result<KubeVersion, BinariesError> {
     match text.parse()? {
         Selector::Exact(version) => Ok(version),
@@ -143,7 +143,7 @@ pub enum ServerSpec {
 }
 
 impl ServerSpec {
-    /// Returns the release, where it is known before the server starts.
+    /// Returns the release, if it is known before the server starts.
     pub fn version(&self) -> Result<Option<KubeVersion>, ClusterError> {
         match self {
             Self::Local(builder) => builder.version().map(Some),

@@ -1,4 +1,4 @@
-//! What the start of every server needs: a folder of its own, private files, readiness by real calls.
+//! Shared parts of starting servers: a private folder, private files, readiness by real calls.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,23 +9,23 @@ use super::api::Api;
 use super::run_id::RunId;
 use super::{ClusterError, wait};
 
-/// Ready means what the next step needs: CRDs can be listed, and the default namespace is there.
+/// A server is ready when CRDs can be listed and the default namespace exists.
 pub(super) const READY_PATHS: [&str; 2] =
     ["/apis/apiextensions.k8s.io/v1/customresourcedefinitions?limit=1", "/api/v1/namespaces/default"];
 
-/// The space that one control plane needs: etcd allocates its log ahead, in pieces of 64 MB.
-const ROOM: u64 = 400 << 20;
+/// The disk space that one control plane needs: etcd allocates its log in advance, in pieces of 64 MB.
+const NEEDED_BYTES: u64 = 400 << 20;
 
-/// Returns whether a file system has room for a control plane. Docker gives `/dev/shm` 64 MB.
+/// Returns true if a file system has space for a control plane. Docker gives `/dev/shm` 64 MB.
 fn has_room(folder: &Path) -> bool {
     let output = Command::new("df").args(["-P", "-k"]).arg(folder).stdin(Stdio::null()).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let free = text.lines().nth(1).and_then(|line| line.split_whitespace().nth(3)).and_then(|free| free.parse().ok());
     // If the free space is unknown, try it.
-    free.is_none_or(|kilobytes: u64| kilobytes << 10 >= ROOM)
+    free.is_none_or(|kilobytes: u64| kilobytes << 10 >= NEEDED_BYTES)
 }
 
-/// Returns where folders may be made: in memory, where there is such a place, or among temporary files.
+/// Returns the folders in which a run may create its own: in memory, if possible, or among temporary files.
 pub(super) fn parents(below: Option<&Path>) -> Vec<PathBuf> {
     match below {
         Some(folder) => vec![folder.to_owned()],
@@ -33,22 +33,22 @@ pub(super) fn parents(below: Option<&Path>) -> Vec<PathBuf> {
     }
 }
 
-/// A folder of our own, which says whose it is.
+/// Creates a folder whose name identifies the run.
 pub fn make_folder(below: Option<&Path>, run: &RunId) -> Result<PathBuf, ClusterError> {
     let mut last = None;
     let places = parents(below);
-    // The last one is used in any case.
+    // The last candidate is used in any case.
     let end = places.len().saturating_sub(1);
     let places = places.into_iter().enumerate().filter(|(index, place)| *index == end || has_room(place));
     for (_, parent) in places {
         let prefix = format!("{}-", run.name());
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix);
-        // It holds keys and all that is stored.
+        // It holds keys and all stored data.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         match builder.tempdir_in(&parent) {
-            // From here on the guard removes it, also when we are killed.
+            // From here on the guard removes it, also when our process is killed.
             Ok(folder) => return Ok(folder.keep()),
             Err(source) => last = Some(ClusterError::File { path: parent, source }),
         }
@@ -56,7 +56,7 @@ pub fn make_folder(below: Option<&Path>, run: &RunId) -> Result<PathBuf, Cluster
     Err(last.unwrap_or_else(|| ClusterError::Port(std::io::ErrorKind::NotFound.into())))
 }
 
-/// A program as it can be called from every folder. A name without a folder is looked up in `PATH`.
+/// Makes the path of a program absolute. A name without a folder is looked up in `PATH`.
 pub(super) fn program(path: &Path) -> Result<PathBuf, ClusterError> {
     if path.components().count() == 1 {
         return Ok(path.to_owned());
@@ -64,7 +64,7 @@ pub(super) fn program(path: &Path) -> Result<PathBuf, ClusterError> {
     std::path::absolute(path).map_err(|source| ClusterError::File { path: path.to_owned(), source })
 }
 
-/// Keys are nobody else's business.
+/// Writes a file that only its owner may read.
 pub fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut options = std::fs::File::options();
@@ -74,8 +74,7 @@ pub fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
-/// Waits until a server that others started answers what the next step needs. What it said last is the
-/// error.
+/// Waits until a server that others started is ready. Its last response is the error.
 pub(super) async fn until_answers(api: &Api, deadline: Duration) -> Result<(), ClusterError> {
     for path in ["/readyz"].into_iter().chain(READY_PATHS) {
         let last = Mutex::new(None);
@@ -103,7 +102,7 @@ mod tests {
         std::fs::remove_dir(&folder).unwrap();
         assert_eq!(mode & 0o777, 0o700);
         assert!(has_room(Path::new("/no/such/folder")), "unknown space counts as enough");
-        // A file system in memory that is full by itself.
+        // A file system in memory that is always full.
         assert!(!has_room(Path::new("/proc")), "nothing fits there");
     }
 }

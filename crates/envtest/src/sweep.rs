@@ -1,5 +1,4 @@
-//! Removing what runs left behind whose guard was killed with them: containers, clusters, networks,
-//! folders, processes.
+//! Removing leftovers of runs whose guard was killed with them: containers, clusters, networks, folders, processes.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,16 +10,16 @@ use super::{ClusterError, docker, existing, start};
 /// The selection of leftovers to remove.
 #[derive(Debug, Clone, Default)]
 pub struct Sweep {
-    /// Also what belongs to runs that still live, or to other machines.
+    /// True to include leftovers of runs that still live, or of other machines.
     pub all: bool,
-    /// Only say what would be removed.
+    /// True to only list what would be removed.
     pub dry_run: bool,
-    /// A cluster to be swept, too.
+    /// A cluster to sweep, too.
     pub cluster: Option<Access>,
 }
 
 impl Sweep {
-    /// Removes what is left and returns what that was. A machine without Docker has nothing of its kind.
+    /// Removes leftovers and returns their names. Without Docker there are no containers to remove.
     pub async fn run(&self) -> Result<Vec<String>, ClusterError> {
         let mut swept = self.folders();
         if docker::check().is_ok() {
@@ -37,7 +36,7 @@ impl Sweep {
         run.is_some_and(|run| self.all || run.is_orphan())
     }
 
-    /// Containers of ours carry our label, nodes of kind clusters the name of their cluster.
+    /// Our containers carry our label, and nodes of kind clusters the name of their cluster.
     fn containers(&self) -> Result<Vec<String>, ClusterError> {
         let mut swept = Vec::new();
         let of_label = format!("{{{{.Names}}}} {{{{.Label \"{LABEL}\"}}}} {{{{.Label \"io.x-k8s.kind.cluster\"}}}}");
@@ -77,7 +76,7 @@ impl Sweep {
                 }
                 for process in processes_in(&path) {
                     if !self.dry_run {
-                        // It may have ended by itself; then there is nothing to do.
+                        // It may have ended by itself.
                         let _ = Command::new("kill").args(["-s", "KILL", &process]).status();
                     }
                     swept.push(format!("process {process}"));
@@ -91,7 +90,7 @@ impl Sweep {
     }
 }
 
-/// Processes whose command line names a folder: those of a control plane name theirs.
+/// Processes whose command line names a folder, as those of a control plane do.
 fn processes_in(folder: &Path) -> Vec<String> {
     let listed = Command::new("ps").args(["-A", "-o", "pid=,args="]).output().map(|output| output.stdout);
     let listed = listed.unwrap_or_default();

@@ -3,8 +3,8 @@
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-/// Asks until there is an answer or the time is over. The pause between two questions starts short,
-/// because most conditions hold soon, and grows to `longest`.
+/// Calls `ask` until it returns a value or the deadline is over. The pause between two calls starts short, because most
+/// conditions are true soon, and grows to `longest`.
 pub(super) async fn until<T, F, Asked>(deadline: Duration, longest: Duration, mut ask: F) -> Option<T>
 where
     F: FnMut() -> Asked,
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn answers_or_gives_up() {
+    async fn until_returns_a_value_or_times_out() {
         let mut asked = 0;
         let ms = Duration::from_millis;
         let found = until(ms(1000), ms(10), || {

@@ -1,10 +1,10 @@
-//! Kubernetes structural schemas, without a cluster: what an API server makes of an object.
+//! Kubernetes structural schemas, without a cluster: pruning, defaulting and validation as an API server does it.
 //!
 //! - [`document`]: YAML and JSON as Kubernetes reads them, every node with its source position;
 //! - [`kubernetes`]: versions, and the tables of features and known defects by release;
 //! - [`structural`]: schemas that prune, default, validate and compare, with their CEL rules;
-//! - [`generate`]: objects made from schemas, and smaller ones from those;
-//! - [`names`] and [`text`]: near misses of names, and texts for messages.
+//! - [`generate`]: objects generated from schemas, and shrinking them;
+//! - [`names`] and [`text`]: similar names, and texts for messages.
 //!
 //! Pure: no I/O, no clock, no async.
 

@@ -1,4 +1,4 @@
-//! Near misses of names: keys, check ids, suites.
+//! Similar names: keys, check ids, suites.
 
 /// The candidate that a misspelt word most likely meant, if one is near enough.
 ///

@@ -1,6 +1,6 @@
-//! Texts that are short enough for a message, texts that a terminal and a CI log do not obey, and globs.
+//! Shortened texts for messages, escaped texts for terminals and CI logs, and globs.
 
-/// Shortens a text to a number of characters, and marks with `…` that something is missing.
+/// Shortens a text to a number of characters, and marks a truncated one with `…`.
 ///
 /// ```
 /// use crdproof_schema::text::truncate;
@@ -15,8 +15,8 @@ pub fn truncate(text: &str, limit: usize) -> String {
     }
 }
 
-/// Makes visible what a terminal, a CI log or a reader would not see as text: control characters, marks that turn the
-/// direction of writing, characters that XML forbids, and workflow commands of CI runners. Line breaks stay.
+/// Escapes everything that a terminal, a CI log or a reader would not see as text: control characters, marks of writing
+/// direction, characters that XML forbids, and workflow commands of CI runners. Keeps line breaks.
 ///
 /// ```
 /// use crdproof_schema::text::visible;
@@ -33,7 +33,7 @@ pub fn visible(text: &str) -> String {
             '\t' => shown.push(' '),
             '\0'..='\u{1f}' => shown.push(char::from_u32(u32::from(letter) + 0x2400).unwrap_or('\u{fffd}')),
             _ if is_invisible(letter) => shown.extend(letter.escape_unicode()),
-            // Runners obey a word like `::error` at the start of a line, which any space may become.
+            // Runners execute a word like `::error` at the start of a line, and any space may become a line start.
             ':' if before.is_whitespace() && is_command(&text[at..]) => shown.push_str(": "),
             '[' if shown.ends_with("##") => shown.push_str(" ["),
             _ => shown.push(letter),
@@ -43,12 +43,12 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// The same for a text in one line.
+/// Does the same for a text on one line.
 pub fn visible_line(text: &str) -> String {
     visible(&text.replace('\n', "\u{240a}"))
 }
 
-/// Returns whether a letter beyond ASCII is obeyed or refused instead of shown.
+/// Returns true if a character beyond ASCII is interpreted or refused instead of shown.
 pub fn is_invisible(letter: char) -> bool {
     let turns =
         matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -60,7 +60,7 @@ fn is_command(text: &str) -> bool {
     text.strip_prefix("::").is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_alphabetic()))
 }
 
-/// Returns whether a glob matches a whole text: `*` stands for any characters, also none.
+/// Returns true if a glob matches a whole text: `*` stands for any characters, also none.
 ///
 /// ```
 /// use crdproof_schema::text::glob;
@@ -73,7 +73,7 @@ pub fn glob(pattern: &str, text: &str) -> bool {
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else { return false };
     let Some(last) = parts.next_back() else { return rest.is_empty() };
-    // The leftmost place of each part leaves the most for those after it, so nothing has to be tried twice.
+    // The leftmost match of each part leaves most for the parts after it, so no backtracking is needed.
     for part in parts {
         let Some(at) = rest.find(part) else { return false };
         rest = &rest[at + part.len()..];
@@ -96,16 +96,16 @@ mod tests {
         assert!(glob("*ä*ü*", "xäöüx"));
     }
 
-    /// With a search that goes back, this would take longer than anybody waits.
+    /// With backtracking, this would take forever.
     #[test]
-    fn many_stars_take_no_longer() {
+    fn many_stars_match_in_linear_time() {
         let text = "a".repeat(10_000);
         assert!(!glob(&("*".repeat(1000) + "x"), &text));
         assert!(!glob(&("a*".repeat(1000) + "x"), &text));
     }
 
     #[test]
-    fn nothing_that_is_obeyed_is_left() {
+    fn interpreted_characters_are_escaped() {
         assert_eq!(visible("a\u{1b}[31mb\u{9b}c\u{202e}\n"), "a␛[31mb\\u{9b}c\\u{202e}\n");
         assert_eq!(visible("\u{fffe}\r\tx"), "\\u{fffe}␍ x");
         assert_eq!(visible("  ::stop-commands::x [::1] a::b ##[error]"), "  : :stop-commands::x [::1] a::b ## [error]");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_counted_and_not_bytes() {
+    fn characters_are_counted_not_bytes() {
         assert_eq!(truncate("äöü", 3), "äöü");
         assert_eq!(truncate("äöü", 2), "äö…");
         assert_eq!(truncate("", 0), "");

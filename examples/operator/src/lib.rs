@@ -1,6 +1,7 @@
 //! The API of an operator for databases: two versions of one kind, and the conversion between them.
 //!
-//! v2 groups what v1 has side by side, and adds a storage class. At v1 an annotation keeps the class, so that no version loses it.
+//! v2 groups fields that v1 has at the top level, and adds a storage class. At v1 an annotation keeps the class, so
+//! that no version loses it.
 
 pub mod v1;
 pub mod v2;
@@ -14,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// Keeps the storage class of v2 in objects of v1.
+/// The annotation that keeps the storage class of v2 in objects of v1.
 const CLASS: &str = "example.com/v2-storage-class";
 
 /// Returns the CRD with both versions. Objects are stored at v1, until all clients know v2.
@@ -36,9 +37,9 @@ pub fn crd() -> CustomResourceDefinition {
     crd
 }
 
-/// Converts an object to another version: what the webhook does with each object of a review.
+/// Converts an object to another version, as the webhook does with each object of a review.
 ///
-/// Only `spec` has types. The rest of the object passes as it is, because a struct would drop what it does not know.
+/// Only `spec` has types. The rest of the object stays unchanged, because a struct would drop unknown fields.
 pub fn convert(object: &Value, to: &str) -> Result<Value, String> {
     let mut object = object.clone();
     let from = object["apiVersion"].as_str().unwrap_or_default().to_owned();
@@ -52,7 +53,7 @@ pub fn convert(object: &Value, to: &str) -> Result<Value, String> {
             }
         }
         ("example.com/v2", "example.com/v1") => {
-            // Annotations are strings, and null says the same as no class.
+            // Annotations are strings; null means no class.
             let class = object.pointer("/spec/storage/class").and_then(Value::as_str).map(str::to_owned);
             convert_spec::<v2::DatabaseSpec, v1::DatabaseSpec>(&mut object)?;
             if let Some(class) = class {
@@ -65,7 +66,7 @@ pub fn convert(object: &Value, to: &str) -> Result<Value, String> {
     Ok(object)
 }
 
-/// Converts `spec`, where there is one: API servers also send parts of objects.
+/// Converts `spec`, if there is one: API servers also send parts of objects.
 fn convert_spec<A: DeserializeOwned + Into<B>, B: Serialize>(object: &mut Value) -> Result<(), String> {
     let Some(spec) = object.get_mut("spec") else { return Ok(()) };
     let old: A = serde_json::from_value(spec.take()).map_err(|error| error.to_string())?;
@@ -73,7 +74,7 @@ fn convert_spec<A: DeserializeOwned + Into<B>, B: Serialize>(object: &mut Value)
     Ok(())
 }
 
-/// Removes an annotation and returns its value. Annotations that become empty are removed, too.
+/// Removes an annotation and returns its value. Removes the annotations if they become empty, too.
 fn take_annotation(object: &mut Value, name: &str) -> Option<Value> {
     let metadata = object.get_mut("metadata")?.as_object_mut()?;
     let annotations = metadata.get_mut("annotations")?.as_object_mut()?;

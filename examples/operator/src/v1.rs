@@ -1,4 +1,4 @@
-//! Version 1: everything side by side.
+//! Version 1: all fields at the top level.
 
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::v2;
 
-/// What a database should be like.
+/// The desired state of a database.
 // Every field is optional: server-side apply sends objects that have only the fields of one owner.
 #[derive(CustomResource, Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "example.com", version = "v1", kind = "Database", namespaced)]
@@ -18,7 +18,7 @@ pub struct DatabaseSpec {
     /// The size of its storage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_gb: Option<i64>,
-    /// When it is backed up, as a cron schedule.
+    /// The backup schedule, in cron syntax.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup_schedule: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Version 2: storage and backup are objects of their own, and storage has a class.
+//! Version 2: storage and backup are objects, and storage has a class.
 
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::v1;
 
-/// What a database should be like.
+/// The desired state of a database.
 #[derive(CustomResource, Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "example.com", version = "v2", kind = "Database", namespaced)]
 #[serde(rename_all = "camelCase")]
@@ -14,15 +14,15 @@ pub struct DatabaseSpec {
     /// The engine, such as `postgres`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
-    /// Where it keeps its data.
+    /// The storage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
-    /// How it is backed up.
+    /// The backup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<Backup>,
 }
 
-/// Where a database keeps its data.
+/// The storage of a database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Storage {
@@ -34,11 +34,11 @@ pub struct Storage {
     pub class: Option<String>,
 }
 
-/// How a database is backed up.
+/// The backup of a database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Backup {
-    /// When, as a cron schedule.
+    /// The schedule, in cron syntax.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
 }

@@ -1,8 +1,8 @@
-//! The conversion under test. `cargo test` needs no cluster for it.
+//! Tests of the conversion. `cargo test` needs no cluster for them.
 
 use serde_json::Value;
 
-/// The CRD as a file, which is what crdproof reads.
+/// Writes the CRD to a file, which crdproof reads.
 fn checker() -> (tempfile::TempDir, crdproof::Checker) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("databases.json");
@@ -23,7 +23,7 @@ fn conversion_loses_nothing() {
     checker.converter(operator::convert).objects(300).run().unwrap().assert_passed();
 }
 
-/// A conversion that forgets the schedule of backups on the way to v1.
+/// A conversion that drops the backup schedule when it converts to v1.
 fn forgetful(object: &Value, to: &str) -> Result<Value, String> {
     let mut converted = operator::convert(object, to)?;
     if to == "example.com/v1"

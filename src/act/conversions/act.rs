@@ -1,4 +1,4 @@
-//! Takes inputs through a converter, and records what came back as conversion runs.
+//! Converts inputs, and records the results as conversion runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,20 +25,20 @@ pub(super) struct Actor<'a> {
     pub(super) versions: &'a [Inputs<'a>],
     /// The refusals of each pair of versions among the first objects.
     pub(super) pairs: Pairs,
-    /// Once it is requested, nothing more is converted: a batch of a slow converter may take minutes.
+    /// Ends conversions at once when it is requested: a batch of a slow converter may take minutes.
     pub(super) stop: Option<&'a Stop>,
 }
 
 /// The refusals of each pair of versions among the first objects.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
-    /// Pairs that convert nothing, which need no asking.
+    /// Pairs that convert nothing, which are not tried again.
     dead: BTreeSet<(String, String)>,
     /// Pairs that refuse many objects. One refused object fails a whole review, so each is sent alone.
     refusing: BTreeSet<(String, String)>,
 }
 
-/// One refused object among so many makes reviews of many objects a waste.
+/// If more than one object in this many is refused, reviews of many objects are a waste.
 const MANY_REFUSED: usize = 20;
 
 impl Pairs {
@@ -102,13 +102,14 @@ impl Actor<'_> {
                     .collect();
                 self.convert(&mut conversion_runs, &onward, to, third, &Act::Convert);
             }
-            // In reverse, and the last one alone: company and order must not matter.
+            // In reverse order, and the last one alone: the other objects of a review and their order must not matter.
             let mut again: Vec<_> =
                 all.iter().copied().filter(|(conversion_run, _)| extras[*conversion_run].0).rev().collect();
             let alone = again.pop();
             self.convert(&mut conversion_runs, &again, version, to, &Act::Again);
             self.convert(&mut conversion_runs, alone.as_slice(), version, to, &Act::Again);
-            // The order of a map's entries may come out right by chance, so what has several is asked once more.
+            // The order of a map's entries may be right by chance, so objects with several entries are converted once
+            // more.
             again.retain(|(conversion_run, _)| has_several(&conversion_runs[*conversion_run].input));
             self.convert(&mut conversion_runs, &again, version, to, &Act::Again);
             if self.baseline.is_some() {
@@ -148,7 +149,7 @@ impl Actor<'_> {
         Pairs::is_in(&self.pairs.dead, from, to)
     }
 
-    /// Adds a hop to each of these, and gives the hops that have an object.
+    /// Adds a hop to each of these, and returns the hops that have an object.
     fn convert(
         &self,
         conversion_runs: &mut [ConversionRun],
@@ -181,7 +182,7 @@ impl Actor<'_> {
         reached
     }
 
-    /// The previous release alone, and each reading what the other wrote.
+    /// Converts with the previous release alone, and lets each release read the result of the other.
     fn skew(
         &self,
         conversion_runs: &mut [ConversionRun],
@@ -196,7 +197,7 @@ impl Actor<'_> {
         self.convert(conversion_runs, there, to, version, &Act::Baseline);
     }
 
-    /// Clients of the other version change the object and write it back, and it is read there once more.
+    /// Clients of the other version change the object and write it back, then it is read again.
     fn edit(
         &self,
         conversion_runs: &mut [ConversionRun],
@@ -224,17 +225,17 @@ impl Actor<'_> {
     }
 }
 
-/// Each object is converted to so many other versions. Where there are more, objects take turns, so that every version is
-/// tried and the work grows with the number of versions, and not with its cube.
+/// Each object is converted to at most this many other versions. If there are more, objects take turns, so that every
+/// version is tried and the work grows with the number of versions, not with its cube.
 pub(super) const MAX_OTHERS: usize = 6;
 
-/// Returns whether an object is converted to a version, by their numbers, of `others` versions and `objects` objects.
+/// Returns true if an object is converted to a version, by their numbers, of `others` versions and `objects` objects.
 fn is_tried(object: usize, version: usize, others: usize, objects: usize) -> bool {
     let turns = others.div_ceil(MAX_OTHERS).min(objects).max(1);
     (object + version).is_multiple_of(turns)
 }
 
-/// The object that a hop gave; number 0 is the input.
+/// The object that a hop returned; number 0 is the input.
 fn object(conversion_run: &ConversionRun, number: usize) -> Option<&Object> {
     match number.checked_sub(1) {
         None => Some(&conversion_run.input),
@@ -242,21 +243,21 @@ fn object(conversion_run: &ConversionRun, number: usize) -> Option<&Object> {
     }
 }
 
-/// Returns whether a list or map outside metadata has several entries, whose order could get lost.
+/// Returns true if a list or map outside metadata has several entries, whose order could get lost.
 fn has_several(object: &Value) -> bool {
     let is_several = |value: &Value| value.as_array().is_some_and(|items| items.len() > 1);
     places(object, &is_several).len() > 0
         || places(object, &|value| value.as_object().is_some_and(|map| map.len() > 1)).len() > 1
 }
 
-/// Adds a hop, and gives its number where it has an object.
+/// Adds a hop, and returns its number if it has an object.
 fn add(conversion_run: &mut ConversionRun, of: usize, act: Act, to: &Arc<str>, reply: Reply) -> Option<usize> {
     let reached = matches!(reply, Reply::Object(_));
     conversion_run.hops.push(Hop { of, act, to: Arc::clone(to), reply });
     reached.then_some(conversion_run.hops.len())
 }
 
-/// Returns what clients may do to an object that they read, with the object afterwards.
+/// Returns possible edits by clients that read an object, with the object afterwards.
 fn edits(input: &Value, read: &Value, wanted: Edits) -> Vec<(Edit, Value)> {
     let mut edits = Vec::new();
     let changed = |change: &dyn Fn(&mut Value)| {
@@ -292,7 +293,7 @@ fn edits(input: &Value, read: &Value, wanted: Edits) -> Vec<(Edit, Value)> {
     edits
 }
 
-/// So many places of an object are changed, one after the other.
+/// Maximum number of places of an object that are changed, one after the other.
 const MANY: usize = 12;
 
 fn pick(places: &Places, wanted: Edits) -> impl Iterator<Item = &str> {
@@ -316,12 +317,12 @@ fn another(value: &mut Value) {
         Value::String(text) => json!(another_text(text)),
         other => other.clone(),
     };
-    // Half of a tiny number is nothing, and half of a huge one may be whole: servers hold both as whole numbers.
+    // Half of a tiny number is zero, and half of a huge one may be an integer: servers hold both as integers.
     canonicalize(None, value);
 }
 
-/// Another text of the same sort: in durations, quantities, times and the like a digit changes, which they survive; a word
-/// gets a letter.
+/// Another text of the same kind: in durations, quantities, times and the like a digit changes, which keeps them valid;
+/// a word gets a letter.
 fn another_text(text: &str) -> String {
     let is_measure = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
     let digit = text.char_indices().rfind(|(_, c)| c.is_ascii_digit()).filter(|_| is_measure);
@@ -340,7 +341,7 @@ mod tests {
 
     use super::*;
 
-    /// Otherwise what comes back, as servers print it, would pass for a change.
+    /// Otherwise the value as servers print it would look like a change.
     #[rstest]
     #[case(json!(0.5), json!(0.25))]
     #[case(json!(5e-324), json!(0))]

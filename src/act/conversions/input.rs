@@ -1,27 +1,27 @@
-//! The objects that a converter is tried on: samples, saved counterexamples, and objects out of the schema, in one order.
+//! The inputs of a converter: samples, saved counterexamples, and generated objects, in one order.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::vary;
-use crate::evidence::{Fit, Origin};
+use crate::evidence::{Origin, Validity};
 use crdproof_schema::generate::{Generator, Phase};
 use crdproof_schema::structural::{Schema, canonicalize};
 
-/// One object to be tried.
+/// One input.
 #[derive(Debug, Clone)]
 pub(super) struct Input {
     pub(super) origin: Origin,
-    pub(super) fit: Fit,
+    pub(super) fit: Validity,
     pub(super) object: Value,
-    /// Whether the same is asked again in other company.
+    /// True if the same conversion is repeated together with other objects.
     pub(super) again: bool,
-    /// Where clients change it between two conversions.
+    /// The places where clients change it between two conversions.
     pub(super) edits: Edits,
 }
 
-/// The place where clients change an object between two conversions.
+/// The places where clients change an object between two conversions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edits {
     Nowhere,
@@ -37,28 +37,28 @@ pub(super) enum Edits {
 pub(super) struct Inputs<'a> {
     pub(super) version: Arc<str>,
     pub(super) schema: Option<&'a Schema>,
-    /// Absent where the version has no schema, or one that no object fits.
+    /// `None` if the version has no schema, or one that no object satisfies.
     pub(super) generator: Option<Generator<'a>>,
-    /// What the author gave, and what was saved.
+    /// Samples and saved counterexamples.
     pub(super) given: Vec<Input>,
-    /// How many are generated.
+    /// The number of generated objects.
     pub(super) generated: usize,
     pub(super) seed: u64,
 }
 
-/// Out of so many generated objects, how they are shared out among the phases.
+/// The phases share generated objects in rounds of this size.
 const ROUND: usize = 10;
 
-/// The number of objects of a round that show the edges of the schema.
+/// The number of objects of a round at the boundaries of the schema.
 const EDGES: usize = 4;
 
 impl Inputs<'_> {
-    /// Returns how many there are at most. Not every number has an object.
+    /// Returns the maximum number of inputs. Not every number has an object.
     pub(super) fn count(&self) -> usize {
         self.given.len() + if self.generator.is_some() { self.generated } else { 0 }
     }
 
-    /// One of them. The same number gives the same object, whoever asks and when.
+    /// Returns one of them. The same number always gives the same object.
     pub(super) fn get(&self, number: usize) -> Option<Input> {
         if let Some(given) = self.given.get(number) {
             return Some(given.clone());
@@ -70,8 +70,8 @@ impl Inputs<'_> {
         self.generated(index)
     }
 
-    /// The one object that is near the limit of etcd, where so many are generated. It is tried by itself: nothing else
-    /// takes as much memory, and company would be sent again with it.
+    /// The one object near the size limit of etcd, if that many are generated. It is tried alone, because of its
+    /// memory, and because a failed review would send other objects again.
     pub(super) fn large(&self) -> Option<Input> {
         self.generated(LARGE)
     }
@@ -92,9 +92,9 @@ impl Inputs<'_> {
             None => generator.case(Phase::Random, self.seed, index as u64)?,
         };
         let fit = match (&case.phase, &case.meant) {
-            (Phase::Partial, Some(meant)) => Fit::Partial(missing(&meant.path.to_string(), &meant.keyword)),
-            (Phase::Negative, Some(meant)) => Fit::Invalid(meant.keyword.clone()),
-            _ => Fit::Valid,
+            (Phase::Partial, Some(meant)) => Validity::Partial(missing(&meant.path.to_string(), &meant.keyword)),
+            (Phase::Negative, Some(meant)) => Validity::Invalid(meant.keyword.clone()),
+            _ => Validity::Valid,
         };
         let mut object = case.object;
         if fit.is_valid() {
@@ -105,37 +105,37 @@ impl Inputs<'_> {
                 object = vary::emptiness(frame, object, round);
             }
         }
-        if !matches!(fit, Fit::Partial(_)) {
+        if !matches!(fit, Validity::Partial(_)) {
             dress(&mut object, self.given.len() + index);
         }
         canonicalize(self.schema, &mut object);
         let origin = Origin::Generated { phase: case.phase, seed: self.seed, index: case.index };
         let valid = fit.is_valid() && case.phase != Phase::Large;
-        // One in so many is enough for what depends on the converter more than on the object.
+        // One in this many is enough for behaviour that depends on the converter more than on the object.
         let edits = if valid && index % 4 == 1 { Edits::One(round) } else { Edits::Nowhere };
         Some(Input { origin, fit, object, again: index.is_multiple_of(4), edits })
     }
 
-    /// An input that the author gave.
+    /// An input from a sample.
     pub(super) fn sample(schema: Option<&Schema>, origin: Origin, mut object: Value, number: usize) -> Input {
         dress(&mut object, number);
         canonicalize(schema, &mut object);
-        Input { origin, fit: Fit::Valid, object, again: true, edits: Edits::Many }
+        Input { origin, fit: Validity::Valid, object, again: true, edits: Edits::Many }
     }
 
-    /// An input that was saved. What it lacks may be what breaks it, so nothing is added; and where it was changed is
-    /// not known any more, so it is changed everywhere.
-    pub(super) fn saved(schema: Option<&Schema>, origin: Origin, fit: Fit, mut object: Value) -> Input {
+    /// An input from a saved counterexample. Nothing is added, because a missing part may be the cause; and it is
+    /// edited everywhere, because the original edit is not known any more.
+    pub(super) fn saved(schema: Option<&Schema>, origin: Origin, fit: Validity, mut object: Value) -> Input {
         canonicalize(schema, &mut object);
         let edits = if fit.is_valid() { Edits::All } else { Edits::Nowhere };
         Input { origin, fit, object, again: true, edits }
     }
 }
 
-/// The number of the generated object that is near the limit of etcd.
+/// The number of the generated object near the size limit of etcd.
 const LARGE: usize = 40 * ROUND + 9;
 
-/// Returns what a partial object lacks, in words.
+/// Returns a description of the missing parts of a partial object.
 fn missing(path: &str, what: &str) -> String {
     match (path, what) {
         ("." | "", _) => "nothing but its type".to_owned(),
@@ -145,7 +145,7 @@ fn missing(path: &str, what: &str) -> String {
     }
 }
 
-/// Metadata as stored objects have it, so that a converter can lose some of it.
+/// Adds metadata as stored objects have it, so that a converter can lose some of it.
 fn dress(object: &mut Value, number: usize) {
     let Some(fields) = object.as_object_mut() else { return };
     let metadata = fields.entry("metadata").or_insert_with(|| json!({}));

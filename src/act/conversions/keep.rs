@@ -1,4 +1,4 @@
-//! What was found so far: of every kind of failure the first one, with the conversion run that shows it.
+//! The findings so far: the first failure of every kind, with the conversion run that shows it.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -48,7 +48,7 @@ pub(super) struct KeptFailure {
     pub(super) check: &'static Check,
     pub(super) failure: Failure,
     pub(super) conversion_run: Option<ConversionRun>,
-    /// The number of the batch, so that the result does not depend on which thread was faster.
+    /// The number of the batch, so that the result does not depend on the speed of threads.
     order: (usize, usize),
 }
 
@@ -58,7 +58,7 @@ impl KeptFailure {
         (Reverse(self.failure.severity.unwrap_or(self.check.severity)), self.order)
     }
 
-    /// Returns what the failure is about.
+    /// Returns the symptoms of the failure.
     pub(super) fn symptoms(&self) -> Symptoms {
         let mut symptoms = Symptoms::new(self.check.id, self.failure.severity.unwrap_or(self.check.severity));
         let failure = &self.failure;
@@ -66,7 +66,7 @@ impl KeptFailure {
         symptoms
     }
 
-    /// Takes another conversion run that shows the same, if it does. Whether it did.
+    /// Replaces the conversion run by another one that shows the same failure. Returns true if it does.
     pub(super) fn replace_run(&mut self, evidence: &Evidence<'_>, conversion_run: &ConversionRun) -> bool {
         let Some(found) = self.in_conversion_run(evidence, conversion_run) else { return false };
         self.failure = found;
@@ -74,7 +74,7 @@ impl KeptFailure {
         true
     }
 
-    /// The failure of the same kind that a conversion run shows by itself.
+    /// The failure of the same kind that a single conversion run shows.
     pub(super) fn in_conversion_run(&self, evidence: &Evidence<'_>, conversion_run: &ConversionRun) -> Option<Failure> {
         let evidence = Evidence { conversion_runs: std::slice::from_ref(conversion_run), ..*evidence };
         match (self.check.judge)(&evidence) {
@@ -85,7 +85,7 @@ impl KeptFailure {
 }
 
 impl Kept {
-    /// Takes in the verdict on a batch.
+    /// Adds the verdict on a batch.
     pub(super) fn add(
         &mut self,
         check: &'static Check,
@@ -118,12 +118,12 @@ impl Kept {
         self.by_check.values_mut().flat_map(ByCheck::shown)
     }
 
-    /// Returns what was found, as far as it may be the cause of something else.
+    /// Returns the symptoms that may cause other findings.
     pub(super) fn symptoms(&self) -> Vec<Symptoms> {
         self.by_check.values().flat_map(|kept| kept.failures.values().map(KeptFailure::symptoms)).collect()
     }
 
-    /// The conversion runs that show something by themselves.
+    /// The conversion runs that show a failure by themselves.
     pub(super) fn conversion_runs(&mut self) -> Vec<CounterexampleRun> {
         let shown = self.shown().filter_map(|shown| {
             let conversion_run = shown.conversion_run.clone()?;
@@ -132,7 +132,7 @@ impl Kept {
         shown.collect()
     }
 
-    /// Returns what each check says in the end, and the conversion runs that its failures point to.
+    /// Returns the final verdict of each check, and the conversion runs of its failures.
     pub(super) fn verdicts(
         mut self,
         checks: &[&'static Check],
@@ -146,7 +146,7 @@ impl Kept {
             let mut failures: Vec<Failure> = Vec::new();
             for (key, one) in kept.failures {
                 if !shown.contains(&key) {
-                    // Large objects that nobody made smaller show little.
+                    // Large objects that were not shrunk show little.
                     failures.push(Failure { conversion_run: None, evidence: None, ..one.failure });
                     continue;
                 }

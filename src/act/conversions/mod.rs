@@ -1,5 +1,5 @@
-//! The search for objects that a converter gets wrong: tries inputs in batches, judges them, and makes what fails a check
-//! smaller until nothing can be left out.
+//! The search for objects that a converter gets wrong: tries inputs in batches, judges them, and shrinks failing
+//! inputs.
 
 mod act;
 mod input;
@@ -17,7 +17,7 @@ use std::time::Instant;
 use super::Stop;
 use crate::checks::{Check, Evidence, Need, Tools, Verdict};
 use crate::converter::Converter;
-use crate::evidence::{ConversionRun, Fit, Origin};
+use crate::evidence::{ConversionRun, Origin, Validity};
 use crate::report::{Conversions, PairInfo, Reach, Timing};
 use crate::subject::{Crd, Subject, Version};
 use crdproof_schema::generate::{Coverage, Generator, Options, Phase};
@@ -28,14 +28,14 @@ use self::input::{Input, Inputs};
 use self::keep::Kept;
 pub use self::recorded::{CounterexampleRun, Recorded};
 
-/// After so many objects of a version nothing new is seen, and looking costs time.
+/// Number of objects of a version whose coverage is measured; more rarely add to it, and measuring costs time.
 const COVERED: u64 = 2000;
 
-/// Objects that are tried together, of a CRD with few versions.
+/// Number of objects in a batch, for a CRD with few versions.
 const BATCH: usize = 64;
 
-/// With more versions than this, fewer objects are tried together: what came of the first of every version is held at
-/// once.
+/// With more versions than this, batches are smaller, because the results of the first batch of every version are held
+/// in memory together.
 const FEW_VERSIONS: usize = 8;
 
 /// The settings of a search.
@@ -48,16 +48,16 @@ pub(crate) struct Search<'a> {
     pub(crate) checks: Vec<&'static Check>,
     /// Objects saved by earlier runs, with their versions and names.
     pub(crate) cases: Vec<Saved>,
-    /// Whether samples are tried.
+    /// True if samples are tried.
     pub(crate) samples: bool,
-    /// Objects to be generated for every version.
+    /// The number of generated objects of every version.
     pub(crate) objects: usize,
     pub(crate) seed: u64,
-    /// When to stop trying.
+    /// The end of trying.
     pub(crate) deadline: Instant,
-    /// Whether to stop trying before that.
+    /// Requests an earlier end.
     pub(crate) stop: &'a Stop,
-    /// Is called after each batch, with the number of objects that were tried and that there are.
+    /// Called after each batch, with the number of objects that were tried and the total.
     pub(crate) progress: &'a (dyn Fn(usize, usize) + Sync),
     pub(crate) jobs: NonZeroUsize,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Search<'a> {
 pub(crate) struct Saved {
     pub(crate) name: String,
     pub(crate) version: String,
-    pub(crate) fit: Fit,
+    pub(crate) fit: Validity,
     pub(crate) object: Value,
 }
 
@@ -76,13 +76,13 @@ pub(crate) struct Saved {
 pub(crate) struct Found {
     /// The verdict of each check.
     pub(crate) verdicts: BTreeMap<&'static str, Verdict>,
-    /// The conversion runs that failures point to.
+    /// The conversion runs of the failures.
     pub(crate) shown: Vec<ConversionRun>,
-    /// The action.
+    /// The counts of conversions.
     pub(crate) conversions: Conversions,
-    /// Why the converter could not be asked to the end.
+    /// The reason why the converter could not be called to the end.
     pub(crate) stopped: Option<String>,
-    /// Everything, where it is recorded.
+    /// All observations, if they are recorded.
     pub(crate) recorded: Option<Recorded>,
 }
 
@@ -95,7 +95,7 @@ struct Tally {
 }
 
 impl<'a> Search<'a> {
-    /// Tries everything. `evidence` is what judges are shown beside the conversion runs; `record` keeps every conversion run.
+    /// Tries all inputs. `evidence` is the evidence besides the conversion runs; `record` keeps every conversion run.
     pub(crate) fn run(&self, evidence: &Evidence<'_>, record: bool) -> Found {
         let tools = Tools::of(self.subject, self.crd);
         let evidence = &Evidence { tools: Some(&tools), ..*evidence };
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
             batches: record.then(BTreeMap::new),
         });
         let size = self.batch_size();
-        // The first batch of each version also says which pairs convert at all.
+        // The first batch of each version also shows which pairs convert at all.
         let survey: Vec<ConversionRun> =
             versions.iter().flat_map(|inputs| actor.act(&inputs.version, batch(inputs, 0, size))).collect();
         actor.pairs = Pairs::learn(&survey);
@@ -130,9 +130,9 @@ impl<'a> Search<'a> {
 
         let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let stopped = self.converter.stopped().map(str::to_owned);
-        // What was found is still made a little smaller.
+        // Findings are still shrunk a little.
         let actor = Actor { stop: None, ..actor };
-        // A saved case is as small as it got already.
+        // A saved counterexample is already minimal.
         let larger = if stopped.is_none() && self.samples {
             shrink::smaller(&mut tally.kept, &actor, evidence, || self.end())
         } else {
@@ -151,12 +151,13 @@ impl<'a> Search<'a> {
         Found { verdicts, shown, conversions, stopped, recorded }
     }
 
-    /// Returns when everything must be over: now, where that was asked for.
+    /// Returns the end of everything: now, if a stop was requested.
     fn end(&self) -> Instant {
         if self.stop.is_requested() { Instant::now() } else { self.deadline }
     }
 
-    /// Tries everything after the first batches, by several threads. Returns how many objects there was no time for.
+    /// Tries everything after the first batches, on several threads. Returns the number of objects that were not tried
+    /// for lack of time.
     fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) -> usize {
         let (size, all): (usize, usize) = (self.batch_size(), actor.versions.iter().map(Inputs::count).sum());
         let tried = AtomicUsize::new(actor.versions.iter().map(|inputs| inputs.count().min(size)).sum());
@@ -166,7 +167,7 @@ impl<'a> Search<'a> {
             .iter()
             .enumerate()
             .flat_map(|(version, inputs)| (1..inputs.count().div_ceil(size)).map(move |number| (number, version)));
-        // All versions advance together, so that whatever time there is, is shared out.
+        // All versions advance together, so that they share the available time.
         let mut batches: Vec<(usize, usize)> = batches.collect();
         batches.sort_unstable();
         let next = AtomicUsize::new(0);
@@ -191,7 +192,8 @@ impl<'a> Search<'a> {
         all.saturating_sub(tried.into_inner())
     }
 
-    /// Tries the large object of every version, one after the other. Returns for how many there was no time.
+    /// Tries the large object of every version, one after the other. Returns the number of those that were not tried
+    /// for lack of time.
     fn try_large(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) -> usize {
         let (mut untried, size) = (0, self.batch_size());
         let batches = actor.versions.iter().map(|inputs| inputs.count().div_ceil(size)).max().unwrap_or_default();
@@ -267,11 +269,11 @@ impl<'a> Search<'a> {
         let mut given = Vec::new();
         let samples = self.subject.samples_of(self.crd).filter(|sample| sample.group_version().1 == version.name);
         for sample in samples.filter(|_| self.samples) {
-            // Whether a server admits it is for another check to say; it is stored somewhere, and must convert.
+            // Another check judges if a server admits the sample; it may be stored somewhere, and must convert.
             let origin = Origin::Sample(sample.name().to_owned());
             given.push(Inputs::sample(schema, origin, sample.object.clone(), given.len()));
         }
-        // Samples come first: what they show has a place in a file of the author.
+        // Samples come first, because their findings have a location in a file of the author.
         for saved in cases() {
             let origin = Origin::Case(saved.name.clone());
             given.push(Inputs::saved(schema, origin, saved.fit.clone(), saved.object.clone()));
@@ -287,7 +289,7 @@ impl<'a> Search<'a> {
     }
 
     fn conversions(&self, pairs: Vec<PairInfo>, coverage: &BTreeMap<Arc<str>, Coverage>) -> Conversions {
-        // Samples and saved counterexamples alone are not meant to reach everything.
+        // Samples and saved counterexamples alone are not meant to cover everything.
         let reach = coverage
             .iter()
             .filter(|_| self.objects > 0)
@@ -299,8 +301,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns what checks say about conversion runs that were recorded, in the order in which they were judged at first;
-/// and the conversion runs that they point to.
+/// Returns the verdicts of checks on recorded conversion runs, in the original order, and the conversion runs of their
+/// failures.
 pub(crate) fn judge_recorded(
     checks: &[&'static Check],
     evidence: &Evidence<'_>,
@@ -324,18 +326,17 @@ pub(crate) fn judge_recorded(
     kept.verdicts(checks, recorded.stopped.as_deref())
 }
 
-/// Returns what makes objects of a version. What keeps a schema from having any is for the checks of the manifest to
-/// say.
+/// Returns the generator for a version. Manifest checks report schemas that no object satisfies.
 fn generator<'c>(crd: &'c Crd, version: &'c Version) -> Option<Generator<'c>> {
     let schema = version.generated_from()?;
     Generator::new(schema, schema.newest_release(), &crd.context(version), Options::default()).ok()
 }
 
-/// Returns valid objects of every version of a CRD, as many of each as asked for.
+/// Returns valid objects of every version of a CRD, this many of each.
 pub(crate) fn generated(crd: &Crd, seed: u64, of_each: usize) -> Vec<Value> {
     let of_version = |version| {
         let generator = generator(crd, version)?;
-        // Edges come first, which are small; whole objects follow.
+        // Boundary cases come first, which are small; whole objects follow.
         let edges: Vec<Value> =
             generator.cases(Phase::Boundary, seed).take(of_each / 2).map(|case| case.object).collect();
         let whole = generator.cases(Phase::Random, seed).take(of_each - edges.len()).map(|case| case.object);
@@ -351,7 +352,7 @@ fn batch(inputs: &Inputs<'_>, number: usize, size: usize) -> Vec<Input> {
     batch
 }
 
-/// A pair of versions among those that were tried; the order is that of their names.
+/// The entry of a pair of versions; entries are sorted by name.
 fn pair<'p>(pairs: &'p mut Vec<PairInfo>, from: &str, to: &str) -> &'p mut PairInfo {
     let found = pairs.binary_search_by(|pair| (pair.from.as_str(), pair.to.as_str()).cmp(&(from, to)));
     let index = found.unwrap_or_else(|index| {

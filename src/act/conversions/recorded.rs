@@ -1,4 +1,4 @@
-//! What a search observed, as plain data.
+//! The observations of a search, as plain data.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::report::Conversions;
 pub struct Recorded {
     /// The conversion runs that were judged together, by the number of their batch. Number 0 is the survey.
     pub batches: BTreeMap<usize, Vec<ConversionRun>>,
-    /// The conversion runs that findings show, made smaller.
+    /// The shrunk conversion runs of findings.
     pub shown: Vec<CounterexampleRun>,
-    /// The action.
+    /// The counts of conversions.
     pub conversions: Option<Conversions>,
-    /// Why the converter could not be asked to the end.
+    /// The reason why the converter could not be called to the end.
     pub stopped: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub struct Recorded {
 pub struct CounterexampleRun {
     /// The check.
     pub check: String,
-    /// What tells the failure from others of the check.
+    /// The key that distinguishes the failure from others of the check.
     pub key: String,
     /// The conversion run.
     pub conversion_run: ConversionRun,

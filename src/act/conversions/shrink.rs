@@ -1,4 +1,4 @@
-//! Makes the objects that break a check smaller, with the judge itself as the question.
+//! Shrinks the objects that make a check fail, by asking the check again.
 
 use std::time::{Duration, Instant};
 
@@ -8,30 +8,30 @@ use super::act::Actor;
 use super::input::{Edits, Input};
 use super::keep::{Kept, KeptFailure};
 use crate::checks::{Evidence, Need};
-use crate::evidence::{ConversionRun, Fit};
+use crate::evidence::{ConversionRun, Validity};
 use crdproof_schema::generate::shrink::{Budget, search_among};
 use crdproof_schema::structural::canonicalize;
 
 /// The time limit for shrinking one finding.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The time limit for shrinking all findings of a CRD; a converter that breaks everything must not take for ever.
+/// The time limit for shrinking all findings of a CRD; a converter that fails everything must not take forever.
 const SHRINK_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The number of objects that are tried for one finding.
+/// The maximum number of objects that are tried for one finding.
 const BUDGET: Budget = Budget { objects: 1500, batch: 48 };
 
-/// The number of bytes of objects that are tried for one finding. What needs a huge object to show stays huge, however
-/// long one tries.
+/// The maximum number of bytes of objects that are tried for one finding. A failure that needs a huge object stays
+/// huge, however long one tries.
 const MOST_BYTES: usize = 4 << 20;
 
-/// Returns how many objects like this one are asked about.
+/// Returns the number of objects of this size to try.
 fn budget(object: &Value) -> Budget {
     let affordable = MOST_BYTES / object.to_string().len().max(1);
     Budget { objects: BUDGET.objects.min(affordable), batch: BUDGET.batch.min(affordable) }
 }
 
-/// Makes the object of every finding as small as it gets. Returns for how many findings there was not enough time.
+/// Shrinks the object of every finding. Returns the number of findings for which the time was too short.
 pub(super) fn smaller(
     kept: &mut Kept,
     actor: &Actor<'_>,
@@ -40,7 +40,7 @@ pub(super) fn smaller(
 ) -> usize {
     let mut unfinished = 0;
     let all = Instant::now() + SHRINK_TIMEOUT;
-    // What follows from something else is not shown for itself.
+    // Consequences of other findings are not shown.
     let causes = kept.symptoms();
     let is_explained = |shown: &KeptFailure| {
         let symptoms = shown.symptoms();
@@ -48,7 +48,7 @@ pub(super) fn smaller(
     };
     for shown in kept.shown().filter(|shown| !is_explained(shown)) {
         let end = (Instant::now() + TIMEOUT).min(all.max(Instant::now() + TIMEOUT / 10));
-        // Even where the time is up, each finding gets a little, since a large object tells nobody anything.
+        // Even after the time limit each finding gets a little time, because a large object is not helpful.
         let end = end.min(deadline().max(Instant::now() + TIMEOUT / 10));
         shrink(shown, actor, evidence, end);
         unfinished += usize::from(Instant::now() >= end);
@@ -57,7 +57,7 @@ pub(super) fn smaller(
 }
 
 fn shrink(shown: &mut KeptFailure, actor: &Actor<'_>, evidence: &Evidence<'_>, end: Instant) {
-    // What is judged over many conversion runs has no single object to blame.
+    // A failure over many conversion runs has no single object.
     let Some(conversion_run) =
         shown.conversion_run.take().filter(|_| shown.check.needs.contains(&Need::ConversionRuns))
     else {
@@ -70,7 +70,7 @@ fn shrink(shown: &mut KeptFailure, actor: &Actor<'_>, evidence: &Evidence<'_>, e
         let conversion_run = actor.act(&inputs.version, vec![input]).pop();
         conversion_run.is_some_and(|conversion_run| shown.in_conversion_run(evidence, &conversion_run).is_some())
     };
-    // Most failures show without edits and second questions, which take most of the time.
+    // Most failures need no edits and repetitions, which take most of the time.
     let whole = !breaks(like(&best, &best.input, false));
     let mut again = |objects: &[Value]| -> Vec<bool> {
         if Instant::now() >= end || actor.converter.stopped().is_some() {
@@ -83,7 +83,7 @@ fn shrink(shown: &mut KeptFailure, actor: &Actor<'_>, evidence: &Evidence<'_>, e
             .map(|conversion_run| shown.in_conversion_run(evidence, conversion_run).is_some())
             .collect()
     };
-    // Where nothing was generated, what the schema admits is asked all the same.
+    // Validate by the schema, even if nothing was generated.
     let own = if inputs.generator.is_none() {
         actor.crd.version(&inputs.version).and_then(|version| super::generator(actor.crd, version))
     } else {
@@ -92,16 +92,16 @@ fn shrink(shown: &mut KeptFailure, actor: &Actor<'_>, evidence: &Evidence<'_>, e
     let generator = inputs.generator.as_ref().or(own.as_ref());
     let valid = |object: &Value| {
         let admitted = generator.is_none_or(|generator| generator.admits(object));
-        // Removing may only bring parts back that the schema fills in; those are not smaller.
+        // Removing may only bring back parts that the schema defaults; such objects are not smaller.
         let mut held = object.clone();
         canonicalize(inputs.schema, &mut held);
         admitted && held == *object
     };
     let has_shape = |object: &Value| has_shape_of(&best.input, object);
     let may_be_tried: &dyn Fn(&Value) -> bool = match &best.fit {
-        Fit::Valid => &valid,
-        Fit::Partial(_) => &has_shape,
-        Fit::Invalid(_) => &|_| true,
+        Validity::Valid => &valid,
+        Validity::Partial(_) => &has_shape,
+        Validity::Invalid(_) => &|_| true,
     };
     let object = search_among(&best.input, budget(&best.input), may_be_tried, &mut again).object;
     let confirmed = actor.act(&inputs.version, vec![like(&best, &object, whole)]).pop();
@@ -110,8 +110,8 @@ fn shrink(shown: &mut KeptFailure, actor: &Actor<'_>, evidence: &Evidence<'_>, e
     }
 }
 
-/// Returns whether the same top-level parts are there, and the same of them are empty: that is what a message about a
-/// partial object names.
+/// Returns true if the same top-level parts are present, and the same of them are empty: messages about partial objects
+/// name them.
 fn has_shape_of(partial: &Value, object: &Value) -> bool {
     let is_empty = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
     let (Some(partial), Some(object)) = (partial.as_object(), object.as_object()) else { return false };
@@ -119,7 +119,7 @@ fn has_shape_of(partial: &Value, object: &Value) -> bool {
         && partial.iter().all(|(name, was)| object.get(name).is_some_and(|now| is_empty(was) == is_empty(now)))
 }
 
-/// An input like that of a conversion run, with another object; with edits and second questions where it is tried as a whole.
+/// An input like that of a conversion run, with another object; with edits and repetitions if it is tried as a whole.
 fn like(conversion_run: &ConversionRun, object: &Value, whole: bool) -> Input {
     Input {
         origin: conversion_run.origin.clone(),

@@ -1,4 +1,4 @@
-//! Valid objects with values that converters get wrong: numbers with many digits, and things that are there but empty.
+//! Valid objects with values that converters get wrong: numbers with many digits, and empty values.
 
 use crdproof_schema::document::pointer;
 use serde_json::{Value, json};
@@ -7,14 +7,14 @@ use crdproof_schema::generate::Generator;
 use crdproof_schema::kubernetes::KubeVersion;
 use crdproof_schema::structural::{Schema, fits};
 
-/// The schema by which objects must stay valid.
+/// The schema that keeps objects valid.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'a> {
     pub(super) generator: &'a Generator<'a>,
     pub(super) schema: Option<&'a Schema>,
 }
 
-/// The object with numbers that floating point cannot hold, wherever its schema allows one.
+/// The object with numbers that floating point cannot represent, wherever its schema allows one.
 pub(super) fn numbers(frame: Frame<'_>, mut object: Value, choice: usize) -> Value {
     let whole = [json!(9_007_199_254_740_993_i64), json!(i64::MAX), json!(-9_007_199_254_740_993_i64)];
     let broken = [json!(1e-7), json!(0.1), json!(123_456_789.123_456_79)];
@@ -27,7 +27,7 @@ pub(super) fn numbers(frame: Frame<'_>, mut object: Value, choice: usize) -> Val
     object
 }
 
-/// The object with one of its parts empty, where its schema allows that.
+/// The object with one of its parts empty, if its schema allows that.
 pub(super) fn emptiness(frame: Frame<'_>, mut object: Value, choice: usize) -> Value {
     let found = places(&object, &|value| value.is_string() || value.is_array() || value.is_object());
     let start = choice % found.len().max(1);
@@ -44,10 +44,10 @@ pub(super) fn emptiness(frame: Frame<'_>, mut object: Value, choice: usize) -> V
     object
 }
 
-/// Puts the first value that leaves the object valid.
+/// Sets the first value that keeps the object valid.
 fn replace<'v>(frame: Frame<'_>, object: &mut Value, pointer: &str, values: impl Iterator<Item = &'v Value>) -> bool {
     let schema = frame.schema.and_then(|schema| schema.at_pointer(pointer));
-    // Most candidates fail at their own place, which takes less to see than judging the whole object.
+    // Most candidates already fail at their own place, which is faster to check than the whole object.
     let fits_there = |value: &&Value| schema.is_none_or(|schema| fits(schema, value, KubeVersion::NEWEST));
     for value in values.filter(fits_there) {
         let Some(place) = object.pointer_mut(pointer) else { return false };
@@ -62,7 +62,7 @@ fn replace<'v>(frame: Frame<'_>, object: &mut Value, pointer: &str, values: impl
     false
 }
 
-/// Places in an object, as JSON pointers. There are many in most objects, so that they share one text.
+/// Places in an object, as JSON pointers. Objects have many, so they share one string.
 #[derive(Default)]
 pub(super) struct Places {
     pointers: String,
@@ -90,7 +90,7 @@ impl Places {
     }
 }
 
-/// Returns where an object has such values. Type and metadata are left alone.
+/// Returns the places of matching values. Skips type and metadata.
 pub(super) fn places(object: &Value, wanted: &dyn Fn(&Value) -> bool) -> Places {
     let mut found = Places::default();
     let mut at = String::new();

@@ -1,4 +1,4 @@
-//! Admission webhooks that are registered for one version each are shown writes through every version.
+//! Writes through every version while an admission webhook is registered for each version.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::subject::objects::Planned;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Api, PatchKind, Query, Resource};
 
-/// The timeout for a registration to take effect.
-const HEEDED: Duration = Duration::from_secs(20);
+/// The timeout of a registration to take effect.
+const EFFECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A recorder that is registered on a server.
+/// An admission recorder that is registered on a server.
 pub(super) struct Registered {
     pub(super) recorder: AdmissionRecorder,
     path: String,
@@ -22,8 +22,8 @@ pub(super) struct Registered {
 }
 
 impl Registered {
-    /// Registers a recorder for each of these versions, and waits until the server asks it. `None` where the server
-    /// cannot reach us, or does not ask.
+    /// Registers a recorder for each of these versions, and waits until the server calls it. `None` if the server
+    /// cannot reach us, or does not call it.
     pub(super) async fn new(
         session: &Session<'_>,
         versions: &[&str],
@@ -36,22 +36,27 @@ impl Registered {
         let registered = Self { recorder, path: hooks.path_of(name), api: session.api.clone() };
         let crd = session.crd;
         let wish = registered.recorder.configuration(name, &crd.group, &crd.names.plural, versions);
-        // What an earlier scenario could not take away would ask a listener that is gone.
+        // A registration that an earlier scenario could not remove would call a listener that is gone.
         registered.api.delete(&registered.path).await?;
         registered.api.post(&hooks.path(), &wish).await?.ok()?;
-        let heeded = registered.heeded(session, planned, versions.len()).await;
-        match heeded {
+        let reaches_webhooks = registered.reaches_webhooks(session, planned, versions.len()).await;
+        match reaches_webhooks {
             Ok(true) => Ok(Some(registered)),
             Ok(false) => registered.withdraw().await.map(|()| None),
             Err(error) => registered.withdraw().await.and(Err(error)),
         }
     }
 
-    /// Returns whether writes that only pretend come to be shown to all webhooks.
-    async fn heeded(&self, session: &Session<'_>, planned: &Planned, webhooks: usize) -> Result<bool, ClusterError> {
+    /// Returns true once dry runs reach all webhooks.
+    async fn reaches_webhooks(
+        &self,
+        session: &Session<'_>,
+        planned: &Planned,
+        webhooks: usize,
+    ) -> Result<bool, ClusterError> {
         let path = Query::new().dry_run().on(session.kind.at(&planned.version).path());
         let object = labelled(planned, "recorder-probe");
-        let end = Instant::now() + HEEDED;
+        let end = Instant::now() + EFFECT_TIMEOUT;
         while Instant::now() < end {
             let before = self.recorder.count();
             session.api.post(&path, &object).await?;
@@ -63,7 +68,7 @@ impl Registered {
         Ok(false)
     }
 
-    /// Takes the registration away, and the listener after it.
+    /// Removes the registration, and then the listener.
     pub(super) async fn withdraw(self) -> Result<(), ClusterError> {
         let answer = self.api.delete(&self.path).await?;
         self.recorder.stop().await;
@@ -71,7 +76,7 @@ impl Registered {
     }
 }
 
-/// An object that the recorder is shown.
+/// An object that the recorder receives.
 fn labelled(planned: &Planned, name: &str) -> Value {
     let mut object = planned.object.clone();
     object["metadata"]["name"] = json!(name);
@@ -79,25 +84,25 @@ fn labelled(planned: &Planned, name: &str) -> Value {
     object
 }
 
-/// Objects are created and changed through every version, while a webhook is registered for each.
+/// Creates and changes objects through every version, while a webhook is registered for each.
 pub(super) async fn run(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     session.step(ServingStep::Admission);
     let served = session.served();
     let Some(first) = objects.first() else { return Ok(()) };
     let Some(registered) = Registered::new(session, &served, first).await? else { return Ok(()) };
-    let shown = show(session, objects, &registered.recorder).await;
+    let shown = write_through_versions(session, objects, &registered.recorder).await;
     let broken = match shown {
-        Ok(()) => blind(session, objects, &registered.recorder).await,
+        Ok(()) => write_unconvertible(session, objects, &registered.recorder).await,
         Err(error) => Err(error),
     };
     if let Some(proxy) = &session.proxy {
         proxy.fail(None);
     }
-    // However it went, nobody's writes may depend on us afterwards.
+    // In any case, no writes may depend on us afterwards.
     registered.withdraw().await.and(broken)
 }
 
-async fn show(
+async fn write_through_versions(
     session: &mut Session<'_>,
     objects: &[Planned],
     recorder: &AdmissionRecorder,
@@ -127,8 +132,8 @@ async fn show(
     Ok(())
 }
 
-/// Writes what cannot be converted: it cannot be read, so the write must be refused.
-async fn blind(
+/// Writes an object that cannot be converted for its webhook, so the server must refuse the write.
+async fn write_unconvertible(
     session: &mut Session<'_>,
     objects: &[Planned],
     recorder: &AdmissionRecorder,
@@ -142,7 +147,7 @@ async fn blind(
     let before = recorder.count();
     proxy.fail(Some(Fault::Towards((*other).to_owned())));
     let object = labelled(planned, "unshown");
-    // Storing it needs no conversion; only showing it does.
+    // Storing it needs no conversion; only the admission review does.
     let made =
         session.create(Request::new(Action::CreateUnshown, &storage.name, "unshown"), &Query::new(), &object).await?;
     if let Some(proxy) = &session.proxy {

@@ -31,11 +31,11 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
         }
         session.step(ApplyStep::Reapply);
         session.patch(request(Action::Reapply), PatchKind::Apply, &apply("alice"), &planned.object).await?;
-        // The same content, as each other version shows it, applied by the same manager.
+        // The same manager applies the same content, as each other version shows it.
         for version in served.iter().filter(|version| **version != planned.version) {
             let read = session.api.get(&session.path(version, name)).await?.json();
             let content = bare(&read);
-            // Before alice is known at this version, so that only conversion can tell that the field is hers.
+            // Before alice has entries at this version, so that only conversion can show that she owns the field.
             session.step(ApplyStep::Conflict);
             let schema = session.crd.version(version).and_then(|version| version.schema.as_ref());
             let hers = |pointer: &[String]| {
@@ -43,7 +43,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
                     && is_applied(&planned.object, &content, pointer)
             };
             let fields = scalars(&content).into_iter().filter(|(pointer, _)| hers(pointer));
-            for (pointer, other) in fields.take(FIELDS) {
+            for (pointer, other) in fields.take(MAX_FIELDS) {
                 let mut theirs = skeleton(&content);
                 set(&mut theirs, &pointer, other);
                 let action = Action::ConflictOver(display_path(&pointer));
@@ -61,7 +61,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     session.snapshot(&served, &Query::new()).await?;
     subresources(session, &objects).await?;
     withdraw(session, &objects).await?;
-    // Withdrawing makes the server convert parts of objects, which is when converters see what is not an object of anybody.
+    // Withdrawing makes the server convert partial objects, so record which reviews the converter receives.
     session.step(ApplyStep::Reviews);
     if let Some(proxy) = &session.proxy {
         let seen = proxy.since(reviews_before);
@@ -70,7 +70,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     super::deliveries::run(session).await
 }
 
-/// Status and scale are written through another version than the one that alice applied at.
+/// Writes status and scale through another version than the one that alice applied at.
 async fn subresources(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     let served = session.served();
     for planned in objects {
@@ -83,7 +83,7 @@ async fn subresources(session: &mut Session<'_>, objects: &[Planned]) -> Result<
             {
                 session.step(ApplyStep::StatusOwners);
                 session.get(Request::new(Action::Before, &planned.version, name)).await?;
-                // As a client writes that sends back all that it read.
+                // Behave like a client that sends back the whole object that it read.
                 let mut whole = bare(&session.api.get(&session.path(&version.name, name)).await?.json());
                 whole["status"] = status.clone();
                 let part = writer("controller").on(session.kind.at(&version.name).part_of(name, "status"));
@@ -110,7 +110,7 @@ async fn subresources(session: &mut Session<'_>, objects: &[Planned]) -> Result<
     Ok(())
 }
 
-/// Withdraws at one version what was applied at another, field by field.
+/// Withdraws fields at one version that were applied at another, field by field.
 async fn withdraw(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     session.step(ApplyStep::Withdraw);
     let served = session.served();
@@ -137,15 +137,15 @@ async fn withdraw(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), 
     Ok(())
 }
 
-/// Returns whether a field is the replicas of a scale subresource, which have another owner by now.
+/// Returns true if a field is the replicas of a scale subresource, which have another owner by now.
 fn is_scaled(session: &Session<'_>, path: &[String]) -> bool {
     let mut scales = session.crd.versions.iter().filter_map(|version| version.scale.as_ref().and_then(Scale::paths));
     let path = display_path(path);
     scales.any(|scale| scale.spec_replicas == path)
 }
 
-/// Returns whether a field of the view at another version comes from what was applied: it stands at the same place, or its
-/// value does elsewhere. What a converter derives or invents belongs to nobody.
+/// Returns true if a field at another version comes from the applied object: it has the same path, or its value is
+/// elsewhere in it. Values that a converter derives or invents have no owner.
 fn is_applied(applied: &Value, view: &Value, path: &[String]) -> bool {
     fn has(value: &Value, wanted: &Value) -> bool {
         match value {
@@ -163,7 +163,7 @@ fn at<'v>(object: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(object, |value, name| value.get(name))
 }
 
-/// Returns whether a field can be left out, and stays out.
+/// Returns true if a field can be removed, and stays absent.
 fn is_free(schema: Option<&Schema>, path: &[String]) -> bool {
     let Some((last, parents)) = path.split_last() else { return false };
     let parent = parents.iter().try_fold(schema, |schema, name| schema.map(|schema| schema.child(name)));
@@ -172,19 +172,19 @@ fn is_free(schema: Option<&Schema>, path: &[String]) -> bool {
     !required && parent.child(last).is_some_and(|child| child.default.is_none())
 }
 
-/// Returns whether there is something beside a field. Servers make null of a map whose last field is withdrawn, and
-/// refuse that, whatever the converter does.
+/// Returns true if a field has siblings. Servers turn a map into null when its last field is withdrawn, and refuse
+/// that, whatever the converter does.
 fn has_siblings(object: &Value, path: &[String]) -> bool {
     let parents = path.split_last().map_or(path, |(_, parents)| parents);
     at(object, parents).and_then(Value::as_object).is_some_and(|fields| fields.len() > 1)
 }
 
-/// A path as people write it.
+/// A path for messages.
 pub(super) fn display_path(path: &[String]) -> String {
     format!(".{}", path.join("."))
 }
 
-/// An object as a manager would apply it: type, name, labels and content.
+/// An object as a manager applies it: type, name, labels and content.
 pub(super) fn bare(object: &Value) -> Value {
     let mut bare = object.clone();
     if let Some(fields) = bare.as_object_mut() {
@@ -196,7 +196,7 @@ pub(super) fn bare(object: &Value) -> Value {
     bare
 }
 
-/// The same object without any content.
+/// The same object without content.
 pub(super) fn skeleton(object: &Value) -> Value {
     let metadata = &object["metadata"];
     let mut own = json!({"name": metadata["name"]});
@@ -206,11 +206,11 @@ pub(super) fn skeleton(object: &Value) -> Value {
     json!({"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": own})
 }
 
-/// So many fields of an object are fought over.
-pub(super) const FIELDS: usize = 4;
+/// Maximum number of contested fields of an object.
+pub(super) const MAX_FIELDS: usize = 4;
 
-/// The scalars of the content, outside lists, each with another value for it. Zeros are not among them: a converter may leave
-/// them out, and what is not there has no owner.
+/// The scalars of the content, outside lists, each with another value. Skips zeros: a converter may omit them, and an
+/// absent field has no owner.
 pub(super) fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
     fn collect(value: &Value, path: &mut Vec<String>, found: &mut Vec<(Vec<String>, Value)>) {
         let other = match value {
@@ -227,7 +227,7 @@ pub(super) fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
                 Some(whole) => json!(if whole.abs() == 1 { 2 * whole } else { whole - whole.signum() }),
                 None => return,
             },
-            // The other value of a flag is a zero, or the flag is one.
+            // The other value of a boolean is a zero, or the boolean itself is one.
             Value::Null | Value::Bool(_) | Value::Array(_) => return,
         };
         if means_absent(None, value) {
@@ -240,8 +240,8 @@ pub(super) fn scalars(object: &Value) -> Vec<(Vec<String>, Value)> {
     found
 }
 
-/// Returns whether the server filled a field in, so that it belongs to nobody: it has its default, and was not applied
-/// by that name.
+/// Returns true if the server defaulted a field, so that it has no owner: it has its default, and was not applied under
+/// this name.
 fn is_filled_in(schema: Option<&Schema>, content: &Value, applied: &Value, path: &[String]) -> bool {
     let (mut schema, mut there, mut sent) = (schema, Some(content), Some(applied));
     path.iter().any(|name| {

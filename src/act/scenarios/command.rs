@@ -11,10 +11,10 @@ use crdproof_envtest::guard::Spec;
 /// The default timeout of a command.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// So many characters of what it said are kept.
-const KEPT: usize = 4000;
+/// Maximum number of characters of its output that are kept.
+const MAX_OUTPUT_CHARS: usize = 4000;
 
-/// Runs the command of the subject beside the server, and waits for its end.
+/// Runs the subject's command, and waits for its end.
 pub(super) async fn migrate(session: &Session<'_>, storage: &str) -> Result<Driven, ClusterError> {
     let config = session.subject.file.migration.as_ref();
     let words = config.map(|config| config.command.as_slice()).unwrap_or_default();
@@ -31,12 +31,13 @@ pub(super) async fn migrate(session: &Session<'_>, storage: &str) -> Result<Driv
         spec = spec.folder(folder);
     }
     if let Some(kubeconfig) = session.server.kubeconfig() {
-        // It is told by an absolute path, since it runs elsewhere.
+        // An absolute path, because the command runs in another folder.
         spec = spec.env("KUBECONFIG", std::path::absolute(kubeconfig).unwrap_or_else(|_| kubeconfig.to_owned()));
     }
     spec = spec.env("CRDPROOF_CRD", &session.crd.name).env("CRDPROOF_STORAGE_VERSION", storage);
     let timeout = config.and_then(|config| config.timeout).map_or(TIMEOUT, |period| period.0);
-    let Ended { status, said } = subprocess::run(spec, timeout, KEPT, &session.subject.secret_values()).await?;
+    let Ended { status, said } =
+        subprocess::run(spec, timeout, MAX_OUTPUT_CHARS, &session.subject.secret_values()).await?;
     let Some(status) = status else {
         let said = format!("{program} did not end within {} s: {said}", timeout.as_secs_f32());
         return Ok(Driven { done: false, ended: false, said });

@@ -1,28 +1,28 @@
-//! Delivers a source as tools do that apply from git: everything in order by server-side apply, what was withdrawn is
-//! pruned, what has drifted is seen by a dry run.
+//! Delivers a source like GitOps tools: applies everything in order by server-side apply, prunes withdrawn objects, and
+//! detects drift by a dry run.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::source::{Document, Promised, Rank, Source, Unfit, health};
+use super::source::{Document, DocumentError, Rank, Source, StatusParts, health};
 use crate::checks::differences;
-use crate::evidence::{Action, Became, Call, Delivered, Differs, Health, Observation, State};
+use crate::evidence::{Action, Call, Delivered, DeliveryOutcome, FieldDifference, Health, Observation, State};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, Api, PatchKind, Query, Resource};
 use crdproof_envtest::retry;
 
-/// The interval at which the health of what is not ready is read.
+/// The interval for reading the health of objects that are not ready.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// Delivers sources to one server, one after the other, and knows what it delivered.
+/// Delivers sources to one server, one after the other, and tracks the delivered objects.
 pub struct Deliverer {
     api: Api,
     manager: String,
-    /// What it applied and did not remove, in that order. Nothing else is ever removed.
+    /// The applied objects that were not removed, in that order. Nothing else is ever removed.
     inventory: Vec<InventoryItem>,
-    /// Plural and scope of kinds that the server was asked for, by group, version and kind.
+    /// Plural and scope of discovered kinds, by group, version and kind.
     kinds: BTreeMap<(String, String, String), (String, bool)>,
     health: BTreeMap<String, (State, String)>,
 }
@@ -45,10 +45,10 @@ impl Deliverer {
         Self { api, manager, inventory, kinds: BTreeMap::new(), health: BTreeMap::new() }
     }
 
-    /// Applies a source: kinds, which must answer before anything else is applied, then namespaces, then objects. What
-    /// the last source had and this one has not is removed, unless something was refused.
+    /// Applies a source: CRDs first, then, once these are served, namespaces, then objects. Removes objects that the
+    /// last source had and this one lacks, unless something was refused.
     pub async fn deliver(&mut self, source: &Source, timeout: Duration) -> Result<Vec<Observation>, ClusterError> {
-        // Before anything is applied: half a source is worse than none.
+        // Locate everything before applying anything: half a source is worse than none.
         let placed = self.placed(source).await?;
         let mut seen = Vec::new();
         let kinds: Vec<&Placed<'_>> = placed.iter().filter(|(document, _)| document.rank() == Rank::Kind).collect();
@@ -61,7 +61,7 @@ impl Deliverer {
         if !kinds.is_empty() {
             let defined = Source::new(source.kinds())?;
             seen.extend(self.wait(&defined, timeout).await?);
-            // What is established is not yet served: only a real answer says so.
+            // An established CRD is not yet served: only a real response shows that.
             self.api.until_served(&source.kinds()).await?;
         }
         for (document, resource) in placed.iter().filter(|(document, _)| document.rank() != Rank::Kind) {
@@ -73,26 +73,27 @@ impl Deliverer {
         Ok(seen)
     }
 
-    /// Says what applying would change, and changes nothing.
+    /// Returns what applying would change, and changes nothing.
     pub async fn detect(&mut self, source: &Source) -> Result<Vec<Observation>, ClusterError> {
         let mut seen = Vec::new();
         for (document, resource) in self.placed(source).await? {
             let path = resource.path_of(document.object_name());
             let before = self.get(&path).await?;
-            let mut line = delivered(document, Became::Unchanged);
+            let mut line = delivered(document, DeliveryOutcome::Unchanged);
             if before.status == 404 {
-                line.became = Became::Drifted;
+                line.became = DeliveryOutcome::Drifted;
                 line.why = "it is not there".into();
-                line.differences = vec![Differs { at: String::new(), live: None, wanted: None }];
+                line.differences = vec![FieldDifference { at: String::new(), live: None, wanted: None }];
             } else {
                 let query = Query::new().manager(&self.manager).force().dry_run();
                 let path = query.on(&path);
                 let answer = retry::while_unready(|| self.api.patch(&path, PatchKind::Apply, &document.object)).await?;
                 if answer.is_success() {
-                    line.differences = compared(document, &before.ok()?.json(), &answer.json());
-                    line.became = if line.differences.is_empty() { Became::Unchanged } else { Became::Drifted };
+                    line.differences = differences_between(document, &before.ok()?.json(), &answer.json());
+                    line.became =
+                        if line.differences.is_empty() { DeliveryOutcome::Unchanged } else { DeliveryOutcome::Drifted };
                 } else {
-                    line.became = Became::Refused;
+                    line.became = DeliveryOutcome::Refused;
                     line.why = answer.message();
                 }
             }
@@ -101,24 +102,25 @@ impl Deliverer {
         Ok(seen)
     }
 
-    /// Looks at everything in a source once, and tells whose health has changed.
+    /// Reads everything in a source once, and returns changes of health.
     pub async fn look(&mut self, source: &Source) -> Result<Vec<Observation>, ClusterError> {
         let mut seen = Vec::new();
         for (document, resource) in self.placed(source).await? {
             let answer = self.get(&resource.path_of(document.object_name())).await?;
             let (_, version) = document.group_version();
-            let promised = Promised::by(source.definition(document), &version);
+            let promised = StatusParts::by(source.definition(document), &version);
             let now = match answer.status {
                 404 => (State::NotFound, String::new()),
                 _ if answer.is_success() => health(&answer.json(), promised),
                 _ => (State::InProgress, answer.message()),
             };
-            seen.extend(self.turned(&document.name, &version, now));
+            seen.extend(self.health_change(&document.name, &version, now));
         }
         Ok(seen)
     }
 
-    /// Looks until everything in a source is ready or has failed, or the time is over; tells each change.
+    /// Reads until everything in a source is ready or has failed, or the timeout is over; returns each change of
+    /// health.
     pub async fn wait(&mut self, source: &Source, timeout: Duration) -> Result<Vec<Observation>, ClusterError> {
         let end = Instant::now() + timeout;
         let mut seen = Vec::new();
@@ -136,8 +138,8 @@ impl Deliverer {
         }
     }
 
-    /// Returns what is told of an object's health: only what has changed.
-    fn turned(&mut self, name: &str, version: &str, now: (State, String)) -> Option<Observation> {
+    /// Returns an observation if an object's health has changed.
+    fn health_change(&mut self, name: &str, version: &str, now: (State, String)) -> Option<Observation> {
         if self.health.get(name) == Some(&now) {
             return None;
         }
@@ -158,15 +160,15 @@ impl Deliverer {
         let applied = query.on(&path);
         let answer = retry::while_unready(|| self.api.patch(&applied, PatchKind::Apply, &document.object)).await?;
         seen.push(Observation::Call(call(document, &answer)));
-        let mut line = delivered(document, Became::Refused);
+        let mut line = delivered(document, DeliveryOutcome::Refused);
         if answer.is_success() {
             let now = answer.json();
-            // By content: servers before 1.31 may write again although nothing has changed.
+            // Compare the content: servers before 1.31 may write again although nothing has changed.
             line.became = if before.status == 404 {
-                Became::Created
+                DeliveryOutcome::Created
             } else {
-                line.differences = compared(document, &before.ok()?.json(), &now);
-                if line.differences.is_empty() { Became::Unchanged } else { Became::Configured }
+                line.differences = differences_between(document, &before.ok()?.json(), &now);
+                if line.differences.is_empty() { DeliveryOutcome::Unchanged } else { DeliveryOutcome::Configured }
             };
             let uid = now["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
             if let Some(held) = self.inventory.iter_mut().find(|held| held.path == path) {
@@ -182,7 +184,7 @@ impl Deliverer {
         Ok(())
     }
 
-    /// Removes what was delivered and is in the source no more, the last first, and waits until it is gone.
+    /// Removes delivered objects that are no longer in the source, the last first, and waits until they are gone.
     async fn prune(
         &mut self,
         source: &Source,
@@ -194,28 +196,28 @@ impl Deliverer {
             std::mem::take(&mut self.inventory).into_iter().partition(kept);
         self.inventory = kept;
         for held in withdrawn.into_iter().rev() {
-            // Somebody may have put another one in its place, which is not ours.
+            // Another client may have replaced it; do not delete that one.
             let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background",
                                  "preconditions": {"uid": held.uid}});
             let answer = retry::while_unready(|| self.api.delete_with(&held.path, &options)).await?;
             let mut line = Delivered {
                 name: held.name.clone(),
                 version: held.version.clone(),
-                became: Became::Deleted,
+                became: DeliveryOutcome::Deleted,
                 differences: Vec::new(),
                 why: String::new(),
             };
             if !answer.is_success() && answer.status != 404 {
-                line.became = Became::Refused;
+                line.became = DeliveryOutcome::Refused;
                 line.why = answer.message();
             } else if !self.until_gone(&held.path, timeout).await? {
-                line.became = Became::Refused;
+                line.became = DeliveryOutcome::Refused;
                 line.why = format!("it is still there after {} s", timeout.as_secs());
             }
-            let gone = line.became == Became::Deleted;
+            let gone = line.became == DeliveryOutcome::Deleted;
             seen.push(Observation::Delivered(line));
             if gone {
-                seen.extend(self.turned(&held.name, &held.version, (State::NotFound, String::new())));
+                seen.extend(self.health_change(&held.name, &held.version, (State::NotFound, String::new())));
             } else {
                 self.inventory.push(held);
             }
@@ -228,8 +230,7 @@ impl Deliverer {
         Ok(gone)
     }
 
-    /// Returns where everything in a source is: by the source's own definitions, else by what the server says of its
-    /// kinds.
+    /// Returns the resources of everything in a source: by the source's own CRDs, otherwise by discovery.
     async fn placed<'s>(&mut self, source: &'s Source) -> Result<Vec<Placed<'s>>, ClusterError> {
         let mut placed = Vec::new();
         for document in source.documents() {
@@ -247,7 +248,7 @@ impl Deliverer {
         let key = (group.clone(), version.clone(), document.kind().to_owned());
         if !self.kinds.contains_key(&key) {
             let Some(found) = self.api.discover(&group, &version, document.kind()).await? else {
-                return Err(ClusterError::from(Unfit {
+                return Err(ClusterError::from(DocumentError {
                     name: document.name.clone(),
                     why: format!("is of a kind that the server does not have at {group}/{version}"),
                     help: "add the definition of its kind to the source".into(),
@@ -271,15 +272,15 @@ impl std::fmt::Debug for Deliverer {
 }
 
 fn refused(seen: &[Observation]) -> bool {
-    seen.iter().any(|seen| matches!(seen, Observation::Delivered(line) if line.became == Became::Refused))
+    seen.iter().any(|seen| matches!(seen, Observation::Delivered(line) if line.became == DeliveryOutcome::Refused))
 }
 
-fn delivered(document: &Document, became: Became) -> Delivered {
+fn delivered(document: &Document, became: DeliveryOutcome) -> Delivered {
     let (_, version) = document.group_version();
     Delivered { name: document.name.clone(), version, became, differences: Vec::new(), why: String::new() }
 }
 
-/// The call as it is recorded. Definitions are in the subject, and what objects have become is seen as a whole.
+/// The call as it is recorded. CRDs are in the subject, and objects are recorded as a whole.
 fn call(document: &Document, answer: &Answer) -> Call {
     Call {
         action: Action::Apply,
@@ -292,10 +293,10 @@ fn call(document: &Document, answer: &Answer) -> Call {
     }
 }
 
-/// Returns where two states of an object differ in what the source can want of it.
-fn compared(document: &Document, live: &Value, wanted: &Value) -> Vec<Differs> {
-    let (live, wanted) = (wantable(document, live), wantable(document, wanted));
-    let differs = |difference: crate::checks::Difference<'_>| Differs {
+/// Returns the differences between two states of an object, in the parts that a source can set.
+fn differences_between(document: &Document, live: &Value, wanted: &Value) -> Vec<FieldDifference> {
+    let (live, wanted) = (source_fields(document, live), source_fields(document, wanted));
+    let differs = |difference: crate::checks::Difference<'_>| FieldDifference {
         live: difference.was.cloned(),
         wanted: difference.now.cloned(),
         at: difference.pointer,
@@ -303,9 +304,9 @@ fn compared(document: &Document, live: &Value, wanted: &Value) -> Vec<Differs> {
     differences(&live, &wanted).into_iter().map(differs).collect()
 }
 
-/// An object without what a source does not want: what the server keeps for itself, and the status, which is a
-/// controller's, unless the source has one.
-fn wantable(document: &Document, object: &Value) -> Value {
+/// An object without the parts that a source does not set: fields of the server, and the status, which belongs to a
+/// controller, unless the source has one.
+fn source_fields(document: &Document, object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(fields) = object.as_object_mut().filter(|_| document.object["status"].is_null()) {
         fields.remove("status");
@@ -321,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_source_wants_is_compared() {
+    fn only_fields_of_a_source_are_compared() {
         let own = json!({"apiVersion": "a.b/v1", "kind": "W", "metadata": {"name": "n"}, "spec": {"size": 1}});
         let source = Source::new([own]).unwrap();
         let document = &source.documents()[0];
@@ -329,10 +330,10 @@ mod tests {
                           "spec": {"size": 2}, "status": {"seen": 1}});
         let wanted = json!({"metadata": {"uid": "u", "resourceVersion": "2", "labels": {"a": "b"}},
                             "spec": {"size": 1}, "status": {"seen": 2}});
-        let found = compared(document, &live, &wanted);
-        assert_eq!(found, [Differs { at: "/spec/size".into(), live: Some(json!(2)), wanted: Some(json!(1)) }]);
-        let told = Delivered { differences: found, ..delivered(document, Became::Drifted) };
+        let found = differences_between(document, &live, &wanted);
+        assert_eq!(found, [FieldDifference { at: "/spec/size".into(), live: Some(json!(2)), wanted: Some(json!(1)) }]);
+        let told = Delivered { differences: found, ..delivered(document, DeliveryOutcome::Drifted) };
         assert_eq!(told.to_string(), "W/n drifted");
-        assert_eq!(compared(document, &live, &live), []);
+        assert_eq!(differences_between(document, &live, &live), []);
     }
 }

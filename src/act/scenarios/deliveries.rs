@@ -1,31 +1,31 @@
-//! A source is delivered, changed behind its author's back, corrected, and withdrawn in part.
+//! Delivers a source, changes objects behind its author's back, corrects them, and withdraws some.
 
 use serde_json::{Value, json};
 
 use super::apply::{bare, display_path, scalars, set};
 use super::deliver::Deliverer;
 use super::session::{Request, Session};
-use super::source::{Promised, Source};
-use crate::evidence::{Action, ApplyStep, Became, Listing, Names, Observation};
+use super::source::{Source, StatusParts};
+use crate::evidence::{Action, ApplyStep, DeliveryOutcome, Listing, Names, Observation};
 use crate::subject::objects::Planned;
 use crdproof_envtest::api::{PatchKind, Query};
 use crdproof_envtest::retry;
 use crdproof_envtest::{ClusterError, Server};
 
-/// So many objects of each version are delivered.
+/// Number of delivered objects of each version.
 const OBJECTS: usize = 3;
-/// So many fields are tried, until the server takes an edit.
+/// Maximum number of fields that are tried, until the server accepts an edit.
 const TRIES: usize = 8;
-/// A label of somebody else, which is nobody's to take away.
+/// A label of another client, which a delivery must not remove.
 const FOREIGN_LABEL: &str = "crdproof.dev/stranger";
 
-/// The deliveries: the kind, its namespace and its objects at every version, from one source.
+/// Delivers the CRD, its namespace and its objects at every version, from one source.
 pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     if matches!(session.server, Server::Existing(_)) {
-        // Applying takes over what is there, and whose it is cannot be asked in the same breath.
+        // Applying would take over existing objects, and their owner is not known.
         return Ok(());
     }
-    // The kind must come with its objects.
+    // The CRD must be installed together with its objects.
     if let Some(why) = session.clear().await? {
         session.see(Observation::Stopped(why));
         return Ok(());
@@ -37,12 +37,12 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let mut deliverer = Deliverer::new(session.api.clone(), "deliverer");
     session.step(ApplyStep::DeliverFirst);
     let seen = deliverer.deliver(&source, retry::TIMEOUT).await?;
-    let is_refused = |seen: &Observation| matches!(seen, Observation::Delivered(line) if line.became == Became::Refused && line.name.starts_with("CustomResource"));
+    let is_refused = |seen: &Observation| matches!(seen, Observation::Delivered(line) if line.became == DeliveryOutcome::Refused && line.name.starts_with("CustomResource"));
     let refused = seen.iter().any(is_refused);
     session.see_all(seen);
     if refused {
-        // Old servers refuse to apply fields that they do not know, and drop them where they are told to create: the
-        // objects can be delivered all the same.
+        // Old servers refuse to apply fields that they do not know, but drop them in a create: so create the CRD, and
+        // deliver the objects.
         session.install(&definition).await?;
         ground.pop();
         source = self::source(session, &ground, &objects)?;
@@ -96,7 +96,7 @@ fn namespace(session: &Session<'_>) -> Value {
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": session.namespace()}})
 }
 
-/// Everything in one source, in an order in which it cannot be applied. A kind of the server itself is among it.
+/// Everything in one source, in an order in which it cannot be applied. It contains a built-in kind.
 fn source(session: &Session<'_>, ground: &[Value], objects: &[Planned]) -> Result<Source, ClusterError> {
     let companion = json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "companion", "namespace": session.namespace()}, "data": {"key": "value"}});
@@ -104,8 +104,8 @@ fn source(session: &Session<'_>, ground: &[Value], objects: &[Planned]) -> Resul
     Ok(Source::new(objects.chain([companion]).chain(ground.iter().cloned()))?)
 }
 
-/// Writes conditions where the schema promises them: a controller says at the stored version that an object is not
-/// ready, and then that it is. Nobody else writes a status here.
+/// Writes conditions if the schema has them: a controller reports at the storage version that an object is not ready,
+/// and then that it is. Nobody else writes a status here.
 async fn ready(
     session: &mut Session<'_>,
     deliverer: &mut Deliverer,
@@ -117,9 +117,9 @@ async fn ready(
         session.crd.versions.iter().find(|version| version.storage && version.served && version.status.is_some());
     let mut written = false;
     if let Some(version) = stored {
-        let promised = Promised::by(Some(definition), &version.name);
+        let promised = StatusParts::by(Some(definition), &version.name);
         for status in ["False", "True"] {
-            for planned in objects.iter().filter(|_| promised != Promised::default()) {
+            for planned in objects.iter().filter(|_| promised != StatusParts::default()) {
                 let request = Request::new(
                     if status == "True" { Action::Ready } else { Action::NotReady },
                     &version.name,
@@ -131,7 +131,7 @@ async fn ready(
             session.see_all(seen);
         }
     }
-    // Where no controller could speak, nobody will: looking once tells what there is.
+    // Without a controller nothing will change, so read once.
     let seen =
         if written { deliverer.wait(source, retry::TIMEOUT / 10).await? } else { deliverer.look(source).await? };
     session.see_all(seen);
@@ -141,7 +141,7 @@ async fn ready(
 async fn write_status(
     session: &mut Session<'_>,
     request: Request<'_>,
-    promised: Promised,
+    promised: StatusParts,
     status: &str,
 ) -> Result<bool, ClusterError> {
     let live = session.api.get(&session.path(request.version, request.name)).await?.json();
@@ -160,7 +160,7 @@ async fn write_status(
     Ok(answer.is_success())
 }
 
-/// Somebody edits objects at another version than they were applied at, deletes one, and adds one of their own.
+/// Another client edits objects at another version than they were applied at, deletes one, and adds one.
 async fn drift(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     session.step(ApplyStep::DeliverDrift);
     let served = session.served();
@@ -170,7 +170,7 @@ async fn drift(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), Clu
         let content = bare(&session.api.get(&session.path(version, &planned.name)).await?.json());
         let mut fields = scalars(&content);
         if planned.name.ends_with("-1") {
-            // Not the same field of every object.
+            // Do not choose the same field of every object.
             fields.reverse();
         }
         for (pointer, value) in fields.into_iter().take(TRIES) {

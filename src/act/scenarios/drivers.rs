@@ -1,5 +1,5 @@
-//! Who migrates: the built-in migration also when it is cut and when it is hindered, the control plane, and a command of
-//! the subject.
+//! Storage migration by the built-in migration, also interrupted and obstructed, by the control plane, and by a command
+//! of the subject.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ use crdproof_envtest::api::{PatchKind, Resource, definitions};
 use crdproof_envtest::{ClusterError, Server};
 
 /// The timeout of the control plane.
-const WITHIN: Duration = Duration::from_secs(120);
+const CONTROL_PLANE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The time for which a migration without progress is watched.
-const WATCHED: Duration = Duration::from_secs(8);
+const STALLED_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The object that cannot be moved.
+/// The name of an object that cannot be updated.
 const UNMOVABLE: &str = "crdproof-unmovable";
 
 /// The tool that migrates.
@@ -55,7 +55,7 @@ impl Driver {
     }
 }
 
-/// Both states of the CRD, and the objects: everything that it takes to go back and to come again.
+/// Both states of the CRD, and the objects.
 pub(super) struct Cycle<'c> {
     pub(super) objects: &'c [Planned],
     pub(super) old: &'c str,
@@ -66,9 +66,9 @@ pub(super) struct Cycle<'c> {
     pub(super) after: &'c Value,
 }
 
-/// Begins and ends with all objects at the new version, which is the stored one.
+/// Starts and ends with all objects stored at the new version.
 pub(super) async fn run(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
-    // Where neither etcd nor a proxy tells what is stored, nothing of this could be judged.
+    // Without etcd or a proxy the storage versions are unknown, and nothing could be judged.
     if session.proxy.is_none() && !matches!(session.server, Server::Local(_)) {
         return Ok(());
     }
@@ -86,7 +86,8 @@ pub(super) async fn run(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<
     Ok(())
 }
 
-/// Brings all objects back to the old version, and makes the new one the stored one. A guest is stored at the old one, too.
+/// Returns all objects to the old version, and makes the new one the storage version. Stores the extra object at the
+/// old one, too.
 async fn rewind(session: &mut Session<'_>, cycle: &Cycle<'_>, guest: Option<&Value>) -> Result<(), ClusterError> {
     session.step(StorageStep::Rewind);
     session.redefine(Action::FlipBack, cycle.before).await?;
@@ -99,7 +100,7 @@ async fn rewind(session: &mut Session<'_>, cycle: &Cycle<'_>, guest: Option<&Val
     settled(session, cycle.objects, cycle.new).await
 }
 
-/// The built-in migration is cut in the middle, and started again.
+/// Interrupts the built-in migration, and starts it again.
 async fn cut(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
     rewind(session, cycle, None).await?;
     session.step(StorageStep::Cut);
@@ -110,7 +111,7 @@ async fn cut(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), Cluster
     let mut progress = |_: &Migrated| page_done.notify_one();
     tokio::select! {
         biased;
-        // What is dropped here is a migration that has just asked for its second page.
+        // Drops a migration that has just requested its second page.
         () = page_done.notified() => {}
         ended = migrate(&session.api, &kind, pace, &mut progress) => drop(ended?),
     }
@@ -121,14 +122,14 @@ async fn cut(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), Cluster
     look(session).await
 }
 
-/// A whole migration by somebody else, which the built-in one goes after to see whether anything is left.
+/// Runs a whole migration by another tool, and the built-in one afterwards to see if anything is left.
 async fn migrated(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver) -> Result<(), ClusterError> {
     let steps = driver.steps();
     rewind(session, cycle, None).await?;
     session.step(steps.ready);
     look(session).await?;
     session.step(steps.done);
-    let ended = drive(session, cycle, driver, WITHIN).await?;
+    let ended = drive(session, cycle, driver, CONTROL_PLANE_TIMEOUT).await?;
     session.see(Observation::Driven(ended));
     look(session).await?;
     session.step(steps.again);
@@ -137,7 +138,7 @@ async fn migrated(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver) 
     Ok(())
 }
 
-/// One object cannot be written: admission refuses it.
+/// Migrates while admission refuses to update one object.
 async fn unmovable(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver) -> Result<(), ClusterError> {
     let Some(planned) = cycle.objects.iter().find(|planned| planned.version == cycle.old) else { return Ok(()) };
     let mut guest = planned.object.clone();
@@ -153,7 +154,7 @@ async fn unmovable(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver)
             names: vec![UNMOVABLE.to_owned()],
         }));
         let before = registered.recorder.count();
-        let ended = drive(session, cycle, driver, WITHIN).await;
+        let ended = drive(session, cycle, driver, CONTROL_PLANE_TIMEOUT).await;
         let refused = registered.recorder.since(before).iter().filter(|seen| !seen.allowed).count();
         registered.withdraw().await?;
         session.see(Observation::Driven(ended?));
@@ -163,16 +164,17 @@ async fn unmovable(session: &mut Session<'_>, cycle: &Cycle<'_>, driver: Driver)
         session.look_at_definition().await?;
     }
     session.step(StorageStep::Rewind);
-    // Whatever the driver made of it: both versions may be stored, and now everything can be moved.
+    // In any case both versions may be stored, and now everything can be updated.
     remember(session, cycle).await?;
     migrate_all(session, cycle.new).await?;
     session.api.delete(&session.path(cycle.new, UNMOVABLE)).await?;
     Ok(())
 }
 
-/// After a migration by the control plane the CRD is flipped back, and a second migration is begun that gets nowhere.
+/// Changes the storage version back after a migration by the control plane, and starts a second migration that cannot
+/// make progress.
 async fn second(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), ClusterError> {
-    // Only our own etcd says what is stored while nothing can be converted.
+    // Only our own etcd shows the storage versions while nothing can be converted.
     let (Some(_), Server::Local(_)) = (&session.proxy, session.server) else { return Ok(()) };
     session.step(StorageStep::Rewind);
     session.redefine(Action::FlipBack, cycle.before).await?;
@@ -180,7 +182,7 @@ async fn second(session: &mut Session<'_>, cycle: &Cycle<'_>) -> Result<(), Clus
     session.step(StorageStep::InTreeSecond);
     let fail = |session: &Session<'_>, fault| session.proxy.iter().for_each(|proxy| proxy.fail(Clone::clone(&fault)));
     fail(session, Some(Fault::Towards(cycle.old.to_owned())));
-    let driven = drive(session, cycle, Driver::InTree, WATCHED).await;
+    let driven = drive(session, cycle, Driver::InTree, STALLED_TIMEOUT).await;
     let stored = stored(session).await;
     session.look_at_definition().await?;
     fail(session, None);
@@ -213,7 +215,7 @@ async fn drive(
     }
 }
 
-/// As `crdproof migrate` does it.
+/// Migrates like `crdproof migrate`.
 async fn built_in(session: &Session<'_>) -> Result<Driven, ClusterError> {
     let outlook = proof::outlook(&session.api, &session.crd.name).await?;
     let proof = proof::migrate_until_proven(&session.api, &outlook, Pace::default(), &mut |_, _| {}).await?;

@@ -24,27 +24,27 @@ use crate::evidence::{Observation, Scenario, ScenarioStep, Trace};
 use crate::subject::{Crd, Subject};
 use crdproof_envtest::{ClusterError, Server};
 
-/// The needs of scenarios beside a server.
+/// The inputs of scenarios besides a server.
 #[derive(Clone)]
 pub struct Setup<'a> {
     /// The subject.
     pub subject: &'a Subject,
     /// One of its CRDs.
     pub crd: &'a Crd,
-    /// What answers the CRD's reviews; nothing where the server converts by itself.
+    /// The endpoint that answers the CRD's reviews; `None` if the server converts by itself.
     pub converter: Option<Arc<dyn Endpoint>>,
     /// The seed of generated objects.
     pub seed: u64,
-    /// Whether the control plane is asked to migrate, too, where it offers that. It takes minutes.
+    /// True if the control plane migrates, too, if it can. This takes minutes.
     pub in_tree_migration: bool,
-    /// Is called when a step begins, with the number of requests until then.
+    /// Called at the start of each step, with the number of requests so far.
     pub progress: Option<&'a Progress<'a>>,
 }
 
 /// Receives the steps of scenarios as they begin.
 pub type Progress<'a> = dyn Fn(ScenarioStep, u64) + Sync + 'a;
 
-/// Runs scenarios with a CRD on a server, one after the other, and returns what was seen. Removes the CRD in the end.
+/// Runs scenarios with a CRD on a server, one after the other, and returns the trace. Removes the CRD at the end.
 pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> Result<Trace, ClusterError> {
     let mut session = Session::open(server, setup).await?;
     let mut result = Ok(());
@@ -59,7 +59,7 @@ pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> R
             Ok(stuck) => (Ok(()), stuck),
             Err(error) => (Err(error), None),
         };
-        // What a server refuses is something that was seen, and no trouble of ours.
+        // A refusal by the server is an observation, not an error of ours.
         let made = match made {
             Err(_) if session.refused => Ok(()),
             Err(error @ ClusterError::Refused { .. }) => {
@@ -73,7 +73,7 @@ pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> R
         if let Some(why) = stuck {
             session.see(Observation::Stopped(why));
         }
-        // With what is left of one scenario, the next one would see objects that it did not make.
+        // The next scenario would see leftover objects of this one.
         if result.is_err() || is_stuck {
             break;
         }

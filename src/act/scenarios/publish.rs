@@ -1,4 +1,4 @@
-//! What a server publishes about a CRD: aggregated discovery, and schemas in both forms of `OpenAPI`.
+//! Published documents about a CRD: aggregated discovery, and schemas in both versions of `OpenAPI`.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::Answer;
 use crdproof_envtest::retry;
 
-/// `Accept` of discovery in one document; a server that knows none of these forms gives a list of groups.
+/// `Accept` of aggregated discovery; a server without it returns a list of groups.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
                           application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
-/// The timeout for documents to follow the CRD.
-const BEHIND: Duration = Duration::from_secs(15);
+/// The timeout of documents to reflect the CRD.
+const PUBLISH_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Looks at everything that is published.
+/// Reads everything that is published.
 pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     session.step(ServingStep::Discovery);
     let served = session.served();
@@ -34,7 +34,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     session.note(&Request::new(Action::Aggregated, "", ""), Value::Null, &answer, listed(&document, &group));
     session.step(ServingStep::Openapi);
     let kind = session.crd.names.kind.clone();
-    // A server that has no documents of this form will have none for the CRD.
+    // A server without this document will have none for the CRD.
     let has_v3 = session.api.get("/openapi/v3").await?.status != 404;
     for version in &served {
         let path = format!("/openapi/v3/apis/{group}/{version}");
@@ -47,7 +47,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
             of(&answer).unwrap_or_default(),
         );
     }
-    // One document for everything, so it is read once for all versions.
+    // One document covers all versions, so it is read once.
     let of = |document: &Value, version: &str| published(&document["definitions"], &group, version, &kind);
     let complete = |answer: &Answer| {
         let document = answer.json();
@@ -62,7 +62,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Asks now and then, since these documents are large, until the answer is as wanted or the time is over.
+/// Reads a document at intervals, because it is large, until it is as wanted or the timeout is over.
 async fn until(
     session: &Session<'_>,
     path: &str,
@@ -73,7 +73,7 @@ async fn until(
         Some(accept) => session.api.get_as(path, accept).await,
         None => session.api.get(path).await,
     };
-    let (_, answer) = retry::until(BEHIND, Duration::from_millis(250), ask, wanted).await?;
+    let (_, answer) = retry::until(PUBLISH_TIMEOUT, Duration::from_millis(250), ask, wanted).await?;
     Ok(answer)
 }
 

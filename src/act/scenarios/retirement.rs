@@ -1,26 +1,26 @@
-//! The scenario: several managers own fields at several versions; one version is retired by the very code of
-//! `crdproof retire`; afterwards everybody goes on at the version that stays.
+//! Several managers own fields at several versions; the code of `crdproof retire` retires one version; afterwards all
+//! managers apply at the remaining version.
 
 use serde_json::{Value, json};
 
-use crate::act::scenarios::apply::{FIELDS, bare, display_path, scalars, set, skeleton};
+use crate::act::scenarios::apply::{MAX_FIELDS, bare, display_path, scalars, set, skeleton};
 use crate::act::scenarios::session::{Request, Session};
 use crate::act::scenarios::storage::{see_store, settled, store};
 use crate::evidence::{Action, Cleaned, Listing, Names, Observation, RetirementStep};
 use crate::operate::migrate::Pace;
-use crate::operate::retire::{RetireEvent, Wish, flip, retire};
+use crate::operate::retire::{RetireEvent, RetireRequest, flip, retire};
 use crate::subject::objects::Planned;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{PatchKind, Query};
 
-/// The owners of a label, beside alice, who applied the objects: one updates at the version that goes, one applies at
-/// the one that stays.
+/// The managers that own a label, besides alice, who applied the objects: one updates at the retired version, one
+/// applies at the remaining one.
 const LABELS: [(&str, &str); 2] = [("bob", "crdproof.dev/bob"), ("carol", "crdproof.dev/carol")];
 
-/// Objects of each version that take part.
-const EACH: usize = 3;
+/// Number of objects of each version.
+const OBJECTS_PER_VERSION: usize = 3;
 
-/// The scenario, from another served version to the one that the subject stores.
+/// Runs the scenario, from another served version to the storage version of the subject.
 pub(in crate::act::scenarios) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let Some(new) = session.crd.storage().map(|version| version.name.clone()) else { return Ok(()) };
     let old = session.served().into_iter().find(|version| *version != new).map(str::to_owned);
@@ -30,7 +30,9 @@ pub(in crate::act::scenarios) async fn run(session: &mut Session<'_>) -> Result<
     session.install(&before).await?;
     let mut objects = Vec::new();
     for version in session.served() {
-        objects.extend(session.planned().into_iter().filter(|planned| planned.version == version).take(EACH));
+        objects.extend(
+            session.planned().into_iter().filter(|planned| planned.version == version).take(OBJECTS_PER_VERSION),
+        );
     }
     own(session, &mut objects, &old, &new).await?;
     session.step(RetirementStep::OwnersBefore);
@@ -38,11 +40,11 @@ pub(in crate::act::scenarios) async fn run(session: &mut Session<'_>) -> Result<
     session.step(RetirementStep::Before);
     session.snapshot(&[&new], &Query::new()).await?;
 
-    let wish = Wish {
+    let wish = RetireRequest {
         crd: session.crd.name.clone(),
         version: old.clone(),
         to: Some(new.clone()),
-        // All requests here are ours, and answered; that the flip took effect is looked up.
+        // All requests here are ours and have responses; `settle` verifies the storage version.
         drain: std::time::Duration::ZERO,
         pace: Pace::default(),
     };
@@ -77,14 +79,14 @@ pub(in crate::act::scenarios) async fn run(session: &mut Session<'_>) -> Result<
     session.step(RetirementStep::OwnersAfter);
     claim(session, &objects, &new).await?;
     session.step(RetirementStep::Apply);
-    everybody(session, &objects, &new).await
+    apply_as_every_manager(session, &objects, &new).await
 }
 
 fn refused(session: &mut Session<'_>, why: String) {
     session.see(Observation::Names(Names { what: Listing::Refused, versions: Vec::new(), names: vec![why] }));
 }
 
-/// Alice applies each object at its version, others own labels and status. Objects that cannot be applied are left out.
+/// Alice applies each object at its version; others own labels and status. Leaves out objects that cannot be applied.
 async fn own(session: &mut Session<'_>, objects: &mut Vec<Planned>, old: &str, new: &str) -> Result<(), ClusterError> {
     session.step(RetirementStep::Own);
     let mut made = Vec::new();
@@ -113,7 +115,7 @@ async fn own(session: &mut Session<'_>, objects: &mut Vec<Planned>, old: &str, n
     Ok(())
 }
 
-/// Nothing but a label, to apply at a version.
+/// An object with only a label, to apply at a version.
 fn labelled(session: &Session<'_>, planned: &Planned, version: &str, label: &str) -> Value {
     let mut intent = skeleton(&planned.object);
     intent["apiVersion"] = json!(format!("{}/{version}", session.crd.group));
@@ -121,12 +123,12 @@ fn labelled(session: &Session<'_>, planned: &Planned, version: &str, label: &str
     intent
 }
 
-/// A stranger claims some fields of each object, in vain where they have owners. Nothing is stored.
+/// Another manager claims some fields of each object, which must fail for fields with owners. Stores nothing.
 async fn claim(session: &mut Session<'_>, objects: &[Planned], version: &str) -> Result<(), ClusterError> {
     let stranger = Query::new().manager("mallory").dry_run();
     for planned in objects {
         let content = bare(&session.api.get(&session.path(version, &planned.name)).await?.json());
-        let mut fields: Vec<(Vec<String>, Value)> = scalars(&content).into_iter().take(FIELDS).collect();
+        let mut fields: Vec<(Vec<String>, Value)> = scalars(&content).into_iter().take(MAX_FIELDS).collect();
         let labels = LABELS.map(|(_, label)| (["metadata", "labels", label].map(str::to_owned).to_vec(), json!("no")));
         fields.extend(labels);
         for (path, other) in fields {
@@ -140,8 +142,12 @@ async fn claim(session: &mut Session<'_>, objects: &[Planned], version: &str) ->
     Ok(())
 }
 
-/// Every manager applies what is theirs at the version that stays.
-async fn everybody(session: &mut Session<'_>, objects: &[Planned], version: &str) -> Result<(), ClusterError> {
+/// Every manager applies its own fields at the remaining version.
+async fn apply_as_every_manager(
+    session: &mut Session<'_>,
+    objects: &[Planned],
+    version: &str,
+) -> Result<(), ClusterError> {
     for planned in objects {
         let mut content = bare(&session.api.get(&session.path(version, &planned.name)).await?.json());
         if let Some(labels) = content["metadata"]["labels"].as_object_mut() {

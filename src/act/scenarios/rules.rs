@@ -1,4 +1,4 @@
-//! Transition rules: a field of one version may not change, and objects are written through all of them.
+//! Transition rules: forbids changes of a field of one version, and writes objects through all versions.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use crdproof_envtest::retry;
 use crdproof_schema::document::pointer::escape;
 use crdproof_schema::structural::Schema;
 
-/// The timeout for a rule to take effect.
-const HEEDED: Duration = Duration::from_secs(10);
+/// The timeout of a rule to take effect.
+const EFFECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A field of a version, with another value that is as good.
+/// A field of a version, with another valid value.
 struct Field {
     path: Vec<String>,
     other: Value,
 }
 
-/// For each version a rule about one of its fields is added, tried, and taken away again.
+/// Adds a rule about a field of each version, tries it, and removes it.
 pub(super) async fn run(
     session: &mut Session<'_>,
     objects: &[Planned],
@@ -46,9 +46,9 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Fields that have another value in another object, and that can be changed to it: one that the stored version does not
-/// know by this name, since it shows best whether the old object was converted; and one that all versions know, since it
-/// can be changed through them.
+/// Chooses fields that have another value in another object, and that can be changed to it: one that the storage
+/// version does not have under this name, because it shows best if the old object was converted; and one that all
+/// versions have, because it can be changed through them.
 async fn choose(
     session: &Session<'_>,
     version: &str,
@@ -78,7 +78,7 @@ async fn choose(
         let wanted = chosen.is_empty() || chosen.len() == 1 && !everywhere(&chosen[0]) && everywhere(&field);
         let mut object = read.clone();
         set(&mut object, &field.path, &field.other);
-        // It must be valid without the rule, or the rule would not be what refuses it.
+        // It must be valid without the rule; otherwise the rule would not be the reason of a refusal.
         if wanted && session.api.put(&Query::new().dry_run().on(&path), &object).await?.is_success() {
             chosen.push(field);
         }
@@ -101,7 +101,7 @@ async fn guard(
     if added < fields.len() {
         return Ok(());
     }
-    // Read before the rule is there, as by a client that writes later.
+    // Read before the rule is added, like a client that writes later.
     let read = session.api.get(&session.path(version, name)).await?.json();
     let answer = session.redefine(Action::WithARule, &ruled).await?;
     if !answer.is_success() {
@@ -116,7 +116,7 @@ async fn guard(
     for field in fields {
         let mut changed = read.clone();
         set(&mut changed, &field.path, &field.other);
-        heeded(session, version, name, &changed).await?;
+        until_refused(session, version, name, &changed).await?;
         session.put(Request::new(Action::Changed, version, name), "", &changed).await?;
     }
     let mut unchanged = read.clone();
@@ -140,15 +140,15 @@ async fn guard(
 /// The message of the rule.
 const MESSAGE: &str = "crdproof: this field may not change";
 
-/// Waits until the change is refused, or long enough.
-async fn heeded(session: &Session<'_>, version: &str, name: &str, changed: &Value) -> Result<(), ClusterError> {
+/// Waits until the change is refused, or until the timeout.
+async fn until_refused(session: &Session<'_>, version: &str, name: &str, changed: &Value) -> Result<(), ClusterError> {
     let path = Query::new().dry_run().on(session.path(version, name));
     let ask = || session.api.put(&path, changed);
-    retry::until(HEEDED, Duration::from_millis(50), ask, |answer| answer.status == 422).await?;
+    retry::until(EFFECT_TIMEOUT, Duration::from_millis(50), ask, |answer| answer.status == 422).await?;
     Ok(())
 }
 
-/// Adds a rule to a field of a version; false where the field is not there.
+/// Adds a rule to a field of a version; returns false if the version lacks the field.
 fn add(definition: &mut Value, version: &str, path: &[String], rule: &Value) -> bool {
     let mut versions = definition["spec"]["versions"].as_array_mut().into_iter().flatten();
     let Some(own) = versions.find(|own| own["name"] == version) else { return false };
@@ -162,7 +162,7 @@ fn add(definition: &mut Value, version: &str, path: &[String], rule: &Value) -> 
     true
 }
 
-/// Returns whether a schema names this field, property by property.
+/// Returns true if a schema has this field as a property.
 fn knows(schema: Option<&Schema>, path: &[String]) -> bool {
     let found = path.iter().try_fold(schema, |schema, name| schema.map(|schema| schema.properties.get(name)));
     found.flatten().is_some()
@@ -190,7 +190,7 @@ fn at<'v>(object: &'v Value, path: &[String]) -> Option<&'v Value> {
 fn set(object: &mut Value, path: &[String], value: &Value) {
     let mut at = object;
     for name in path {
-        // A converter that answers differently each time may have put anything there.
+        // An unstable converter may have put anything there.
         if !at.is_object() {
             *at = json!({});
         }

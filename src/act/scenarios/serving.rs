@@ -1,4 +1,4 @@
-//! Reads and writes at every version: what clients see.
+//! Reads and writes at every version, as clients do.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{FieldValidation, METADATA_LIST, PatchKind, Query, TABLE};
 
 /// The timeout of a watch for an expected event.
-const WATCHED: Duration = Duration::from_secs(10);
+const WATCH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The scenario.
 pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
@@ -25,9 +25,9 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     rewrite(session, &objects).await?;
     locks(session, &objects).await?;
     select(session).await?;
-    show(session).await?;
+    list_representations(session).await?;
     watch(session, &objects).await?;
-    parts(session, &objects).await?;
+    write_subresources(session, &objects).await?;
     strict(session, &objects).await?;
     admission::run(session, &objects).await?;
     rules::run(session, &objects, &definition).await?;
@@ -36,7 +36,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     delete(session, &objects).await
 }
 
-/// Every object through the version that it is of; its status by itself.
+/// Creates every object through its own version, and writes its status separately.
 async fn create(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     session.step(ServingStep::Create);
     for planned in objects {
@@ -51,14 +51,14 @@ async fn create(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), Cl
     Ok(())
 }
 
-/// Everything at every version: fresh, from the cache, and one by one.
+/// Reads everything at every version: current, from the cache, and one by one.
 async fn read(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let served = session.served();
     session.step(ServingStep::Read);
     session.snapshot(&served, &Query::new()).await?;
     session.step(ServingStep::Cached);
     for version in &served {
-        // As fresh as the newest write, so that a cache that lags is waited for and not blamed.
+        // At least as new as the last write, so that a lagging cache is not reported.
         let fresh = session.list(version, &Query::new().limit(1)).await?;
         let at = fresh["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
         session.snapshot(&[version], &Query::new().resource_version(&at).not_older()).await?;
@@ -74,7 +74,7 @@ async fn read(session: &mut Session<'_>) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Writes back what was read, through every version; nothing may move by that.
+/// Writes back objects through every version; this must not change them.
 async fn rewrite(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     let served = session.served();
     session.step(ServingStep::Rewrite);
@@ -89,7 +89,7 @@ async fn rewrite(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), C
     session.snapshot(&served, &Query::new()).await
 }
 
-/// Optimistic locks across versions.
+/// Tries optimistic locks across versions.
 async fn locks(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     session.step(ServingStep::Locks);
     let served = session.served();
@@ -106,7 +106,7 @@ async fn locks(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), Clu
     Ok(())
 }
 
-/// Pages that begin at one version and go on at another, and selectors.
+/// Lists pages that start at one version and continue at another, and by selectors.
 async fn select(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let served = session.served();
     session.step(ServingStep::Pages);
@@ -139,7 +139,7 @@ async fn select(session: &mut Session<'_>) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Selectors by the fields that a version makes selectable, with the values that objects have there.
+/// Lists by selectable fields of a version, with the values of objects.
 async fn select_fields(session: &mut Session<'_>, version: &str) -> Result<(), ClusterError> {
     let Some(own) = session.crd.version(version) else { return Ok(()) };
     let all = session.list(version, &Query::new()).await?;
@@ -151,7 +151,7 @@ async fn select_fields(session: &mut Session<'_>, version: &str) -> Result<(), C
         let Some(value) = values.filter_map(Value::as_str).find(plain).map(str::to_owned) else { continue };
         let selector = format!("{}={value}", path.trim_start_matches('.'));
         let answer = session.api.get(&Query::new().fields(&selector).on(session.kind.at(version).path())).await?;
-        // A server that does not know selectable fields answers 400.
+        // A server without selectable fields answers 400.
         let told = if answer.is_success() { Value::Null } else { answer.json() };
         session.note(&Request::new(Action::Selectable(selector.clone()), version, ""), Value::Null, &answer, told);
         if answer.is_success() {
@@ -161,8 +161,8 @@ async fn select_fields(session: &mut Session<'_>, version: &str) -> Result<(), C
     Ok(())
 }
 
-/// Tables and metadata alone.
-async fn show(session: &mut Session<'_>) -> Result<(), ClusterError> {
+/// Lists tables, and only metadata.
+async fn list_representations(session: &mut Session<'_>) -> Result<(), ClusterError> {
     session.step(ServingStep::Tables);
     for version in session.served() {
         let path = session.kind.at(version).path();
@@ -197,7 +197,7 @@ async fn watch(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), Clu
         let list = session.list(version, &Query::new().limit(1)).await?;
         let at = list["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
         let path = session.kind.at(version).path();
-        open.push((*version, session.api.watch(&path, &Query::new().resource_version(&at), WATCHED * 3).await?));
+        open.push((*version, session.api.watch(&path, &Query::new().resource_version(&at), WATCH_TIMEOUT * 3).await?));
     }
     let mut wanted = 0;
     for (number, version) in served.iter().enumerate() {
@@ -219,7 +219,7 @@ async fn watch(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), Clu
         let mut events = Vec::new();
         let mut deleted = 0;
         while deleted < wanted {
-            let Some(event) = watch.next(WATCHED).await? else { break };
+            let Some(event) = watch.next(WATCH_TIMEOUT).await? else { break };
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             let metadata = &event.object["metadata"];
             deleted += usize::from(event.kind == "DELETED");
@@ -235,8 +235,8 @@ async fn watch(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), Clu
     Ok(())
 }
 
-/// The status and scale subresources at every version that has them.
-async fn parts(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
+/// Writes the status and scale subresources at every version that has them.
+async fn write_subresources(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     for version in session.crd.versions.iter().filter(|version| version.served) {
         let Some(planned) = objects.iter().find(|planned| planned.version == version.name) else { continue };
         let request = |action| Request::new(action, &version.name, &planned.name);
@@ -272,7 +272,7 @@ async fn parts(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), Clu
     Ok(())
 }
 
-/// Unknown fields with strict validation, and writes that only pretend.
+/// Writes unknown fields with strict validation, and dry runs.
 async fn strict(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     for version in session.served() {
         let Some(planned) = objects.iter().find(|planned| planned.version == version) else { continue };
@@ -291,7 +291,7 @@ async fn strict(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), Cl
     Ok(())
 }
 
-/// Discovery, published schemas, and warnings about deprecated versions.
+/// Reads discovery, published schemas, and warnings about deprecated versions.
 async fn publish(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let group = session.crd.group.clone();
     session.step(ServingStep::Discovery);
@@ -308,7 +308,7 @@ async fn publish(session: &mut Session<'_>) -> Result<(), ClusterError> {
     publish::run(session).await
 }
 
-/// Each version but the last is taken out of service, and brought back.
+/// Stops serving each version except the last, and serves it again.
 async fn unserve(session: &mut Session<'_>, definition: &Value) -> Result<(), ClusterError> {
     session.step(ServingStep::Unserve);
     let served = session.served();
@@ -330,7 +330,7 @@ async fn unserve(session: &mut Session<'_>, definition: &Value) -> Result<(), Cl
     session.snapshot(&served, &Query::new()).await
 }
 
-/// Every object through another version than the one it was created at.
+/// Deletes every object through another version than the one that it was created at.
 async fn delete(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     session.step(ServingStep::Delete);
     let served = session.served();

@@ -1,4 +1,4 @@
-//! Where scenarios take place: a server, a CRD on it, a namespace, and the record of what was seen.
+//! The session of scenarios: a server, a CRD on it, a namespace, and the trace.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -30,12 +30,12 @@ pub(super) struct Session<'a> {
     /// The objects that scenarios write.
     objects: Vec<Planned>,
     trace: Trace,
-    /// Objects that were seen, each once.
+    /// All observed objects, each once.
     bodies: Bodies,
     step: ScenarioStep,
-    /// Whether the server refused the CRD.
+    /// True if the server refused the CRD.
     pub(super) refused: bool,
-    /// Whether the control plane is to migrate, too.
+    /// True if the control plane migrates, too.
     pub(super) in_tree: bool,
     progress: Option<&'a Progress<'a>>,
 }
@@ -54,7 +54,7 @@ impl<'q> Request<'q> {
 }
 
 impl<'a> Session<'a> {
-    /// Prepares a namespace, and a proxy where a converter is to be asked.
+    /// Prepares a namespace, and a proxy if there is a converter to call.
     pub(super) async fn open(server: &'a Server, setup: Setup<'a>) -> Result<Self, ClusterError> {
         let Setup { subject, crd, converter, seed, in_tree_migration: in_tree, progress } = setup;
         let api = server.api().counting();
@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Returns what was seen.
+    /// Returns the trace.
     pub(super) async fn close(mut self) -> Trace {
         self.trace.requests = self.api.requests();
         if let Some(proxy) = self.proxy {
@@ -104,7 +104,7 @@ impl<'a> Session<'a> {
         self.trace
     }
 
-    /// Begins a step: what is seen from now on belongs to it.
+    /// Starts a step, to which later observations belong.
     pub(super) fn step(&mut self, step: impl Into<ScenarioStep>) {
         self.step = step.into();
         if let Some(progress) = self.progress {
@@ -161,12 +161,12 @@ impl<'a> Session<'a> {
     pub(super) async fn install(&mut self, definition: &Value) -> Result<(), ClusterError> {
         let answer = self.api.post(&definitions().path(), definition).await?;
         if answer.status == 409 {
-            // It says nothing about the CRD under test that there is another of its name.
+            // Another CRD of this name says nothing about the CRD under test.
             return Err(ClusterError::Exists { what: definitions().path_of(&self.crd.name) });
         }
         let answered = if answer.is_success() { Value::Null } else { answer.json() };
         self.note(&Request::new(Action::Install, "", ""), Value::Null, &answer, answered);
-        // The server's words are in the record; there is nowhere to go from here.
+        // The trace has the server's message; the scenario cannot continue.
         self.refused = !answer.is_success();
         answer.ok()?;
         self.api.until_served(std::slice::from_ref(definition)).await?;
@@ -195,7 +195,7 @@ impl<'a> Session<'a> {
 
     pub(super) async fn look_at_definition(&mut self) -> Result<(), ClusterError> {
         let mut seen = self.api.get(&definitions().path_of(&self.crd.name)).await?.ok()?.json();
-        // Schemas are in the subject, and the authority of the proxy is nobody's business.
+        // Schemas are in the subject, and the proxy's authority does not matter.
         if let Some(Value::Array(versions)) = seen.pointer_mut("/spec/versions") {
             versions.iter_mut().filter_map(Value::as_object_mut).for_each(|version| drop(version.remove("schema")));
         }
@@ -209,7 +209,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Records an answer.
+    /// Records a response.
     pub(super) fn note(&mut self, request: &Request<'_>, sent: Value, answer: &Answer, answered: Value) {
         self.see(Observation::Call(Call {
             action: request.action.clone(),
@@ -222,7 +222,7 @@ impl<'a> Session<'a> {
         }));
     }
 
-    /// Creates an object, and records the answer.
+    /// Creates an object, and records the response.
     pub(super) async fn create(
         &mut self,
         request: Request<'_>,
@@ -235,7 +235,7 @@ impl<'a> Session<'a> {
         Ok(answer)
     }
 
-    /// Reads an object, and records the answer.
+    /// Reads an object, and records the response.
     pub(super) async fn get(&mut self, request: Request<'_>) -> Result<Answer, ClusterError> {
         let path = self.path(request.version, request.name);
         let answer = retry::while_unready(|| self.api.get(&path)).await?;
@@ -243,7 +243,7 @@ impl<'a> Session<'a> {
         Ok(answer)
     }
 
-    /// Replaces an object or a part of it, and records the answer.
+    /// Replaces an object or a part of it, and records the response.
     pub(super) async fn put(
         &mut self,
         request: Request<'_>,
@@ -259,7 +259,7 @@ impl<'a> Session<'a> {
         Ok(answer)
     }
 
-    /// Changes an object by a patch, and records the answer.
+    /// Changes an object by a patch, and records the response.
     pub(super) async fn patch(
         &mut self,
         request: Request<'_>,
@@ -273,7 +273,7 @@ impl<'a> Session<'a> {
         Ok(answer)
     }
 
-    /// Deletes an object, and records the answer.
+    /// Deletes an object, and records the response.
     pub(super) async fn delete(&mut self, request: Request<'_>) -> Result<Answer, ClusterError> {
         let path = self.path(request.version, request.name);
         let answer = retry::while_unready(|| self.api.delete(&path)).await?;
@@ -299,7 +299,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Records the names in an answer.
+    /// Records the names in a response.
     pub(super) fn see_names(&mut self, what: Listing, versions: &[&str], items: &Value) {
         let items = items.as_array().into_iter().flatten();
         let names = items.map(|item| item["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect();
@@ -311,7 +311,7 @@ impl<'a> Session<'a> {
         self.see(Observation::Watch(log));
     }
 
-    /// Asks until the answer is as wanted; the last answer otherwise.
+    /// Repeats a request until the response is as wanted; returns the last response in any case.
     pub(super) async fn until(
         &self,
         path: &str,
@@ -320,8 +320,8 @@ impl<'a> Session<'a> {
         retry::get_until(&self.api, path, wanted).await
     }
 
-    /// Removes the CRD with everything of its kind. Where the server does not get that done, because it cannot delete the
-    /// objects, returns why: that is for the subject to mend.
+    /// Removes the CRD with all its objects. Returns the reason if the server cannot delete the objects, which is a
+    /// problem of the subject.
     pub(super) async fn clear(&mut self) -> Result<Option<String>, ClusterError> {
         if let Some(proxy) = &self.proxy {
             proxy.fail(None);
@@ -331,7 +331,7 @@ impl<'a> Session<'a> {
         if let (Server::Existing(guest), true) = (self.server, there.is_success())
             && !guest.is_ours(&there.json())
         {
-            // Of a cluster that was there before us nothing is removed that we did not make.
+            // On an existing cluster, remove only what we created.
             return Ok(None);
         }
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1",
@@ -345,7 +345,7 @@ impl<'a> Session<'a> {
             return Ok(None);
         }
         let seconds = retry::TIMEOUT.as_secs();
-        // A cluster that lives on would keep it.
+        // An existing cluster would keep it.
         if !matches!(self.server, Server::Local(_)) {
             return Err(ClusterError::Deadline { call: format!("DELETE {path}"), seconds });
         }

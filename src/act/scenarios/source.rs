@@ -1,4 +1,4 @@
-//! A source: documents that belong together, in the order in which a server can take them.
+//! A source: related documents, in an order in which a server accepts them.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::evidence::State;
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Resource, definitions};
 
-/// Documents that are applied together: kinds, namespaces and objects.
+/// Documents that are applied together: CRDs, namespaces and objects.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
     documents: Vec<Document>,
@@ -17,7 +17,7 @@ pub struct Source {
 /// One document of a source.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// `Kind/Namespace/Name`; without the middle where there is no namespace.
+    /// `Kind/Namespace/Name`; `Kind/Name` without a namespace.
     pub name: String,
     /// The document.
     pub object: Value,
@@ -32,42 +32,42 @@ pub(super) enum Rank {
     Object,
 }
 
-/// A document that cannot be applied, whatever the server says.
+/// An error in a document that no server can accept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} {why}")]
-pub struct Unfit {
-    /// Which.
+pub struct DocumentError {
+    /// The document.
     pub name: String,
-    /// Why.
+    /// The problem.
     pub why: String,
     /// The remedy.
     pub help: String,
 }
 
-impl Unfit {
+impl DocumentError {
     fn new(name: &str, why: impl Into<String>, help: impl Into<String>) -> Self {
         Self { name: name.to_owned(), why: why.into(), help: help.into() }
     }
 }
 
-impl From<Unfit> for ClusterError {
-    fn from(unfit: Unfit) -> Self {
+impl From<DocumentError> for ClusterError {
+    fn from(unfit: DocumentError) -> Self {
         Self::NotAllowed { why: unfit.to_string(), help: unfit.help }
     }
 }
 
 impl Document {
-    fn read(object: Value) -> Result<Self, Unfit> {
+    fn read(object: Value) -> Result<Self, DocumentError> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (kind, name) = (text(&object["kind"]), text(&object["metadata"]["name"]));
         let namespace = text(&object["metadata"]["namespace"]);
         let parts = [kind.as_str(), &namespace, &name].into_iter().filter(|part| !part.is_empty());
         let shown = parts.collect::<Vec<_>>().join("/");
         if kind.is_empty() || text(&object["apiVersion"]).is_empty() {
-            return Err(Unfit::new(&shown, "has no apiVersion or no kind", "set both"));
+            return Err(DocumentError::new(&shown, "has no apiVersion or no kind", "set both"));
         }
         if name.is_empty() {
-            return Err(Unfit::new(&shown, "has no name", "set metadata.name; generateName cannot be applied"));
+            return Err(DocumentError::new(&shown, "has no name", "set metadata.name; generateName cannot be applied"));
         }
         let (group, _) = Self::split(&object);
         let rank = match (group.as_str(), kind.as_str()) {
@@ -105,21 +105,20 @@ impl Document {
         (self.group_version().0, self.name.clone())
     }
 
-    /// Returns where it is on the server, by the plural and the scope of its kind. A namespaced object without a
-    /// namespace is refused: the server would look for it among kinds without namespaces, and say that there is no such
-    /// thing.
-    pub(super) fn resource(&self, plural: &str, namespaced: bool) -> Result<Resource, Unfit> {
+    /// Returns its resource, by the plural and the scope of its kind. Refuses a namespaced object without a namespace:
+    /// the server would answer with a misleading 404.
+    pub(super) fn resource(&self, plural: &str, namespaced: bool) -> Result<Resource, DocumentError> {
         let (group, version) = self.group_version();
         let namespace = self.object["metadata"]["namespace"].as_str().filter(|name| !name.is_empty());
         match (namespaced, namespace) {
             (true, Some(namespace)) => Ok(Resource::namespaced(&group, &version, plural, namespace)),
             (false, None) => Ok(Resource::cluster_wide(&group, &version, plural)),
-            (true, None) => Err(Unfit::new(
+            (true, None) => Err(DocumentError::new(
                 &self.name,
                 "lives in a namespace and names none",
                 "set metadata.namespace: applying takes it from nowhere else",
             )),
-            (false, Some(_)) => Err(Unfit::new(
+            (false, Some(_)) => Err(DocumentError::new(
                 &self.name,
                 "lives in no namespace and names one",
                 "take metadata.namespace away: its kind has none",
@@ -129,12 +128,12 @@ impl Document {
 }
 
 impl Source {
-    /// Reads documents, and puts them in order: kinds, namespaces, then everything else as it came.
-    pub fn new(objects: impl IntoIterator<Item = Value>) -> Result<Self, Unfit> {
+    /// Sorts documents: CRDs, namespaces, then all others in their order.
+    pub fn new(objects: impl IntoIterator<Item = Value>) -> Result<Self, DocumentError> {
         let mut documents = objects.into_iter().map(Document::read).collect::<Result<Vec<_>, _>>()?;
         let mut seen = BTreeSet::new();
         if let Some(twice) = documents.iter().find(|document| !seen.insert(document.identity())) {
-            return Err(Unfit::new(&twice.name, "is in the source twice", "keep one of them"));
+            return Err(DocumentError::new(&twice.name, "is in the source twice", "keep one of them"));
         }
         documents.sort_by_key(|document| document.rank);
         let source = Self { documents };
@@ -149,13 +148,13 @@ impl Source {
         &self.documents
     }
 
-    /// The definitions of kinds.
+    /// The CRDs.
     pub(super) fn kinds(&self) -> Vec<Value> {
         let kinds = self.documents.iter().filter(|document| document.rank == Rank::Kind);
         kinds.map(|document| document.object.clone()).collect()
     }
 
-    /// The definition of a document's kind, where the source holds it.
+    /// The CRD of a document's kind, if the source contains it.
     pub(super) fn definition(&self, document: &Document) -> Option<&Value> {
         let (group, _) = document.group_version();
         let mut kinds = self.documents.iter().filter(|other| other.rank == Rank::Kind).map(|other| &other.object);
@@ -164,8 +163,8 @@ impl Source {
         })
     }
 
-    /// Returns where a document is on the server, as far as the source itself can tell.
-    pub(super) fn defined(&self, document: &Document) -> Result<Option<Resource>, Unfit> {
+    /// Returns the resource of a document, if the source contains its CRD.
+    pub(super) fn defined(&self, document: &Document) -> Result<Option<Resource>, DocumentError> {
         match document.rank {
             Rank::Kind => return Ok(Some(definitions())),
             Rank::Namespace => return document.resource("namespaces", false).map(Some),
@@ -177,17 +176,17 @@ impl Source {
     }
 }
 
-/// The parts of the status that the schema of an object promises.
+/// The parts of the status that the schema of an object has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Promised {
+pub struct StatusParts {
     /// `status.conditions`.
     pub conditions: bool,
     /// `status.observedGeneration`.
     pub observed: bool,
 }
 
-impl Promised {
-    /// Returns what the definition of a kind promises at a version.
+impl StatusParts {
+    /// Returns the parts of the status that a CRD has at a version.
     pub(super) fn by(definition: Option<&Value>, version: &str) -> Self {
         let versions = definition.and_then(|crd| crd["spec"]["versions"].as_array());
         let version = versions.into_iter().flatten().find(|candidate| candidate["name"] == version);
@@ -201,8 +200,8 @@ impl Promised {
     }
 }
 
-/// Returns how an object is, by its status: what is promised and not there yet is still to come.
-pub fn health(object: &Value, promised: Promised) -> (State, String) {
+/// Returns the health of an object, by its status: parts that the schema has but the object lacks are in progress.
+pub fn health(object: &Value, promised: StatusParts) -> (State, String) {
     let (metadata, status) = (&object["metadata"], &object["status"]);
     if metadata["deletionTimestamp"].is_string() {
         return (State::Terminating, "it is being deleted".into());
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_come_first_then_namespaces_then_objects_as_they_came() {
+    fn crds_come_first_then_namespaces_then_objects_in_order() {
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "here"}});
         let documents = [widget("b", Some("here")), namespace, widget("a", Some("here")), crd("Namespaced")];
         let source = Source::new(documents).unwrap();
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_applied_is_refused_with_the_remedy() {
+    fn documents_that_cannot_be_applied_are_refused_with_a_remedy() {
         let refused = |documents: Vec<Value>| Source::new(documents).unwrap_err();
         let homeless = refused(vec![widget("a", None), crd("Namespaced")]);
         assert_eq!(homeless.to_string(), "Widget/a lives in a namespace and names none");
@@ -283,10 +282,10 @@ mod tests {
     }
 
     #[test]
-    fn health_is_told_by_conditions_and_the_observed_generation() {
+    fn health_depends_on_conditions_and_the_observed_generation() {
         let status = |status: Value| json!({"metadata": {"generation": 2}, "status": status});
         let state = |object: &Value, promised| health(object, promised).0;
-        let (nothing, all) = (Promised::default(), Promised { conditions: true, observed: true });
+        let (nothing, all) = (StatusParts::default(), StatusParts { conditions: true, observed: true });
         assert_eq!(state(&status(json!({})), nothing), State::Current);
         assert_eq!(state(&status(json!({})), all), State::InProgress);
         assert_eq!(state(&status(json!({"observedGeneration": 1})), nothing), State::InProgress);

@@ -1,4 +1,4 @@
-//! The storage version is flipped, objects are migrated, the old version is retired.
+//! Changes the storage version, migrates objects, and removes the old version.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::subject::objects::Planned;
 use crdproof_envtest::api::{PatchKind, Query, Resource, definitions, object_key};
 use crdproof_envtest::{ClusterError, Server};
 
-/// The scenario, from another served version to the one that the subject stores.
+/// Runs the scenario, from another served version to the storage version of the subject.
 pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let Some(new) = session.crd.storage().map(|version| version.name.clone()) else { return Ok(()) };
     let Some(old) = session.served().into_iter().find(|version| *version != new).map(str::to_owned) else {
@@ -36,7 +36,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     settled(session, &objects, &new).await?;
     session.step(StorageStep::Mixed);
     look(session).await?;
-    // Removing a version that is still stored must be refused.
+    // The server must refuse to remove a version that is still stored.
     session.step(StorageStep::Refusal);
     let without = session.definition(|crd| {
         store(crd, &new);
@@ -44,7 +44,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     });
     session.redefine(Action::RemoveWhileStored, &without).await?;
 
-    // Somebody applied at the old version, and will be remembered by it.
+    // Apply at the old version, which leaves a managedFields entry.
     session.step(StorageStep::Entries);
     if let Some(planned) = objects.iter().find(|planned| planned.version == old) {
         let alice = Query::new().manager("alice").force();
@@ -65,7 +65,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let cycle = Cycle { objects: &objects, old: &old, new: &new, before: &before, after: &after };
     drivers::run(session, &cycle).await?;
 
-    // Once more from the beginning, while others write.
+    // Start again from the beginning, while others write.
     session.step(StorageStep::Busy);
     session.redefine(Action::FlipBack, &before).await?;
     settled(session, &objects, &old).await?;
@@ -83,7 +83,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let left: Vec<&str> = session.served().into_iter().filter(|version| *version != old).collect();
     session.snapshot(&left, &Query::new()).await?;
 
-    // Back again: the old manifest is installed once more, and stores at the old version.
+    // Back again: install the old manifest, which stores at the old version.
     session.step(StorageStep::Back);
     session.redefine(Action::FlipBack, &before).await?;
     session.api.until_served(std::slice::from_ref(&before)).await?;
@@ -91,7 +91,7 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     look(session).await
 }
 
-/// An object with an entry of a version that is gone: who applies to it now, and what helps.
+/// Applies to an object with an entry of a removed version, and tries a remedy.
 async fn retired(session: &mut Session<'_>, objects: &[Planned], old: &str, new: &str) -> Result<(), ClusterError> {
     let Some(planned) = objects.iter().find(|planned| planned.version == old) else { return Ok(()) };
     session.step(StorageStep::RetiredEntries);
@@ -103,7 +103,7 @@ async fn retired(session: &mut Session<'_>, objects: &[Planned], old: &str, new:
     let remedy = json!({"metadata": {"managedFields": [{}]}});
     session.patch(Request::new(Action::Remedy, new, &planned.name), PatchKind::Merge, &Query::new(), &remedy).await?;
     session.patch(Request::new(Action::ApplyAfterTheRemedy, new, &planned.name), PatchKind::Apply, &bob, &wish).await?;
-    // The object is compared later, so bob takes his label back.
+    // The object is compared later, so bob withdraws his label.
     wish["metadata"]["labels"] = json!({});
     session
         .patch(Request::new(Action::WithdrawAfterTheRemedy, new, &planned.name), PatchKind::Apply, &bob, &wish)
@@ -112,14 +112,14 @@ async fn retired(session: &mut Session<'_>, objects: &[Planned], old: &str, new:
     Ok(())
 }
 
-/// Everything that can be seen without changing anything: objects at every version, and what is stored.
+/// Records everything that can be read: objects at every version, and storage versions.
 pub(super) async fn look(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let served = session.served();
     session.snapshot(&served, &Query::new()).await?;
     see_store(session).await
 }
 
-/// Records which object is stored at which version, and the CRD.
+/// Records the storage version of each object, and the CRD.
 pub(super) async fn see_store(session: &mut Session<'_>) -> Result<(), ClusterError> {
     let stored = stored(session).await?;
     session.see(Observation::Stored(stored));
@@ -138,14 +138,14 @@ fn remove(crd: &mut Value, version: &str) {
     }
 }
 
-/// The version that each object is stored at: from etcd where it is ours, else by what the proxy is asked.
+/// The storage version of each object: from our own etcd, otherwise from reviews that the proxy receives.
 pub(super) async fn stored(session: &Session<'_>) -> Result<BTreeMap<String, String>, ClusterError> {
     if let Server::Local(local) = session.server {
         let objects = local.stored(&session.crd.group, &session.crd.names.plural).await?;
         return Ok(objects.iter().map(|object| (object_key(object), version_of(object))).collect());
     }
     let mut stored = BTreeMap::new();
-    // What the CRD serves now; a version of the subject may be gone already.
+    // The versions that the CRD serves now; a version of the subject may already be removed.
     let crd = session.api.get(&definitions().path_of(&session.crd.name)).await?.ok()?.json();
     let served = crd["spec"]["versions"].as_array().into_iter().flatten().find(|version| version["served"] == true);
     let (Some(proxy), Some(asked)) = (&session.proxy, served.and_then(|version| version["name"].as_str())) else {
@@ -161,7 +161,7 @@ pub(super) async fn stored(session: &Session<'_>) -> Result<BTreeMap<String, Str
     Ok(stored)
 }
 
-/// Waits until the flip has taken effect at every API server, and says how many writes were late.
+/// Waits until the change has taken effect at every API server, and records the number of late writes.
 pub(super) async fn settled(session: &mut Session<'_>, objects: &[Planned], wanted: &str) -> Result<(), ClusterError> {
     let Some(planned) = objects.iter().find(|planned| planned.version == wanted).or(objects.first()) else {
         return Ok(());
@@ -170,9 +170,9 @@ pub(super) async fn settled(session: &mut Session<'_>, objects: &[Planned], want
     let store = Store::of(session.server, session.served().into_iter().next().unwrap_or_default());
     let watched =
         Watched { apis: &apis, store, kind: &session.kind, object: &planned.object, proxy: session.proxy.as_ref() };
-    // The scenario's own requests have all been answered; what else is under way the proxy knows.
+    // The scenario's own requests all have responses; the proxy knows other pending ones.
     let seen = settle(&watched, wanted, Vec::new()).await?;
-    // The server that is least sure of it counts.
+    // The server with the fewest consecutive writes counts.
     let least = seen.servers.iter().map(|server| server.row).min().unwrap_or(0);
     let in_a_row = if seen.is_settled() { Settled::ENOUGH } else { least.min(Settled::ENOUGH - 1) };
     let late: usize = seen.servers.iter().map(|server| server.late).sum();
@@ -209,7 +209,7 @@ async fn busy(session: &mut Session<'_>, objects: &[Planned], old: &str, new: &s
     let (migrated, refused) = (migrated?, refused?);
     record_pass(session, PassName::Busy, &migrated);
     session.see(Observation::RefusedWrites(refused as u64));
-    // A pass without disturbance, for what was written at the old version's last moment.
+    // A last pass without other writes, for objects that were written at the old version just before.
     let last = migrate_all(session, new).await?;
     record_pass(session, PassName::Last, &last);
     session.get(Request::new(Action::WrittenByOthers, new, &planned.name)).await?;
@@ -226,13 +226,13 @@ async fn busy(session: &mut Session<'_>, objects: &[Planned], old: &str, new: &s
 /// The interval of writes by others during a migration.
 const WRITES: usize = 20;
 
-/// The built-in migration, through a served version.
+/// Runs the built-in migration, through a served version.
 pub(super) async fn migrate_all(session: &mut Session<'_>, version: &str) -> Result<Migrated, ClusterError> {
     let kind = Resource::cluster_wide(&session.crd.group, version, &session.crd.names.plural);
     migrate(&session.api, &kind, Pace::default(), &mut |_| {}).await
 }
 
-/// Records what a pass of the built-in migration did.
+/// Records the result of a pass of the built-in migration.
 pub(super) fn record_pass(session: &mut Session<'_>, pass: PassName, migrated: &Migrated) {
     session.see(Observation::Pass(MigrationPass {
         pass,

@@ -1,4 +1,4 @@
-//! Which objects scenarios can write and read at every version.
+//! Objects that scenarios can write and read at every version.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::subject::objects::Planned;
 use crdproof_schema::kubernetes::{KubeVersion, label_value, qualified_name};
 use crdproof_schema::structural::Validator;
 
-/// Splits objects into those that are valid at their version, that the converter takes to every version and back, and that
-/// are valid there; and the others. One object that cannot be converted makes every list of its kind fail, and one that is
-/// not valid anywhere makes every rewrite fail, so that nothing else could be seen.
+/// Separates usable objects from others. A usable object is valid at its version, the converter converts it to every
+/// version and back, and the results are valid. One object that cannot be converted makes every list of its kind fail,
+/// and one that is invalid makes every rewrite fail, so that nothing else could be observed.
 pub(super) async fn usable(
     crd: &Crd,
     kubernetes: KubeVersion,
@@ -45,7 +45,7 @@ pub(super) async fn usable(
         }
         (usable, left_out)
     });
-    // A converter that panics is seen by the scenarios themselves.
+    // The scenarios themselves observe a converter that panics.
     split.await.unwrap_or((objects, Vec::new()))
 }
 
@@ -55,7 +55,7 @@ struct Judge<'a> {
     validators: BTreeMap<&'a str, Validator<'a>>,
 }
 
-/// Why an object is left out.
+/// The reason for leaving out an object.
 struct Objection {
     reason: LeftOutReason,
     path: Option<String>,
@@ -74,7 +74,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Converts an object to a version and back, as API servers do that serve it there.
+    /// Converts an object to a version and back, as an API server does to serve it.
     fn conversion(&self, planned: &Planned, object: &Value, to: &str) -> Option<Objection> {
         let converter = self.converter.as_ref()?;
         let refused = |why| Some(Objection { reason: LeftOutReason::NotConverted, path: None, why });
@@ -98,7 +98,7 @@ impl Judge<'_> {
     }
 }
 
-/// API servers refuse answers whose labels are not valid, and with them the whole list.
+/// API servers refuse responses with invalid labels, and with them the whole list.
 fn wrong_label(object: &Value) -> Option<Objection> {
     let labels = object["metadata"]["labels"].as_object()?;
     labels.iter().find_map(|(key, value)| {

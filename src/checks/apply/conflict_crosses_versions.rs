@@ -1,4 +1,4 @@
-//! Whoever applied a field at one version owns it at every version.
+//! A manager that applied a field at one version owns it at every version.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
@@ -24,7 +24,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         for call in trace.calls(ApplyStep::Conflict) {
             let Action::ConflictOver(field) = &call.action else { continue };
-            // A value that is refused for itself says nothing about owners.
+            // An invalid value says nothing about owners.
             if !call.is_success() && call.status != 409 {
                 continue;
             }

@@ -1,10 +1,10 @@
-//! Applying again takes back what somebody else has changed.
+//! Applying again reverts changes by others.
 
 use super::shared_deliver::{lines, live, sent, wanted};
 use crate::checks::shared_difference::field;
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{ApplyStep, Became, Scenario};
+use crate::evidence::{ApplyStep, DeliveryOutcome, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/drift-corrected",
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// A label that somebody else has set together with an edit.
+/// A label that another client has set together with an edit.
 const FOREIGN_LABEL: &str = "/metadata/labels/crdproof.dev~1stranger";
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
@@ -33,12 +33,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             let between = live(trace, ApplyStep::DeliverDrift, line);
             if between.is_some_and(|between| wanted(evidence, line, was, between, sent).is_empty()) {
-                // Nothing that the source has was changed.
+                // No field of the source was changed.
                 continue;
             }
             found.examined += 1;
             let (name, version) = (&line.name, &line.version);
-            let Some(now) = live(trace, ApplyStep::DeliverCorrect, line).filter(|_| line.became != Became::Refused)
+            let Some(now) =
+                live(trace, ApplyStep::DeliverCorrect, line).filter(|_| line.became != DeliveryOutcome::Refused)
             else {
                 let message = format!("{name} drifted, and applying it again: {}", line.why);
                 found.failure(version, message, format!("refused {name}"));
@@ -57,7 +58,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 found.failure(version, message, format!("stranger {name}"));
             }
             let mut after = lines(evidence, trace, ApplyStep::DeliverCorrected).filter(|after| after.name == *name);
-            if let Some(after) = after.find(|after| after.became != Became::Unchanged) {
+            if let Some(after) = after.find(|after| after.became != DeliveryOutcome::Unchanged) {
                 let message = format!("{after} right after it was corrected");
                 found.failure(version, message, format!("after {name}"));
             }

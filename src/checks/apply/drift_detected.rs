@@ -1,10 +1,10 @@
-//! A dry run shows what somebody else has changed.
+//! A dry run shows changes by others.
 
 use super::shared_deliver::{lines, live, overlap, sent, wanted};
 use crate::checks::shared_difference::field;
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{ApplyStep, Became, Scenario};
+use crate::evidence::{ApplyStep, DeliveryOutcome, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/drift-detected",
@@ -32,12 +32,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             found.examined += 1;
             let (name, version) = (&line.name, &line.version);
-            if line.became == Became::Refused {
+            if line.became == DeliveryOutcome::Refused {
                 found.failure(version, format!("a dry run of {line}"), format!("refused {name}"));
                 continue;
             }
             let Some(now) = live(trace, ApplyStep::DeliverDrift, line) else {
-                if line.became != Became::Drifted {
+                if line.became != DeliveryOutcome::Drifted {
                     let message = format!("{name} was deleted, and a dry run says that it is {}", line.became);
                     found.failure(version, message, format!("gone {name}"));
                 }
@@ -54,7 +54,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     found.place(version, message, path, evidence);
                 }
             }
-            if moved.is_empty() && line.became == Became::Drifted {
+            if moved.is_empty() && line.became == DeliveryOutcome::Drifted {
                 let paths: Vec<String> = line.differences.iter().map(|differs| field(&differs.at)).collect();
                 let message = format!("nobody changed {name}, and a dry run would change {}", paths.join(", "));
                 found.failure(version, message, format!("invented {name}"));

@@ -1,4 +1,4 @@
-//! A dry run only pretends.
+//! A dry run stores nothing.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        // A field that somebody else got without a conflict is the finding of another check.
+        // Another check reports fields that another manager got without a conflict.
         for call in trace.calls(ApplyStep::Follow).filter(|call| call.status != 409) {
             found.examined += 1;
             if !call.is_success() {

@@ -1,10 +1,10 @@
-//! A kind and its objects come from one source.
+//! A CRD and its objects can be applied from one source.
 
 use super::shared_deliver::{FIRST, lines, live, sent};
 use crate::checks::shared_difference::{differences, field};
 use crate::checks::shared_trace::{Found, is_declared, judged};
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
-use crate::evidence::{Action, ApplyStep, Became, Call, Delivered, Health, Scenario, State, Trace};
+use crate::evidence::{Action, ApplyStep, Call, Delivered, DeliveryOutcome, Health, Scenario, State, Trace};
 use crate::subject::features_of;
 use crdproof_schema::kubernetes::Older;
 
@@ -29,11 +29,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     unknown(evidence).map_or_else(|| judge_delivered(evidence), Verdict::KnownServerIssue)
 }
 
-/// Apply refuses a CRD with a field that the server does not know, where a plain write drops it.
+/// Apply refuses a CRD with a field that the server does not know; a plain write drops the field.
 fn unknown(evidence: &Evidence<'_>) -> Option<String> {
     let trace = evidence.trace?;
     let definition = format!("CustomResourceDefinition/{}", evidence.crd.name);
-    let refused = trace.delivered(FIRST).find(|line| line.name == definition && line.became == Became::Refused)?;
+    let refused =
+        trace.delivered(FIRST).find(|line| line.name == definition && line.became == DeliveryOutcome::Refused)?;
     let server = trace.kubernetes;
     let newer = features_of(evidence.crd).into_iter().filter(|used| used.since > server);
     let dropped = newer.filter(|used| used.feature.on(server) == Older::Drops).max_by_key(|used| used.since)?;
@@ -44,15 +45,15 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
         let definition = format!("CustomResourceDefinition/{}", evidence.crd.name);
         let kind = trace.delivered(FIRST).filter(|line| line.name == definition);
-        let refused = kind.chain(lines(evidence, trace, FIRST)).filter(|line| line.became == Became::Refused);
+        let refused = kind.chain(lines(evidence, trace, FIRST)).filter(|line| line.became == DeliveryOutcome::Refused);
         for line in refused {
             found.failure(&line.version, format!("{line}"), format!("refused {}", line.name));
         }
-        for line in lines(evidence, trace, FIRST).filter(|line| line.became != Became::Refused) {
+        for line in lines(evidence, trace, FIRST).filter(|line| line.became != DeliveryOutcome::Refused) {
             found.examined += 1;
             stored(evidence, trace, line, found);
             let mut again = lines(evidence, trace, ApplyStep::DeliverAgain).filter(|again| again.name == line.name);
-            if let Some(again) = again.find(|again| again.became != Became::Unchanged) {
+            if let Some(again) = again.find(|again| again.became != DeliveryOutcome::Unchanged) {
                 let paths: Vec<String> = again.differences.iter().map(|differs| field(&differs.at)).collect();
                 let message = format!("{again} although the source is the same: {}", paths.join(", "));
                 found.failure(&line.version, message, format!("again {}", line.name));
@@ -62,7 +63,7 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
             let ready = trace.calls(ApplyStep::DeliverReady).find(|call| {
                 call.action == Action::Ready && call.is_success() && line.name.ends_with(&format!("/{}", call.name))
             });
-            // Pruning comes later; what counts is how it was when it was waited for.
+            // Pruning comes later; judge the health before it.
             let last = last.take_while(|health| health.state != State::NotFound).last();
             if let (Some(ready), Some(last)) = (ready, last.filter(|last| last.state != State::Current)) {
                 found.add(not_ready(line, ready, last));
@@ -71,8 +72,8 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// A controller wrote that an object is ready, and whoever waits for it does not see it. Versions may keep conditions at
-/// different places, and then a controller writes both.
+/// A controller reported an object as ready, but clients that wait for it do not see it. Versions may keep conditions
+/// at different places, and then a controller must write both.
 fn not_ready(line: &Delivered, ready: &Call, last: &Health) -> Failure {
     let (written, read) = (&ready.version, &last.version);
     let message = format!("a controller writes at {written} that {} is ready, and at {read} {last}", line.name);
@@ -84,7 +85,7 @@ fn not_ready(line: &Delivered, ready: &Call, last: &Health) -> Failure {
     Failure::new(message).version(read).key(format!("ready {}", line.name)).severity(severity).together(clause)
 }
 
-/// Compares what was applied with what is there.
+/// Compares the applied object with the live one.
 fn stored(evidence: &Evidence<'_>, trace: &Trace, line: &Delivered, found: &mut Found) {
     let Some(sent) = sent(trace, line) else { return };
     let Some(there) = live(trace, FIRST, line) else {

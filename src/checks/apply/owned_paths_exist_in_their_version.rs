@@ -1,4 +1,4 @@
-//! Owned fields are fields of the version that they are owned at.
+//! Owned fields are fields of the version at which they are owned.
 
 use crate::checks::shared_trace::{Found, judged, owned};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! Flipping the storage version moves no ownership.
+//! Changing the storage version does not change ownership.
 
 use crate::checks::shared_trace::{Found, judged, same_owners};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! Migration moves no ownership.
+//! Migration does not change ownership.
 
 use crate::checks::shared_trace::{Found, judged, same_owners};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

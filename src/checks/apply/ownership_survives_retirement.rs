@@ -1,4 +1,4 @@
-//! Retiring a version moves no ownership: whoever a stranger had against them before has it afterwards.
+//! Retiring a version does not change ownership: another manager has the same conflicts before and afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let after = claims(trace, RetirementStep::OwnersAfter);
         for (claim, before) in claims(trace, RetirementStep::OwnersBefore) {
             let Some(now) = after.get(&claim) else { continue };
-            // A value that is refused for itself says nothing about owners.
+            // An invalid value says nothing about owners.
             if [before, now].iter().any(|call| !call.is_success() && call.status != 409) {
                 continue;
             }
@@ -50,7 +50,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Claims of a stranger, by object and field.
+/// Claims of another manager, by object and field.
 fn claims(trace: &Trace, step: RetirementStep) -> BTreeMap<(&str, &Action), &Call> {
     trace.calls(step).map(|call| ((call.name.as_str(), &call.action), call)).collect()
 }

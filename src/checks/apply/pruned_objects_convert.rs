@@ -39,7 +39,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Returns whether whole objects of a review have a spec. Kinds may keep their content elsewhere.
+/// Returns true if whole objects of a review have a spec. Some kinds keep their content elsewhere.
 fn has_spec(evidence: &Evidence<'_>, review: &ObservedReview) -> bool {
     let schemas = review.from.iter().map(|from| evidence.crd.version(from).and_then(|version| version.schema.as_ref()));
     schemas.into_iter().all(|schema| schema.is_some_and(|schema| schema.properties.contains_key("spec")))

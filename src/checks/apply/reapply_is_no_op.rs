@@ -1,4 +1,4 @@
-//! Applying the same twice changes nothing.
+//! Applying the same object twice changes nothing.
 
 use crate::checks::cause::FORM;
 use crate::checks::shared_difference::{Kind, differences, field};
@@ -46,8 +46,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Names what makes the server write: what was sent and is not there, or else an empty value that came to a list which is
-/// compared as a whole.
+/// Names the cause of the server's write: a field that was sent and is missing, or else an empty value that was added
+/// to a list which is compared as a whole.
 fn written(evidence: &Evidence<'_>, first: &Call, message: String) -> Failure {
     let schema = evidence.crd.version(&first.version).and_then(|version| version.schema.as_ref());
     let (sent, there) = (content(&first.sent), content(&first.answered));

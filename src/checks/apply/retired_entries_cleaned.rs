@@ -1,4 +1,4 @@
-//! Entries of a version are rewritten before it goes.
+//! Entries of a version are rewritten before it is removed.
 
 use crate::checks::shared_trace::{Found, judged, retired_versions};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

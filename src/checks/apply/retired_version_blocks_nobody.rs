@@ -1,4 +1,4 @@
-//! Entries of a version that is gone stay in managedFields.
+//! Entries of a removed version stay in managedFields.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

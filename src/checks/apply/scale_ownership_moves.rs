@@ -1,4 +1,5 @@
-//! Who scales owns the replicas. On 1.24.17 the old owner loses them and nobody gets them; on 1.31.4 the new owner does.
+//! A manager that scales owns the replicas. On 1.24.17 the old owner loses them and nobody gets them; on 1.31.4 the new
+//! owner does.
 
 use crate::checks::shared_trace::{Found, judged, owned};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! What the checks of deliveries share.
+//! Shared parts of the checks of deliveries.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::evidence::{ApplyStep, Delivered, Trace};
 /// The step in which everything is applied for the first time.
 pub(super) const FIRST: ApplyStep = ApplyStep::DeliverFirst;
 
-/// Returns what became of the objects of the kind under test in a step.
+/// Returns the results for the objects of the kind under test in a step.
 pub(super) fn lines<'t>(
     evidence: &Evidence<'_>,
     trace: &'t Trace,
@@ -20,23 +20,23 @@ pub(super) fn lines<'t>(
     trace.delivered(step).filter(move |line| line.name.starts_with(&kind))
 }
 
-/// The name that snapshots know an object by.
+/// The name of an object in snapshots.
 pub(super) fn key(line: &Delivered) -> &str {
     line.name.split_once('/').map_or(&line.name, |(_, key)| key)
 }
 
-/// Returns what the source has of an object.
+/// Returns an object as the source has it.
 pub(super) fn sent<'t>(trace: &'t Trace, line: &Delivered) -> Option<&'t Value> {
     trace.calls(FIRST).find(|call| call.name == line.name && call.version == line.version).map(|call| &call.sent)
 }
 
-/// An object in a step, at the version that it is applied at.
+/// An object in a step, at the version at which it is applied.
 pub(super) fn live<'t>(trace: &'t Trace, step: ApplyStep, line: &Delivered) -> Option<&'t Value> {
     let mut snapshots = trace.snapshots(step).filter(|snapshot| snapshot.version == line.version);
     snapshots.find_map(|snapshot| snapshot.objects.get(key(line))).map(|body| &**body)
 }
 
-/// Returns where two states of an object differ in what the source has of it, and not in its form alone.
+/// Returns the differences between two states of an object, in the fields of the source, and not only in form.
 pub(super) fn wanted(evidence: &Evidence<'_>, line: &Delivered, was: &Value, now: &Value, sent: &Value) -> Vec<String> {
     let schema = evidence.crd.version(&line.version).and_then(|version| version.schema.as_ref());
     let (was, now) = (content(was), content(now));
@@ -46,7 +46,7 @@ pub(super) fn wanted(evidence: &Evidence<'_>, line: &Delivered, was: &Value, now
     differences(&was, &now).into_iter().filter(own).map(|difference| difference.pointer).collect()
 }
 
-/// Returns whether one place is the other, or a part of it.
+/// Returns true if one place is the other, or a part of it.
 pub(super) fn overlap(one: &str, other: &str) -> bool {
     let within =
         |whole: &str, part: &str| part.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));

@@ -1,4 +1,4 @@
-//! Who writes status takes nothing from those who apply the rest.
+//! Writing the status does not take fields from managers that apply the rest.
 
 use crate::checks::shared_trace::{Found, judged, owned};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! Whoever applied a field at one version can withdraw it at another.
+//! A manager that applied a field at one version can withdraw it at another.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};

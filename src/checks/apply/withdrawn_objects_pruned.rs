@@ -1,11 +1,11 @@
-//! What a source no longer has goes, and what others have stays.
+//! Objects that a source no longer has are removed, and objects of others stay.
 
 use std::collections::BTreeSet;
 
 use super::shared_deliver::lines;
 use crate::checks::shared_trace::{Found, judged, listed};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{ApplyStep, Became, Scenario};
+use crate::evidence::{ApplyStep, DeliveryOutcome, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/withdrawn-objects-pruned",
@@ -33,10 +33,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             if gone {
                 found.examined += 1;
             }
-            if gone && line.became != Became::Deleted {
+            if gone && line.became != DeliveryOutcome::Deleted {
                 let message = format!("{} is withdrawn, and {}: {}", line.name, line.became, line.why);
                 found.failure(&line.version, message, format!("refused {}", line.name));
-            } else if !gone && line.became == Became::Deleted {
+            } else if !gone && line.became == DeliveryOutcome::Deleted {
                 let message = format!("{} is still in the source, and deleted", line.name);
                 found.failure(&line.version, message, format!("deleted {}", line.name));
             }

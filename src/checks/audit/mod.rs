@@ -1,4 +1,4 @@
-//! Judges an inventory: one fact for each observation, and the commands that fix what is wrong.
+//! Judges an inventory: one fact for each observation, and the commands that fix problems.
 
 mod webhook;
 
@@ -13,7 +13,7 @@ use crate::evidence::inventory::{Condition, Count, CrdInventory, NotRead};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// As it should be.
+    /// No problem.
     Ok,
     /// Could not be read.
     Unknown,
@@ -42,12 +42,12 @@ pub struct Fact {
     pub level: Level,
     /// The identifier for programs.
     pub about: &'static str,
-    /// The version that it is about, where it is about one.
+    /// The version that it is about, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The fact as a sentence.
     pub text: String,
-    /// How many objects it is about, and the first of them.
+    /// The number of objects that it is about, and the first ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objects: Option<Count>,
 }
@@ -60,17 +60,17 @@ pub struct Audited {
     pub crd: String,
     /// Its storage version.
     pub storage: Option<String>,
-    /// Its versions that are served.
+    /// Its served versions.
     pub served: Vec<String>,
     /// All its versions.
     pub versions: Vec<String>,
     /// `status.storedVersions`.
     pub stored_versions: Vec<String>,
-    /// The number of objects that were read; nothing where they were not.
+    /// The number of objects that were read; `None` if they were not.
     pub objects: Option<u64>,
     /// Entries of managedFields.
     pub entries: Vec<Entries>,
-    /// Everything that was found.
+    /// All facts.
     pub facts: Vec<Fact>,
     /// Commands that fix it.
     pub next: Vec<String>,
@@ -106,7 +106,7 @@ enum Standing {
 struct Judge<'h> {
     inventory: &'h CrdInventory,
     facts: Vec<Fact>,
-    /// Versions that are to be retired, and whether everything is to be migrated.
+    /// Versions to retire, and true if everything is to be migrated.
     retire: BTreeSet<String>,
     migrate: bool,
 }
@@ -270,7 +270,7 @@ impl Judge<'_> {
             let of_version = || self.inventory.objects.entries.iter().filter(move |((each, _), _)| each == version);
             let managers: Vec<String> =
                 of_version().map(|((_, manager), count)| format!("{manager} {}", count.objects)).collect();
-            // The objects of the manager that has most stand for all: one object may have several managers.
+            // Use the objects of the manager with the most: one object may have several managers.
             let most = of_version().map(|(_, count)| count).max_by_key(|count| count.objects).cloned();
             let managers = managers.join(", ");
             let (level, text) = match self.standing(version) {
@@ -287,7 +287,7 @@ impl Judge<'_> {
                 ),
             };
             let version = version.clone();
-            // A version of another group is none that `retire` could name.
+            // `retire` cannot name a version of another group.
             if level != Level::Ok && !version.is_empty() && !version.contains('/') {
                 self.retire.insert(version.clone());
             }

@@ -4,7 +4,7 @@ use super::*;
 
 const TODAY: Date = jiff::civil::date(2026, 1, 15);
 
-/// A CRD that nothing is to be said about, with one change.
+/// A CRD without problems, with one change.
 fn changed(change: impl FnOnce(&mut Value)) -> CrdInventory {
     let mut crd = json!({"metadata": {"name": "widgets.example.com"}, "spec": {"group": "example.com",
         "names": {"kind": "Widget", "plural": "widgets"}, "versions": [
@@ -19,7 +19,7 @@ fn audited(inventory: &CrdInventory) -> Audited {
     judge(inventory, TODAY, 30)
 }
 
-/// Returns what is worth a look.
+/// Returns the facts that need attention.
 fn said(audited: &Audited) -> Vec<(Level, &str)> {
     let facts = audited.facts.iter().filter(|fact| fact.level != Level::Ok);
     facts.map(|fact| (fact.level, fact.text.as_str())).collect()
@@ -44,7 +44,7 @@ fn entry(version: &str) -> Value {
 }
 
 #[test]
-fn a_crd_in_order_is_clean() {
+fn a_crd_without_problems_is_clean() {
     let audited = audited(&written(&entry("v1")));
     assert_eq!((said(&audited), audited.worst()), (vec![], Level::Ok));
     assert_eq!((audited.next.len(), audited.objects), (0, Some(1)));
@@ -52,7 +52,7 @@ fn a_crd_in_order_is_clean() {
 }
 
 #[test]
-fn versions_that_are_stored_beside_the_storage_version() {
+fn other_stored_versions_are_reported() {
     let served = changed(|crd| crd["status"]["storedVersions"] = json!(["v1", "v2"]));
     let audited = only(&served, Level::Warning, "may still be stored at v1: an upgrade that removes it strands them");
     assert_eq!(audited.next, ["crdproof migrate widgets.example.com --trim"]);
@@ -71,7 +71,7 @@ fn versions_that_are_stored_beside_the_storage_version() {
 }
 
 #[test]
-fn entries_block_apply_where_their_version_is_gone() {
+fn entries_of_a_removed_version_block_apply() {
     let audited = only(&written(&entry("v0")), Level::Error, "v0, which is gone, block server-side apply: alice 1");
     assert_eq!(audited.next, ["crdproof retire widgets.example.com v0"]);
     assert_eq!(audited.facts.last().unwrap().objects.as_ref().unwrap().first, ["a"]);
@@ -82,7 +82,7 @@ fn entries_block_apply_where_their_version_is_gone() {
 }
 
 #[test]
-fn manifests_at_a_version_that_is_gone() {
+fn manifests_at_a_removed_version_are_reported() {
     let applied = |version: &str| {
         let mut object = entry("v2");
         let text = json!({"apiVersion": format!("example.com/{version}")}).to_string();
@@ -94,7 +94,7 @@ fn manifests_at_a_version_that_is_gone() {
 }
 
 #[test]
-fn owners_at_a_version_that_is_gone() {
+fn owners_at_a_removed_version_are_reported() {
     let owned = |version: &str| {
         let mut inventory = changed(|_| ());
         let owner = json!({"apiVersion": format!("example.com/{version}"), "kind": "Widget"});
@@ -106,7 +106,7 @@ fn owners_at_a_version_that_is_gone() {
 }
 
 #[test]
-fn conditions_that_are_not_as_they_should_be() {
+fn unhealthy_conditions_are_reported() {
     let with = |name: &str, status: &str| {
         let condition = json!({"type": name, "status": status, "reason": "Why", "message": "words"});
         changed(|crd| crd["status"]["conditions"] = json!([condition]))
@@ -128,7 +128,7 @@ fn conditions_that_are_not_as_they_should_be() {
 }
 
 #[test]
-fn kinds_that_were_not_looked_at() {
+fn unread_kinds_are_reported() {
     let not_read = |why: NotRead| CrdInventory { not_read: Some(why), ..changed(|_| ()) };
     let audited = only(&not_read(NotRead::Forbidden("may not".into())), Level::Unknown, "not read: may not");
     assert_eq!(audited.objects, None);
@@ -138,7 +138,7 @@ fn kinds_that_were_not_looked_at() {
 }
 
 #[test]
-fn a_crd_that_serves_or_stores_nothing() {
+fn a_crd_without_served_or_storage_version_is_reported() {
     let unserved = changed(|crd| {
         for version in [0, 1] {
             crd["spec"]["versions"][version]["served"] = json!(false);
@@ -154,7 +154,7 @@ mod webhooks {
 
     use super::*;
 
-    /// A caBundle whose certificate ends so many days after today.
+    /// A caBundle whose certificate expires this many days after today.
     fn bundle(days: &[i64]) -> String {
         let pem = |days: &i64| {
             let key = rcgen::KeyPair::generate().unwrap();
@@ -181,7 +181,7 @@ mod webhooks {
     }
 
     #[test]
-    fn a_webhook_in_order_names_its_service() {
+    fn a_correct_webhook_names_its_service() {
         let audited = audited(&called(|_| ()));
         assert_eq!(said(&audited), []);
         assert!(audited.facts.iter().any(|fact| fact.text.ends_with("service system/hook")), "{audited:?}");

@@ -1,4 +1,4 @@
-//! Judges how a conversion webhook is called: what prevents that, now or soon.
+//! Judges the configuration of a conversion webhook: problems that prevent calls, now or soon.
 
 use jiff::civil::Date;
 
@@ -38,7 +38,7 @@ pub(super) fn facts(webhook: &Webhook, today: Date, notice: i64) -> Vec<Fact> {
             for (name, end) in certificates {
                 let left = today.until(end).map_or(i64::MAX, |span| i64::from(span.get_days()));
                 if end < today {
-                    // One that still holds may be all that is needed: bundles carry the old and the new one for a while.
+                    // A valid certificate may be enough: bundles contain the old and the new one for a while.
                     let level = if good { Level::Warning } else { Level::Error };
                     say(level, format!("the certificate {name:?} in caBundle expired on {end}"));
                 } else if left <= notice {

@@ -1,4 +1,4 @@
-//! Absent, null and empty are different things.
+//! Absent, null and empty are different values.
 
 use super::shared::{declared, differs, each, schema_of};
 use crate::checks::shared_difference::{Difference, Kind, content, differences_in};
@@ -51,12 +51,12 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Returns whether the author states that explicit zero values may become absent, and this is one.
+/// Returns true if this is an explicit zero value, and the author states that those may become absent.
 fn may_be_omitted(evidence: &Evidence<'_>, difference: &Difference<'_>) -> bool {
     evidence.subject.file.omitted_zeros.is_some() && difference.was.is_some() && difference.now.is_none()
 }
 
-/// Returns whether a value is empty, or has anything that is there and empty.
+/// Returns true if a value is empty, or contains an empty value.
 fn has_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,

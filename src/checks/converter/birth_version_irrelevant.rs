@@ -1,4 +1,4 @@
-//! At which version an object was created must not matter.
+//! The version at which an object was created must not matter.
 
 use super::shared::{complains, declared, differs, each, schema_of};
 use crate::checks::shared_difference::differences;

@@ -56,7 +56,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     Verdict::from_failures(failures, examined)
 }
 
-/// Judges the losses that are declared by path; also returns how many could be examined, and how many there are.
+/// Judges the losses that are declared by path; also returns the number of examined ones, and the total.
 fn by_path(evidence: &Evidence<'_>) -> (Vec<Failure>, usize, usize) {
     let (mut failures, mut examined, mut declared) = (Vec::new(), 0, 0);
     let losses = evidence.subject.file.losses.iter().enumerate();
@@ -75,7 +75,7 @@ fn by_path(evidence: &Evidence<'_>) -> (Vec<Failure>, usize, usize) {
     (failures, examined, declared)
 }
 
-/// For each round trip of an object that has a field which the path names: whether one was lost.
+/// For each round trip of an object that has a field with this path: true if one was lost.
 fn losses_by_path(conversion_run: &ConversionRun, loss: &DeclaredLoss) -> Vec<bool> {
     if !conversion_run.fit.is_valid() || !has_field(&conversion_run.input, &mut String::new(), loss) {
         return Vec::new();
@@ -87,7 +87,7 @@ fn losses_by_path(conversion_run: &ConversionRun, loss: &DeclaredLoss) -> Vec<bo
     conversion_run.round_trips().filter_map(|(_, back)| Some(is_lost(back.hop.served()?))).collect()
 }
 
-/// Returns whether an object has a field that the path names.
+/// Returns true if an object has a field with this path.
 fn has_field(value: &Value, at: &mut String, loss: &DeclaredLoss) -> bool {
     if loss.path.matches(&field(at)) {
         return true;
@@ -105,7 +105,7 @@ fn has_field(value: &Value, at: &mut String, loss: &DeclaredLoss) -> bool {
     }
 }
 
-/// For each round trip of an object that has the field: whether it was lost.
+/// For each round trip of an object that has the field: true if it was lost.
 fn losses(conversion_run: &ConversionRun, loss: &Loss) -> Vec<bool> {
     let mut seen = Vec::new();
     if *conversion_run.version != loss.from || !conversion_run.fit.is_valid() {

@@ -1,4 +1,4 @@
-//! The same question must have the same answer.
+//! The same request must have the same response.
 
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 

@@ -1,4 +1,4 @@
-//! Clients of an old version change one field, and nothing else may move.
+//! Clients of an old version change one field, and nothing else may change.
 
 use super::shared::{complains, declared, differs, each, edited, schema_of};
 use super::shared_keyed::moved_between_items;
@@ -27,7 +27,7 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     each(evidence, |collector, conversion_run| {
         for (there, back) in conversion_run.round_trips().filter(|_| conversion_run.fit.is_valid()) {
-            // Where the object does not even survive untouched, other checks speak.
+            // Other checks report objects that do not even survive without an edit.
             if back.hop.served() != Some(&conversion_run.input) {
                 continue;
             }
@@ -43,7 +43,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let together =
                     |failure: Failure| failure.together(format!("are not what a client of {} wrote", there.hop.to));
                 let Some(stored) = written.hop.served() else {
-                    // A value that the converter does not take is the matter of another check; a crash is not.
+                    // Another check reports a value that the converter refuses; a crash is reported here.
                     if let Some(why) = written.hop.reply.crash() {
                         let message = format!("an object of {} {} is refused: {why}", there.hop.to, edited(edit));
                         collector.failure(complains(evidence, conversion_run, written.number, message, why));
@@ -84,7 +84,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Returns whether a list is inside an item of another one.
+/// Returns true if a list is inside an item of another one.
 fn is_nested(pointer: &str) -> bool {
     pointer.split('/').skip(1).any(|part| part.parse::<usize>().is_ok())
 }

@@ -48,7 +48,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 /// The identity of an object.
 const PLACES: [&str; 5] = [".apiVersion", ".kind", ".metadata.name", ".metadata.namespace", ".metadata.uid"];
 
-/// Returns what an object has there. Absent, null and empty are the same to an API server.
+/// Returns these values of an object. Absent, null and empty are the same to an API server.
 fn identity(object: &Value) -> [&str; 5] {
     let metadata = &object["metadata"];
     let places =

@@ -30,7 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 collector.examined();
                 let now = entries(&answer.raw, name);
                 let now = |key: &str| now.and_then(|now| now.get(key));
-                // What an earlier conversion added is the converter's own; what clients had or added is not.
+                // The converter may change what an earlier conversion added, but not what clients had or added.
                 let born = entries(&conversion_run.input, name);
                 let is_kept = |key: &str| key == Edit::LABEL.0 || born.is_some_and(|born| born.contains_key(key));
                 let mut kept = sent.iter().filter(|(key, _)| is_kept(key));

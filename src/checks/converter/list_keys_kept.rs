@@ -1,8 +1,8 @@
-//! Items of keyed lists are found by their keys.
+//! Items of keyed lists are identified by their keys.
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
-use crate::evidence::Fit;
+use crate::evidence::Validity;
 use crdproof_schema::structural::KeyedList;
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 
 fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
     each(evidence, |collector, conversion_run| {
-        for step in conversion_run.first_conversions().filter(|_| conversion_run.fit == Fit::Valid) {
+        for step in conversion_run.first_conversions().filter(|_| conversion_run.fit == Validity::Valid) {
             let to = &*step.hop.to;
             let (Some(served), Some(validator)) = (step.hop.served(), tools.validator(to)) else { continue };
             let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! A loss that was accepted has an end.
+//! An accepted loss has an expiry date.
 
 use super::shared::{about, each, schema_of};
 use crate::checks::Failure;

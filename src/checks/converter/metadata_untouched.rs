@@ -40,14 +40,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// The objects of other checks.
+/// Metadata that other checks judge.
 const ELSEWHERE: [&str; 5] = ["labels", "annotations", "name", "namespace", "uid"];
 
 fn metadata(object: &Value) -> Option<&Map<String, Value>> {
     object.get("metadata")?.as_object()
 }
 
-/// A null states nothing: old Go types write `creationTimestamp: null`.
+/// Returns a value that is not null: old Go types write `creationTimestamp: null`.
 fn stated<'v>(metadata: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     metadata.get(name).filter(|value| !value.is_null())
 }

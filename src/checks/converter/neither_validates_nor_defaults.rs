@@ -1,10 +1,10 @@
-//! Validation and defaults are the API server's.
+//! Validation and defaulting belong to the API server.
 
 use super::shared::{complains, differs, each, schema_of};
 use super::shared_invented::invented;
 use crate::checks::shared_difference::differences;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::Fit;
+use crate::evidence::Validity;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/neither-validates-nor-defaults",
@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// Constraints whose failure is not an obstacle to conversion. Types, enumerations and formats may be one.
+/// Constraints whose violation does not prevent a conversion. Wrong types, enumerations and formats may prevent it.
 const HARMLESS: [&str; 11] = [
     "maximum",
     "minimum",
@@ -52,11 +52,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         }
         for step in conversion_run.first_conversions() {
-            if let Fit::Invalid(keyword) = &conversion_run.fit
+            if let Validity::Invalid(keyword) = &conversion_run.fit
                 && HARMLESS.contains(&keyword.as_str())
             {
                 collector.examined();
-                // A type that cannot hold the value is not a validation.
+                // A type that cannot hold the value is not validation.
                 let is_rule = |why: &&str| !why.contains("cannot unmarshal");
                 if let Some(why) = step.hop.reply.explained_refusal().filter(is_rule) {
                     let route = conversion_run.route(step.number);

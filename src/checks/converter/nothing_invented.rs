@@ -1,4 +1,4 @@
-//! What a conversion writes must come from what it was given.
+//! The values that a conversion writes must come from its input.
 
 use std::cell::LazyCell;
 
@@ -50,7 +50,7 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
         for step in conversion_run.first_conversions() {
             let Some(found) = invented(conversion_run, &step) else { continue };
             collector.examined();
-            // What stays on the way back is told above.
+            // Values that survive the conversion back are reported above.
             let mut round_trips = conversion_run.round_trips();
             let back =
                 round_trips.find(|(there, _)| there.number == step.number).and_then(|(_, back)| back.hop.served());
@@ -70,7 +70,7 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
     })
 }
 
-/// Judges what appears by its harm.
+/// Chooses the severity of an invented value by its harm.
 fn weighed(
     evidence: &Evidence<'_>,
     conversion_run: &ConversionRun,

@@ -28,7 +28,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             return;
         }
         for step in conversion_run.conversions() {
-            // The field may have moved, which the way back shows; where it has not, one way is enough.
+            // The field may have moved, which converting back shows; if it has not, one conversion is enough.
             let origin = if step.hop.to == conversion_run.version { &conversion_run.input } else { step.sent };
             let Some(served) = step.hop.served().filter(|_| !has_other_hands(conversion_run, step.hop.of)) else {
                 continue;
@@ -44,7 +44,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Returns whether a value has a number that floating point, or few digits, cannot hold.
+/// Returns true if a value contains a number that floating point, or few digits, cannot represent.
 fn needs_exact_digits(value: &Value) -> bool {
     match value {
         Value::Number(number) => match number.as_i64() {
@@ -57,7 +57,7 @@ fn needs_exact_digits(value: &Value) -> bool {
     }
 }
 
-/// Returns whether somebody else than the converter had a hand in what a hop starts from.
+/// Returns true if another actor than the converter changed the start of a hop.
 fn has_other_hands(conversion_run: &ConversionRun, number: usize) -> bool {
     let hop = number.checked_sub(1).and_then(|index| conversion_run.hops.get(index));
     hop.is_some_and(|hop| hop.act != Act::Convert || (hop.of < number && has_other_hands(conversion_run, hop.of)))

@@ -1,4 +1,4 @@
-//! What a converter answers must fit the schema of the version it is for.
+//! Converted objects must be valid by the schema of the target version.
 
 use crate::checks::{Check, Evidence, Need, Severity, Tools, Verdict};
 use crdproof_schema::document::pointer;
@@ -35,7 +35,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 
 fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
     each(evidence, |collector, run| {
-        // What the author wrote need not be valid, and then the answer need not be.
+        // A sample need not be valid, and then the converted object need not be.
         let is_own = matches!(run.origin, Origin::Sample(_));
         let own = tools.validator(&run.version).filter(|_| is_own);
         let is_valid = own.is_none_or(|own| own.validate(&own.filled(&run.input)).violations.is_empty());
@@ -57,7 +57,7 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
     })
 }
 
-/// A converted object that is judged.
+/// A converted object to judge.
 struct Place<'a> {
     evidence: &'a Evidence<'a>,
     run: &'a ConversionRun,
@@ -74,8 +74,8 @@ impl Place<'_> {
         Failure { path: Some(name), ..failure.version(to).key(key).together(clause) }
     }
 
-    /// Finds nulls that the schema does not allow, and that no default replaces. Reads come without them. Field management
-    /// gets the answer as it is.
+    /// Finds nulls that the schema does not allow, and that no default replaces. Reads do not show them, but field
+    /// management gets the raw response.
     fn nulls(&self, answer: &Answer) -> Vec<Failure> {
         let changed = answer.served.iter().flat_map(|served| differences(&answer.raw, served));
         let dropped = changed.filter(|difference| {
@@ -88,9 +88,9 @@ impl Place<'_> {
         dropped.map(|difference| told(&difference.pointer)).collect()
     }
 
-    /// Finds fields that the schema does not know.
+    /// Finds fields that the schema does not have.
     fn unknown(&self, answer: &Answer) -> Vec<Failure> {
-        // With strategy None it is the server that leaves fields behind, and other checks say so.
+        // With strategy None the server drops fields, which other checks report.
         if self.evidence.crd.conversion.strategy == "None" || answer.served.is_none() {
             return Vec::new();
         }
@@ -103,13 +103,13 @@ impl Place<'_> {
     /// Finds values that the schema does not admit.
     fn violations(&self, answer: &Answer, validator: &Validator<'_>) -> Vec<Failure> {
         let mut violations = validator.validate(&validator.filled(answer.served())).violations;
-        // Keys of lists have a check of their own; what is not part of the schema was judged above.
+        // Another check judges keys of lists; unknown fields were judged above.
         let is_elsewhere =
             |reason: Reason, pointer: &str| reason == Reason::Duplicate || pointer.starts_with("/metadata");
         violations.retain(|one| !is_elsewhere(one.reason, &one.pointer) && !one.is_remark());
         let failures = violations.into_iter().map(|violation| {
             let what = format!("is not valid: {}", violation.message);
-            // What the object never had, the converter cannot know.
+            // The converter cannot know values that the object never had.
             let given = self.run.input.pointer(&violation.pointer);
             let was_absent = given.is_none_or(|value| means_absent(None, value));
             let is_narrower = is_narrower(violation.reason) || (violation.reason == Reason::Required && was_absent);
@@ -124,8 +124,8 @@ impl Place<'_> {
     }
 }
 
-/// Returns whether a value is of the right type and beyond a bound. The next write of such a value is refused, unless it is
-/// unchanged and the server ratchets.
+/// Returns true if a value has the right type but exceeds a bound. The next write of such a value is refused, unless it
+/// is unchanged and the server ratchets.
 fn is_narrower(reason: Reason) -> bool {
     matches!(reason, Reason::Invalid | Reason::NotSupported | Reason::TooLong | Reason::TooMany)
 }

@@ -1,4 +1,4 @@
-//! Every ordered pair of listed versions must convert, those that are not served too.
+//! Every ordered pair of listed versions must convert, including versions that are not served.
 
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
@@ -45,7 +45,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let refused = asked
             .iter()
             .filter_map(|(index, conversion_run, step)| Some((index, conversion_run, step, step.hop.complaint()?)));
-        // The smallest object says it best.
+        // The smallest object is the best example.
         let smallest = refused.min_by_key(|(_, conversion_run, ..)| conversion_run.input.to_string().len());
         if let Some((index, conversion_run, step, why)) = smallest
             && asked.iter().all(|(_, _, step)| step.hop.answer().is_none())

@@ -1,9 +1,9 @@
-//! Converters see objects that no API server would admit.
+//! Converters receive objects that no API server would admit.
 
 use super::shared::{complains, declared, differs, each, schema_of};
 use crate::checks::shared_difference::differences_in;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Fit, normalised};
+use crate::evidence::{Validity, normalised};
 use crdproof_schema::structural::means_absent;
 
 pub(crate) const CHECK: Check = Check {
@@ -27,7 +27,7 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     each(evidence, |collector, conversion_run| {
-        let Fit::Partial(missing) = &conversion_run.fit else { return };
+        let Validity::Partial(missing) = &conversion_run.fit else { return };
         for step in conversion_run.first_conversions() {
             collector.examined();
             if let Some(why) = step.hop.complaint() {
@@ -50,7 +50,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 .iter()
                 .filter(|difference| difference.is_content())
             {
-                // What a whole object requires, a part of it need not have.
+                // A part of an object need not have fields that a whole object requires.
                 let own = schema.and_then(|schema| schema.at_pointer(&difference.pointer));
                 let is_zero = difference.was.is_some_and(|was| means_absent(own, was));
                 if difference.kind(schema).is_loss()

@@ -1,4 +1,4 @@
-//! Which versions an object passes on its way must not matter.
+//! The versions on an object's route must not matter.
 
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 

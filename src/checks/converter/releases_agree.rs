@@ -48,7 +48,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 collector.failure(complains(evidence, conversion_run, read.number, message, why).key(key));
                 continue;
             };
-            // What either loses by itself is not a disagreement.
+            // A field that either release loses by itself is not a disagreement.
             let alone: Vec<String> = conversion_run
                 .steps()
                 .filter(|step| step.hop.of == 0 && step.hop.to == first.hop.to)
@@ -72,7 +72,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// The way back by one of the two.
+/// The conversion back by one of the two.
 fn back<'t>(conversion_run: &'t ConversionRun, first: &Step<'t>, reader: &Act) -> Option<Step<'t>> {
     conversion_run.after(first.number).find(|step| step.hop.act == *reader && step.hop.to == conversion_run.version)
 }

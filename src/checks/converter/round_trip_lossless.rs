@@ -1,4 +1,4 @@
-//! An object that goes to another version and comes back must be the same object.
+//! An object that is converted to another version and back must be unchanged.
 
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 

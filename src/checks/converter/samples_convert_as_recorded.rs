@@ -72,7 +72,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// A converted sample without the metadata that was given to the sample for its conversion run.
+/// A converted sample without the metadata that the sample got for its conversion run.
 fn undressed(sample: Option<&Value>, input: &Value, served: &Value) -> Value {
     let mut served = served.clone();
     let own = |name: &str| sample.is_none_or(|sample| sample["metadata"].get(name).is_some());
@@ -80,7 +80,7 @@ fn undressed(sample: Option<&Value>, input: &Value, served: &Value) -> Value {
     for (name, given) in input["metadata"].as_object().into_iter().flatten().filter(|(name, _)| !own(name)) {
         match (given, metadata.get_mut(name)) {
             (Value::Object(given), Some(Value::Object(entries))) => {
-                // The converter may have added some of its own.
+                // The converter may have added its own.
                 entries.retain(|key, _| !given.contains_key(key));
                 if entries.is_empty() {
                     metadata.remove(name);

@@ -1,4 +1,4 @@
-//! What the checks of this family share: which conversion runs they look at, and how a failure is told.
+//! Shared parts of the checks of this family: selecting conversion runs, and describing failures.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ use crate::checks::shared_difference::{Difference, Kind, field, parts};
 /// The size of the excerpt of an object.
 const MAX_SHOWN: usize = 1600;
 
-/// Collects what a judge finds.
+/// Collects the failures of a judge.
 pub(super) struct Collector {
     conversion_run: usize,
     examined: usize,
@@ -25,18 +25,18 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// Counts something that was looked at.
+    /// Counts one examined item.
     pub(super) fn examined(&mut self) {
         self.examined += 1;
     }
 
-    /// Adds a failure that the conversion run available shows.
+    /// Adds a failure that the current conversion run shows.
     pub(super) fn failure(&mut self, failure: Failure) {
         self.failures.push(Failure { conversion_run: Some(self.conversion_run), ..failure });
     }
 }
 
-/// Judges every conversion run by itself; of several failures with one key the first is told.
+/// Judges every conversion run by itself; of several failures with one key, keeps the first.
 pub(super) fn each(evidence: &Evidence<'_>, judge: impl Fn(&mut Collector, &ConversionRun)) -> Verdict {
     if evidence.conversion_runs.is_empty() {
         return Verdict::Inconclusive("no objects to convert (add samples, or use --objects)".into());
@@ -52,7 +52,7 @@ pub(super) fn each(evidence: &Evidence<'_>, judge: impl Fn(&mut Collector, &Conv
     Verdict::from_failures(failures, collector.examined)
 }
 
-/// A failure that a hop of a conversion run shows at a place of the input's version. `what` follows the field's name.
+/// A failure that a hop of a conversion run shows at a field of the input's version. `what` follows the field's name.
 pub(super) fn at(
     evidence: &Evidence<'_>,
     conversion_run: &ConversionRun,
@@ -67,7 +67,7 @@ pub(super) fn at(
     Failure { span: span(evidence, conversion_run, pointer), path: Some(name), ..failure }
 }
 
-/// A failure for a conversion that gave no object, with the converter's complaint.
+/// A failure for a conversion without an object, with the converter's complaint.
 pub(super) fn complains(
     evidence: &Evidence<'_>,
     conversion_run: &ConversionRun,
@@ -80,7 +80,7 @@ pub(super) fn complains(
     failure.key(key).complaint(why)
 }
 
-/// A failure that a hop of a conversion run shows, at no place in particular.
+/// A failure that a hop of a conversion run shows, without a field.
 pub(super) fn about(
     evidence: &Evidence<'_>,
     conversion_run: &ConversionRun,
@@ -91,8 +91,8 @@ pub(super) fn about(
     Failure { span: span(evidence, conversion_run, ""), ..failure.evidence(story(evidence, conversion_run, number)) }
 }
 
-/// A failure for a difference between two objects, with the difference in its evidence. Which comparison it was is said
-/// by `on`, such as "on the way v2→v1→v2".
+/// A failure for a difference between two objects, with the difference in its evidence. `on` names the comparison, such
+/// as "on the way v2→v1→v2".
 pub(super) fn differs(
     evidence: &Evidence<'_>,
     conversion_run: &ConversionRun,
@@ -127,8 +127,8 @@ pub(super) fn differs(
     Failure { evidence: Some(story), ..failure }
 }
 
-/// Returns whether the loss of a field of the conversion run's version is declared: by its path, or by a field map on
-/// the way to a hop.
+/// Returns true if the loss of a field of the conversion run's version is declared: by its path, or by a field map on
+/// the route to a hop.
 pub(super) fn declared(evidence: &Evidence<'_>, conversion_run: &ConversionRun, number: usize, pointer: &str) -> bool {
     let (subject, field) = (evidence.subject, field(pointer));
     let maps: Vec<_> = subject.field_maps_of(evidence.crd).map(|(_, map)| map).collect();
@@ -141,7 +141,7 @@ pub(super) fn schema_of<'e>(evidence: &Evidence<'e>, version: &str) -> Option<&'
     evidence.crd.version(version).and_then(|version| version.schema.as_ref())
 }
 
-/// A JSON pointer as the path of a kind of place: `.spec.ports[*].name`. Keys of maps are not part of it.
+/// A JSON pointer as a generic path: `.spec.ports[*].name`. Omits keys of maps.
 pub(super) fn generic(schema: Option<&Schema>, pointer: &str) -> String {
     let mut path = String::new();
     let mut schema = schema;
@@ -160,7 +160,7 @@ pub(super) fn generic(schema: Option<&Schema>, pointer: &str) -> String {
 }
 
 fn brief(evidence: &Evidence<'_>, value: &Value, secret: bool) -> String {
-    // Flags next to a secret tell nothing about it.
+    // A boolean next to a secret reveals nothing about it.
     if secret && !value.is_boolean() {
         return REDACTED.into();
     }
@@ -168,7 +168,7 @@ fn brief(evidence: &Evidence<'_>, value: &Value, secret: bool) -> String {
     if text.chars().count() <= 60 { text } else { text.chars().take(57).collect::<String>() + "…" }
 }
 
-/// The objects on the way to what a hop gave, one to a line.
+/// The objects on the route to a hop's result, one per line.
 fn story(evidence: &Evidence<'_>, conversion_run: &ConversionRun, number: usize) -> String {
     let shown =
         |version: &str, object: &Value| truncate(&evidence.redact(Some(version), object).to_string(), MAX_SHOWN);
@@ -193,7 +193,7 @@ fn story(evidence: &Evidence<'_>, conversion_run: &ConversionRun, number: usize)
     lines.join("\n")
 }
 
-/// Returns what a client did, in words.
+/// Returns a description of a client's edit.
 pub(super) fn edited(edit: &Edit) -> String {
     match edit {
         Edit::Label => "with a label added".into(),
@@ -204,8 +204,8 @@ pub(super) fn edited(edit: &Edit) -> String {
     }
 }
 
-/// The field of the sample that the conversion run began with, or the field's schema. A secret's place is its schema, since an
-/// excerpt of the sample would show it.
+/// The field of the sample that the conversion run started with, or the field's schema. The location of a secret is its
+/// schema, because an excerpt of the sample would show it.
 fn span(evidence: &Evidence<'_>, conversion_run: &ConversionRun, pointer: &str) -> Option<Span> {
     let schema = schema_of(evidence, &conversion_run.version);
     let described = schema?.at_pointer(pointer);

@@ -1,4 +1,4 @@
-//! What a converter makes out of nothing.
+//! Values that a converter invents.
 
 use crdproof_schema::document::pointer;
 use serde_json::Value;
@@ -7,8 +7,8 @@ use crate::checks::shared_difference::Difference;
 use crate::evidence::{ConversionRun, Step};
 use crdproof_schema::structural::Schema;
 
-/// The values outside metadata that the conversion of an object without any content has nevertheless. `None` where the
-/// input has content, or was not converted.
+/// The values outside metadata that the conversion of an object without content has. `None` if the input has content,
+/// or was not converted.
 pub(super) fn invented<'t>(conversion_run: &'t ConversionRun, step: &Step<'t>) -> Option<Vec<Difference<'t>>> {
     let own = |name: &str| matches!(name, "apiVersion" | "kind" | "metadata");
     if !conversion_run.input.as_object()?.keys().all(|name| own(name)) {
@@ -35,7 +35,7 @@ fn leaves<'v>(pointer: &str, value: &'v Value, found: &mut Vec<Difference<'v>>) 
 }
 
 impl Difference<'_> {
-    /// Returns whether the value is the one that the API server itself would fill in.
+    /// Returns true if the value is the one that the API server itself would default.
     pub(super) fn is_default(&self, schema: Option<&Schema>) -> bool {
         let schema = schema.and_then(|schema| schema.at_pointer(&self.pointer));
         schema.is_some_and(|schema| schema.default.as_ref() == self.now && self.now.is_some())

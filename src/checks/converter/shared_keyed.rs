@@ -1,4 +1,4 @@
-//! Items of lists that have names of their own.
+//! Items of lists that have names.
 
 use crdproof_schema::document::pointer;
 use serde_json::Value;
@@ -6,9 +6,9 @@ use serde_json::Value;
 use crate::checks::shared_difference::{Difference, Kind, differences};
 use crdproof_schema::structural::Schema;
 
-/// Differences between items that bear the same key in two objects, wherever they stand in their list. Where `nested` says
-/// that the list which a client changed is inside an item, lists without keys inside items are left out: what they hold
-/// now is what the client wrote.
+/// Differences between items with the same key in two objects, wherever they are in their list. If `nested` says that
+/// the list which a client changed is inside an item, lists without keys inside items are skipped, because they contain
+/// what the client wrote.
 pub(super) fn moved_between_items<'v>(
     schema: Option<&Schema>,
     was: &'v Value,
@@ -69,7 +69,7 @@ impl<'v> Walk<'v> {
     }
 }
 
-/// Returns whether a difference is a list, or is inside one.
+/// Returns true if a difference is a list, or is inside one.
 fn is_in_list(item: &Value, difference: &Difference<'_>) -> bool {
     let mut value = Some(item);
     for part in difference.pointer.split('/').skip(1).map(pointer::unescape) {
@@ -81,13 +81,12 @@ fn is_in_list(item: &Value, difference: &Difference<'_>) -> bool {
     value.is_some_and(Value::is_array)
 }
 
-/// Returns the keys of two states of one list, where they are the same.
+/// Returns the keys of two states of one list, if they are the same.
 fn shared_keys(schema: Option<&Schema>, left: &[Value], right: &[Value]) -> Option<Vec<String>> {
     keys(schema, left).filter(|own| keys(schema, right).is_none_or(|keys| keys == *own))
 }
 
-/// The fields that tell the items of a list apart: those that the schema names, or a name that every item has for
-/// itself.
+/// The fields that identify the items of a list: those that the schema names, or a unique name of every item.
 fn keys(schema: Option<&Schema>, items: &[Value]) -> Option<Vec<String>> {
     if let Some(schema) = schema.filter(|schema| schema.list_type.as_deref() == Some("map")) {
         return Some(schema.list_map_keys.clone());

@@ -1,4 +1,4 @@
-//! What is put aside in annotations has limits.
+//! Data in annotations has limits.
 
 use super::shared::{about, each};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
@@ -44,7 +44,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let message =
                     format!("annotations have {size} bytes after {route}; API servers refuse more than {LIMIT}");
                 let failure = about(evidence, conversion_run, step.number, message).key(format!("{route} size"));
-                // An object near the limit of etcd leaves no room for any stash.
+                // An object near the limit of etcd leaves no space for a stash.
                 let is_huge = matches!(conversion_run.origin, Origin::Generated { phase: Phase::Large, .. });
                 collector.failure(if is_huge { failure.severity(Severity::Note) } else { failure });
             }
@@ -56,7 +56,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let route = conversion_run.route(back.number);
                 let message = format!("the annotation {key} is left behind after {route}");
                 let failure = about(evidence, conversion_run, back.number, message).key(format!("{route} {key}"));
-                // A version that is not stored may carry what it has no field for; only what is stored accumulates.
+                // A version that is not stored may carry fields of other versions; only stored annotations accumulate.
                 let is_stored = evidence.crd.storage().is_some_and(|stored| *stored.name == *conversion_run.version);
                 collector.failure(if is_stored { failure } else { failure.severity(Severity::Note) });
             }

@@ -1,5 +1,4 @@
-//! A loss that is declared towards the stored version is never made good: the field is gone before
-//! the object reaches etcd.
+//! A declared loss towards the storage version is permanent: the field is gone before the object reaches etcd.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 

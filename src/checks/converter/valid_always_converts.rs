@@ -1,4 +1,4 @@
-//! What an API server admits, the converter must convert.
+//! The converter must convert every object that an API server admits.
 
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
-    // A pair that never converts is the matter of another check.
+    // Another check reports a pair that never converts.
     let of_pair = |from: &str, to: &str| {
         let valid = evidence
             .conversion_runs
@@ -55,8 +55,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// A refusal of what an author wrote hurts people today. A refusal of what only the schema admits may never be seen: the
-/// schema promises more than the converter keeps.
+/// A refusal of a sample hurts users today. A refusal of an object that only the schema admits may never happen: the
+/// schema promises more than the converter supports.
 fn refused(evidence: &Evidence<'_>, conversion_run: &ConversionRun, step: &Step<'_>, why: &str) -> Failure {
     let (from, to) = (step.from, &*step.hop.to);
     if matches!(conversion_run.origin, Origin::Sample(_)) {

@@ -1,4 +1,4 @@
-//! The CA bundle of a conversion webhook must hold certificates that are valid for a while.
+//! The CA bundle of a conversion webhook must contain certificates that are valid for a while.
 
 use jiff::civil::Date;
 
@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// A certificate that ends within so many days is reported before it does.
+/// A certificate that expires within this many days is reported.
 const NOTICE_DAYS: i64 = 30;
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {

@@ -1,5 +1,4 @@
-//! The conversion stanza as the API server wants it: a strategy, and for Webhook exactly one valid
-//! address.
+//! The conversion stanza must be valid for the API server: a strategy, and for Webhook exactly one valid address.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{ClientConfig, Service};

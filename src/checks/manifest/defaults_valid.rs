@@ -44,7 +44,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
             let findings = validate(node, default, KubeVersion::NEWEST);
             for violation in findings.violations {
-                // Servers install such a CRD, and refuse every object that gets the default.
+                // Servers install such a CRD, but refuse every object that gets the default.
                 let later = violation.reason == Reason::Duplicate || node.int_or_string && violation.keyword == "type";
                 let what = if later {
                     "makes servers refuse every object that gets it"

@@ -1,4 +1,4 @@
-//! A deprecated version must tell its users where to go.
+//! A deprecated version must tell its users where to move.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Fields of the definition itself. A server drops those that it does not know, and cannot read one of another type.
+//! Fields of the definition itself. A server drops unknown fields, and cannot read fields of a wrong type.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
@@ -20,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// Fields of apiextensions.k8s.io/v1beta1 that stand in each version now.
+/// Fields of apiextensions.k8s.io/v1beta1 that belong to each version now.
 const MOVED: [&str; 4] = ["additionalPrinterColumns", "subresources", "validation", "version"];
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {

@@ -1,4 +1,4 @@
-//! Who a CRD is: its name, group, kinds and scope must fit together, or the API server refuses it.
+//! The identity of a CRD: its name, group, kinds and scope must be consistent, or the API server refuses it.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{Crd, is_dns_label_1035, is_dns_subdomain_1123};
@@ -69,7 +69,7 @@ fn group(crd: &Crd, failures: &mut Vec<Failure>) {
     }
 }
 
-/// An approval is a URL with a scheme and a host, or says that there is none.
+/// Returns true for an approval: a URL with a scheme and a host, or a statement that there is none.
 fn is_approval(text: &str) -> bool {
     let host = text.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
     text.starts_with("unapproved") || !host.is_empty() && is_request_uri(text)

@@ -1,4 +1,4 @@
-//! Lists that are merged by key need keys that are always there.
+//! Lists that are merged by key need keys that are always present.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::structural::{Path, Schema, Type};
@@ -108,7 +108,7 @@ fn map(path: &Path, list: &Schema, items: &Schema, failures: &mut Vec<Failure>) 
     }
 }
 
-/// Reports what the server refuses as an error, and what it takes but compares byte by byte as a warning.
+/// Reports lists that the server refuses as errors, and lists whose items it compares byte by byte as warnings.
 fn set(path: &Path, list: &Schema, items: &Schema, failures: &mut Vec<Failure>) {
     let at = list.keyword_span("x-kubernetes-list-type");
     let (what, atomic) = match items.ty {

@@ -1,7 +1,7 @@
-//! What a CRD uses decides which Kubernetes releases it can claim.
+//! The features of a CRD determine the Kubernetes releases that it can claim.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
-use crate::subject::{Used, features_of};
+use crate::subject::{UsedFeature, features_of};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/minimum-kubernetes",
@@ -22,12 +22,12 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let used = features_of(evidence.crd);
     let Some(minimum) = evidence.minimum() else {
-        // The same words for every CRD, so that a report says it once.
+        // The same message for every CRD, so that a report shows it once.
         let reason = "the subject declares no minimum Kubernetes version; `crdproof minimum` shows what the CRDs need";
         return Verdict::Inconclusive(reason.into());
     };
     let newer = used.iter().filter(|used| used.since.minor > minimum.minor);
-    let failures = newer.map(|Used { feature, since, span }| {
+    let failures = newer.map(|UsedFeature { feature, since, span }| {
         let (what, fate) = (&feature.what, feature.on(minimum).consequence());
         let message =
             format!("{what} needs Kubernetes {since} or later; on {minimum}, which the subject declares, {fate}");

@@ -1,5 +1,5 @@
-//! Under strategy None the API server rewrites `apiVersion` and prunes. A field that only one version
-//! knows is lost as soon as an object passes through another.
+//! Under strategy None the API server rewrites `apiVersion` and prunes. A field that only one version has is lost as
+//! soon as an object passes through another.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{Crd, DeclaredLoss, Kustomized, Version};
@@ -32,8 +32,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     if !crd.converts_by_none() {
         return Verdict::Passed { examined: 1 };
     }
-    // Objects may still be stored at a version that is neither served nor stored any more, and lose fields when they are
-    // read through another one. Nothing is read or written through that version itself.
+    // Objects may still be stored at a version that is neither served nor the storage version, and lose fields when
+    // they are read through another one. Nothing is read or written through that version itself.
     let live: Vec<&Version> = crd.versions.iter().filter(|version| version.served || version.storage).collect();
     let mut examined = 1;
     let mut found: Vec<Lost<'_>> = Vec::new();
@@ -44,7 +44,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             examined += 1;
             for (path, loss) in losses(rich, poor) {
-                // A pair of types is told once, at the version that comes first.
+                // A pair of types is reported once, at the first version.
                 if matches!(loss, Loss::Retyped { .. }) && position(crd, has) > position(crd, lacks) {
                     continue;
                 }
@@ -59,8 +59,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     Verdict::from_failures(failures, examined)
 }
 
-/// The finding, unless `losses` of the subject file accept that the field gets lost. Of a declaration whose last day has
-/// passed it says so.
+/// Returns the finding, unless `losses` of the subject file accept the loss. It mentions an expired declaration.
 fn undeclared(evidence: &Evidence<'_>, lost: &Lost<'_>) -> Option<Failure> {
     let (failure, subject) = (lost.failure(), evidence.subject);
     let field = lost.path.to_string();
@@ -75,7 +74,7 @@ fn undeclared(evidence: &Evidence<'_>, lost: &Lost<'_>) -> Option<Failure> {
     })
 }
 
-/// controller-gen writes no conversion stanza; something that was not read may add one before the CRD is installed.
+/// controller-gen writes no conversion stanza; a file that was not read may add one before the CRD is installed.
 fn uncertain(failure: Failure, kustomized: Kustomized) -> Failure {
     let failure = failure.severity(Severity::Warning);
     match kustomized {

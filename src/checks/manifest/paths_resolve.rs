@@ -1,5 +1,5 @@
-//! Printer columns, selectable fields and scale name fields by path. A path that leads nowhere is
-//! accepted for columns and scale, and then stays empty or fails at run time.
+//! Printer columns, selectable fields and scale name fields by path. The server accepts a path to a missing field for
+//! columns and scale, which then stays empty or fails at run time.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::Version;

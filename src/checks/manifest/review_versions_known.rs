@@ -20,10 +20,10 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// The complaint about a list that holds versions of something else: its author did not mean versions of reviews.
+/// The complaint about a list with versions of something else: its author did not mean versions of reviews.
 pub(super) const WRONG_LIST: &str = "conversionReviewVersions holds other versions";
 
-/// The versions of `ConversionReview` that API servers speak.
+/// The versions of `ConversionReview` that API servers support.
 const KNOWN: [&str; 2] = ["v1", "v1beta1"];
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {

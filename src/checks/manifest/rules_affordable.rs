@@ -1,5 +1,4 @@
-//! CEL rules must parse, and stand where API servers allow them. Their types and their cost are the
-//! server's to judge.
+//! CEL rules must parse, and be at places where API servers allow them. The server judges their types and their cost.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::structural::{Path, Schema};
@@ -49,8 +48,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     Verdict::from_failures(failures, examined)
 }
 
-/// Visits all nodes; below a list that is not keyed nothing can be matched with its old state, and the path of that list
-/// is passed on.
+/// Visits all nodes; passes on the path of a list without keys, below which nothing can be matched with its old state.
 fn walk(
     schema: &Schema,
     path: &Path,

@@ -1,4 +1,4 @@
-//! Server-side appliers refuse namespaced objects that do not say where they belong.
+//! Server-side appliers refuse namespaced objects without a namespace.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::Sample;

@@ -1,4 +1,4 @@
-//! Samples are the first thing that users apply. They must be objects that an API server takes whole.
+//! Samples are the first objects that users apply. An API server must accept them without dropping anything.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{Crd, Sample, Scale, Version};
@@ -24,7 +24,7 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     let crd = evidence.crd;
-    // The newest release judges strictest, and samples should do on every release.
+    // The newest release is the strictest, and samples should work on every release.
     let release = KubeVersion::NEWEST;
     let mut failures = Vec::new();
     let mut inconclusive = None;
@@ -48,7 +48,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     }
 }
 
-/// `Err` where a rule could not be evaluated.
+/// `Err` if a rule could not be evaluated.
 fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVersion) -> Result<Vec<Failure>, String> {
     let Some(schema) = &version.schema else { return Ok(Vec::new()) };
     let request = Request {

@@ -1,5 +1,5 @@
-//! Every version needs a structural schema. Without one the API server refuses the CRD, and nothing
-//! of pruning, defaulting or server-side apply could work.
+//! Every version needs a structural schema. Without one the API server refuses the CRD, and pruning, defaulting and
+//! server-side apply could not work.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 

@@ -9,10 +9,10 @@ use super::shared_jsonpath::{Found, resolve};
 
 const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 
-/// An empty format says nothing.
+/// Formats; an empty one is the same as none.
 const FORMATS: [&str; 9] = ["", "byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 
-/// Finds columns that API servers refuse, and those whose path leads nowhere.
+/// Finds columns that API servers refuse, and columns whose path does not exist.
 pub(super) fn columns(version: &Version, schema: &Schema, failures: &mut Vec<Failure>) {
     for column in &version.columns {
         let name = &column.name;

@@ -1,14 +1,14 @@
-//! The part of `JSONPath` that CRDs use, followed through a schema.
+//! The part of `JSONPath` that CRDs use, resolved in a schema.
 
 use crdproof_schema::structural::Schema;
 
 /// The target of a path.
 pub(super) enum Found<'a> {
-    /// To a field that the schema describes.
+    /// A field of the schema.
     Schema(&'a Schema),
-    /// To where the schema says nothing, or by a form of path that we do not follow.
+    /// A place that the schema does not describe, or a form of path that we do not support.
     Anything,
-    /// Nowhere; this is the part that does not exist.
+    /// A missing field; this is the part that does not exist.
     Nothing(String),
 }
 
@@ -30,7 +30,7 @@ const METADATA: [&str; 14] = [
     "uid",
 ];
 
-/// Follows a path such as `.status.conditions[?(@.type=="Ready")].status`.
+/// Resolves a path such as `.status.conditions[?(@.type=="Ready")].status`.
 pub(super) fn resolve<'a>(schema: &'a Schema, path: &str) -> Found<'a> {
     let Some(steps) = steps(path) else {
         return Found::Anything;
@@ -77,7 +77,7 @@ enum Step {
     Item,
 }
 
-/// `None` for forms that we do not follow, such as `..name`.
+/// `None` for unsupported forms, such as `..name`.
 fn steps(path: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     let mut rest = path;
@@ -119,7 +119,7 @@ fn field(text: &str) -> (String, usize) {
     (name, text.len())
 }
 
-/// The bracket that ends a step; brackets inside quotes and nested ones do not.
+/// The bracket that ends a step; skips brackets inside quotes and nested ones.
 fn bracket_end(text: &str) -> Option<usize> {
     let mut depth = 0;
     let mut quote = None;

@@ -1,10 +1,10 @@
-//! Which keywords may stand where in the schema of a CRD.
+//! The keywords that are allowed in the schema of a CRD, by place.
 
 use serde_json::{Value, json};
 
 use crdproof_schema::structural::Keyword;
 
-/// Keywords that a CRD schema can hold at all; any other is dropped by the API server.
+/// Keywords that a CRD schema can have; the API server drops any other.
 pub(super) const KNOWN: &[&str] = &[
     "$ref",
     "$schema",
@@ -52,7 +52,7 @@ pub(super) const KNOWN: &[&str] = &[
     "x-kubernetes-validations",
 ];
 
-/// Returns whether the API server knows a keyword and refuses it. Some are refused only with a value.
+/// Returns true if the API server knows a keyword and refuses it. Some are refused only with a value.
 pub(super) fn is_forbidden(keyword: &Keyword) -> bool {
     let is_empty = |empty: Value| keyword.value.as_ref() == Some(&empty);
     match keyword.name.as_str() {
@@ -69,7 +69,7 @@ const FIELDS: [(&str, &[&str]); 2] = [
     ("x-kubernetes-validations", &["fieldPath", "message", "messageExpression", "optionalOldSelf", "reason", "rule"]),
 ];
 
-/// The fields inside a keyword that the API server does not know.
+/// The fields inside a keyword that the API server does not have.
 pub(super) fn unknown_fields(keyword: &Keyword) -> Vec<&str> {
     let Some((_, known)) = FIELDS.iter().find(|(name, _)| *name == keyword.name) else { return Vec::new() };
     let objects = match &keyword.value {
@@ -81,7 +81,7 @@ pub(super) fn unknown_fields(keyword: &Keyword) -> Vec<&str> {
     names.filter(|name| !known.contains(name)).collect()
 }
 
-/// Keywords that may stand only outside allOf, anyOf, oneOf and not.
+/// Keywords that are allowed only outside allOf, anyOf, oneOf and not.
 pub(super) const OUTER_ONLY: &[&str] = &[
     "additionalProperties",
     "default",
@@ -98,7 +98,7 @@ pub(super) const OUTER_ONLY: &[&str] = &[
     "x-kubernetes-validations",
 ];
 
-/// Keywords that may stand at the root of a version with the status subresource.
+/// Keywords that are allowed at the root of a version with the status subresource.
 pub(super) const ROOT_WITH_STATUS: &[&str] = &[
     "description",
     "example",
@@ -124,7 +124,7 @@ pub(super) const ROOT_WITH_STATUS: &[&str] = &[
     "x-kubernetes-validations",
 ];
 
-/// Returns whether a keyword has the value that it has when it is absent.
+/// Returns true if a keyword has the same effect as its absence.
 pub(super) fn says_nothing(keyword: &Keyword) -> bool {
     keyword.value.as_ref().is_some_and(|value| value == &json!(false) || value == "" || value.is_null())
 }

@@ -1,19 +1,19 @@
-//! What one schema keeps and another would prune.
+//! Fields that one schema keeps and another would prune.
 
 use crdproof_schema::structural::{Additional, Path, Schema};
 
-/// Why a field does not survive the other schema.
+/// The reason why a field does not survive the other schema.
 pub(super) enum Loss<'a> {
-    /// The other schema does not know it. `poor` is its nearest node.
+    /// The other schema does not have it. `poor` is its nearest node.
     Unknown { rich: &'a Schema, poor: &'a Schema },
-    /// Unknown fields stay here and are pruned there.
+    /// Unknown fields are kept in one version and pruned in the other.
     Closed { rich: &'a Schema, poor: &'a Schema },
-    /// Both know it, with different types.
+    /// Both have it, with different types.
     Retyped { rich: &'a Schema, poor: &'a Schema, from: &'static str, to: &'static str },
 }
 
 impl Loss<'_> {
-    /// Returns whether two losses of the same field have the same reason.
+    /// Returns true if two losses of the same field have the same reason.
     pub(super) fn same_kind(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Unknown { .. }, Self::Unknown { .. }) | (Self::Closed { .. }, Self::Closed { .. }) => true,
@@ -48,7 +48,7 @@ fn compare<'a>(rich: &'a Schema, poor: &'a Schema, path: &Path, found: &mut Vec<
         match poor.child(name) {
             Some(other) => compare(property, other, &path, found),
             None if poor.preserves_unknown() => {}
-            // An untyped map keeps the key but empties what is below it.
+            // An untyped map keeps the key but empties everything below it.
             None if matches!(poor.additional, Some(Additional::Allowed(_)))
                 && property.ty.is_some_and(crdproof_schema::structural::Type::is_scalar) => {}
             None => found.push((path, Loss::Unknown { rich: property, poor })),
@@ -66,7 +66,7 @@ fn compare<'a>(rich: &'a Schema, poor: &'a Schema, path: &Path, found: &mut Vec<
     }
 }
 
-/// Returns whether fields survive that the schema does not name.
+/// Returns true if unknown fields survive.
 fn keeps_unknown(schema: &Schema) -> bool {
     schema.preserves_unknown()
 }

@@ -1,4 +1,4 @@
-//! One field that strategy None loses, with all versions that have part in it.
+//! One field that strategy None loses, with all versions that are involved.
 
 use crate::checks::{Failure, Severity};
 use crate::subject::Version;
@@ -9,7 +9,7 @@ use super::shared_loss::Loss;
 /// A field that is lost between versions.
 pub(super) struct Lost<'a> {
     pub(super) path: Path,
-    /// The first loss that was found.
+    /// The first loss.
     pub(super) loss: Loss<'a>,
     /// The versions that have the field, or the first of two types.
     pub(super) owners: Vec<&'a Version>,
@@ -56,7 +56,7 @@ impl Lost<'_> {
         if self.live_owners().is_empty() { failure.severity(Severity::Warning) } else { failure }
     }
 
-    /// Returns whether the value is gone; else it is there, with a type that clients do not expect.
+    /// Returns true if the value is gone; otherwise it has a type that clients do not expect.
     pub(super) fn is_gone(&self) -> bool {
         match self.loss {
             Loss::Unknown { .. } | Loss::Closed { .. } => true,
@@ -68,7 +68,7 @@ impl Lost<'_> {
         self.owners.iter().copied().filter(|version| version.served || version.storage).collect()
     }
 
-    /// Returns when the value is lost, and what is there instead.
+    /// Returns a description of when the value is lost, and what replaces it.
     fn consequence(&self) -> String {
         let live = self.live_owners();
         let default = match &self.loss {
@@ -99,7 +99,7 @@ fn names(versions: &[&Version]) -> String {
     versions.iter().map(|version| version.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns whether an object loses its fields where another version has something else in its place.
+/// Returns true if an object loses its fields because another version has another type in its place.
 fn is_emptied_by(object: &Schema, other: &Schema) -> bool {
     object.ty == Some(Type::Object) && other.ty.is_some_and(|ty| ty != Type::Object) && !other.preserves_unknown()
 }

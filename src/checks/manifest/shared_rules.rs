@@ -1,11 +1,11 @@
-//! What is wrong with a validation rule, as far as that needs no types and no cost.
+//! Faults of a validation rule that can be found without types and cost.
 
 use crdproof_schema::structural::{Path, Rule, Schema, constant_faults, syntax_error};
 
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/// Returns why API servers refuse a rule at a schema node. `uncorrelated` is the list above it whose items have no old
-/// state.
+/// Returns the reasons why API servers refuse a rule at a schema node. `uncorrelated` is the list above it whose items
+/// have no old state.
 pub(super) fn faults(rule: &Rule, node: &Schema, path: &Path, uncorrelated: Option<&Path>) -> Vec<String> {
     let mut faults = Vec::new();
     expressions(rule, &mut faults);
@@ -26,7 +26,7 @@ pub(super) fn faults(rule: &Rule, node: &Schema, path: &Path, uncorrelated: Opti
     faults
 }
 
-/// The rule and its messageExpression must parse, and their constants must be valid.
+/// Checks that the rule and its messageExpression parse, and that their constants are valid.
 fn expressions(rule: &Rule, faults: &mut Vec<String>) {
     let message = rule.message_expression.as_deref().unwrap_or_default();
     for (what, text) in [("rule", rule.rule.trim()), ("messageExpression", message.trim())] {

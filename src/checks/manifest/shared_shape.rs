@@ -4,7 +4,7 @@ use crdproof_schema::document::{Kind, Node};
 
 /// The type of a field.
 pub(super) enum Shape {
-    /// Judged elsewhere, or of no interest.
+    /// Judged elsewhere, or not relevant.
     Any,
     Text,
     Flag,
@@ -97,14 +97,14 @@ const SCALE: Shape = Fields(&[("labelSelectorPath", Text), ("specReplicasPath", 
 
 /// A defect of a field.
 pub(super) enum Misfit {
-    /// No such field is known. The text is its name.
+    /// The field is unknown. The text is its name.
     Unknown(String),
-    /// It has another type than this one.
+    /// The field has another type than this one.
     Type(&'static str),
 }
 
 impl Shape {
-    /// Calls `found` for every field of a node that does not fit, with the path to it.
+    /// Calls `found` for every field of a node that does not fit, with its path.
     pub(super) fn compare(&self, node: &Node, path: &str, found: &mut dyn FnMut(&str, &Node, Misfit)) {
         match (self, &node.kind) {
             // A null is the same as nothing.

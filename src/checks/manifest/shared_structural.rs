@@ -1,4 +1,4 @@
-//! What makes a schema structural.
+//! The rules of structural schemas.
 
 use crate::checks::Severity;
 use crdproof_schema::document::Span;
@@ -52,7 +52,7 @@ impl Finder {
         self.faults.push(Fault { path: path.clone(), span, message, help: Some(help), severity: Severity::Warning });
     }
 
-    /// Keywords that the status subresource excludes, unless something else is wrong with them, too.
+    /// Reports keywords that the status subresource excludes, unless they have another fault, too.
     fn root_with_status(&mut self, schema: &Schema) {
         for keyword in &schema.keywords {
             let name = keyword.name.as_str();
@@ -133,7 +133,7 @@ impl Finder {
         }
     }
 
-    /// Returns whether the field has no type because its alternatives have several, and that was reported.
+    /// Returns true if the field has no type because its alternatives have several, and that was reported.
     fn typed(&mut self, schema: &Schema, path: &Path, level: Level) -> bool {
         let span = schema.keyword_span("type");
         if level == Level::Root && schema.ty.is_some_and(|ty| ty != Type::Object) {
@@ -248,7 +248,7 @@ impl Finder {
         }
     }
 
-    /// apiVersion, kind and metadata of the root and of embedded resources.
+    /// Checks apiVersion, kind and metadata of the root and of embedded resources.
     fn meta(&mut self, schema: &Schema, path: &Path, level: Level) {
         if level != Level::Root && !schema.embedded_resource {
             return;
@@ -303,7 +303,7 @@ impl Finder {
         schema.not.iter().for_each(|nested| self.nested(nested, path));
     }
 
-    /// A schema inside allOf, anyOf, oneOf or not: it may only restrict.
+    /// Checks a schema inside allOf, anyOf, oneOf or not: it may only restrict.
     fn nested(&mut self, schema: &Schema, path: &Path) {
         self.nested_keywords(schema, path);
         schema.junctors().for_each(|nested| self.nested(nested, path));
@@ -338,7 +338,7 @@ impl Finder {
         }
     }
 
-    /// Fields that the root's allOf, anyOf, oneOf and not speak of must be declared outside, too.
+    /// Checks that fields inside the root's allOf, anyOf, oneOf and not are also declared outside.
     fn complete(&mut self, nested: &Schema, outer: &Schema, path: &Path) {
         for (name, property) in &nested.properties {
             if let Some(declared) = outer.properties.get(name) {
@@ -355,7 +355,7 @@ impl Finder {
     }
 }
 
-/// The types that alternatives of a schema have, each once.
+/// The types of a schema's alternatives, each once.
 fn union_of(schema: &Schema) -> Vec<Type> {
     let mut types = Vec::new();
     for ty in schema.any_of.iter().chain(&schema.one_of).filter_map(|option| option.ty) {

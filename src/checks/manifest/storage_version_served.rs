@@ -1,4 +1,4 @@
-//! Storing a version that nobody can read is valid, and a trap for migrators and backups.
+//! Storing at a version that is not served is valid, but a trap for migration tools and backups.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 

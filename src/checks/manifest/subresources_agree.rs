@@ -1,5 +1,5 @@
-//! Subresources are switched on for each version alone. Where versions differ, what is protected at
-//! one can be overwritten through another.
+//! Subresources are enabled for each version separately. If versions differ, data that is protected at one can be
+//! overwritten through another.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 

@@ -48,7 +48,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     Verdict::from_failures(failures, examined)
 }
 
-/// A lower bound above the upper one.
+/// Finds a lower bound above the upper one.
 fn bounds(node: &Schema) -> Vec<(String, Span)> {
     let excluded = node.exclusive_minimum || node.exclusive_maximum;
     let order = node.minimum.as_ref().zip(node.maximum.as_ref()).map(|(low, high)| compare(low, high));
@@ -75,7 +75,7 @@ fn bounds(node: &Schema) -> Vec<(String, Span)> {
     .collect()
 }
 
-/// A bound that the format cannot have. API servers compare nothing with it, and refuse every number.
+/// Finds a bound that the format cannot have. API servers compare nothing with it, and refuse every number.
 fn wide_bounds(node: &Schema) -> Option<(String, Span)> {
     let limit = match (node.ty?, node.format.as_deref()) {
         (Type::Integer | Type::Number, Some("int32")) => 2_f64.powi(31),
@@ -98,7 +98,7 @@ fn compare(left: &Number, right: &Number) -> Option<Ordering> {
     }
 }
 
-/// Values of an enum that the rest of the schema refuses.
+/// Finds values of an enum that the rest of the schema refuses.
 fn values(node: &Schema) -> Option<(String, Span)> {
     let all = node.enumeration.as_ref()?;
     let validator = Validator::new(node, KubeVersion::NEWEST);
@@ -117,7 +117,7 @@ fn values(node: &Schema) -> Option<(String, Span)> {
     Some((message, node.keyword_span("enum")))
 }
 
-/// Required fields that are pruned before anything is required.
+/// Finds required fields that are pruned before validation.
 fn required(path: &Path, node: &Schema) -> Option<(String, Span)> {
     if path.is_meta() || node.ty != Some(Type::Object) || node.preserves_unknown() || node.additional.is_some() {
         return None;

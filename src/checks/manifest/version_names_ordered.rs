@@ -1,5 +1,5 @@
-//! API servers prefer versions by name: stable before beta before alpha, higher before lower, names
-//! of any other form last. Clients that name no version get the first one.
+//! API servers prefer versions by name: stable before beta before alpha, higher before lower, names of any other form
+//! last. Clients that name no version get the first one.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crate::subject::{is_dns_label_1035, is_kubernetes_version_name};

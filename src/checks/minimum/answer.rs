@@ -1,4 +1,4 @@
-//! The answer of `minimum`: the lowest release that works, and how that is known.
+//! The answer of `minimum`: the lowest release that works, and the evidence.
 
 use serde::Serialize;
 
@@ -13,9 +13,9 @@ use crdproof_schema::kubernetes::KubeVersion;
 pub struct Tested {
     /// The release.
     pub release: KubeVersion,
-    /// Whether it supports the subject.
+    /// True if it supports the subject.
     pub good: bool,
-    /// What was found out.
+    /// The details.
     #[serde(flatten)]
     pub result: ReleaseResult,
 }
@@ -27,7 +27,7 @@ pub struct Searched {
     pub lowest: Option<usize>,
     /// Releases that work although a later one does not.
     pub strays: Vec<usize>,
-    /// How many servers the search took.
+    /// The number of servers that the search started.
     pub servers: usize,
 }
 
@@ -37,20 +37,20 @@ pub struct Searched {
 pub struct Answer {
     /// The subject.
     pub subject: String,
-    /// What its manifests require.
+    /// The requirements of its manifests.
     #[serde(rename = "derived")]
     pub requirements: Requirements,
-    /// The lowest release that works; where nothing was tried, the one that the manifests need.
+    /// The lowest release that works; if nothing was tested, the one that the manifests need.
     pub minimum: Option<KubeVersion>,
-    /// Whether servers prove it.
+    /// True if servers verified it.
     pub proven: bool,
-    /// Servers of the search.
+    /// The number of servers of the search.
     pub servers: usize,
-    /// Servers for windows of known defects.
+    /// The number of servers for windows of known defects.
     pub window_servers: usize,
-    /// The releases that were there to be tested.
+    /// The installed releases.
     pub installed: Vec<KubeVersion>,
-    /// Those that were.
+    /// The tested releases.
     pub tested: Vec<Tested>,
     /// The highest release that does not work.
     pub below: Option<KubeVersion>,
@@ -65,13 +65,13 @@ pub struct Answer {
     /// A badge for a README.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub badge: Option<String>,
-    /// What to write into the subject file.
+    /// The lines for the subject file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject_file: Option<String>,
 }
 
 impl Answer {
-    /// Returns what the manifests require, with nothing tested.
+    /// Returns the requirements of the manifests, with nothing tested.
     pub fn derived_only(subject: &Subject, requirements: Requirements) -> Self {
         let minimum = Some(requirements.minimum);
         Self {
@@ -93,7 +93,7 @@ impl Answer {
         }
     }
 
-    /// Returns what the tested releases prove.
+    /// Returns the answer that the tested releases prove.
     pub fn proven(
         subject: &Subject,
         requirements: Requirements,
@@ -103,7 +103,7 @@ impl Answer {
         suspects: &[Suspect],
     ) -> Self {
         let good = |index: usize| tested.get(index).and_then(Option::as_ref).map(|one| one.good);
-        // Releases that were tried apart and lie right below work as well.
+        // Releases right below that were tested separately work as well.
         let lowest = searched
             .lowest
             .map(|lowest| (0..lowest).rev().take_while(|index| good(*index) == Some(true)).last().unwrap_or(lowest));

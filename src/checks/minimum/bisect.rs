@@ -1,7 +1,8 @@
-//! The search for the lowest of some ordered things that is good, where good ones are expected to follow bad ones. It
-//! asks as few questions as it can, and says where the expectation fails.
+//! The search for the lowest good one of some ordered things, if good ones are expected to follow bad ones. It asks as
+//! few questions as possible, and reports where the expectation fails.
 
-/// A search under way. Whoever holds it asks [`Search::next`], finds out, and tells it with [`Search::tell`].
+/// A search in progress. The caller gets the next question from [`Search::next`], and reports the answer to
+/// [`Search::record`].
 #[derive(Debug, Clone)]
 pub struct Search {
     answers: Vec<Option<bool>>,
@@ -12,35 +13,35 @@ pub struct Search {
 /// The result of a bisection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bound {
-    /// The lowest from which on everything that was asked is good; none where the last one is bad.
+    /// The lowest from which on everything that was asked is good; `None` if the last one is bad.
     pub lowest: Option<usize>,
     /// The highest bad one below it.
     pub below: Option<usize>,
-    /// Whether nothing unknown lies between the two.
+    /// True if nothing unknown is between the two.
     pub adjacent: bool,
-    /// Good ones below a bad one: the order does not decide.
+    /// Good ones below a bad one, which contradict the order.
     pub strays: Vec<usize>,
-    /// Those that were not asked.
+    /// The ones that were not asked.
     pub untested: Vec<usize>,
 }
 
-/// The most questions that are asked about so many things: log2 + 2.
+/// The maximum number of questions about this many things: log2 + 2.
 pub fn most_questions(count: usize) -> usize {
     count.checked_ilog2().map_or(0, |log| log as usize + 2).min(count)
 }
 
 impl Search {
-    /// A search among so many things. A guess of the lowest good one saves questions where it is right, and costs none
-    /// where it is wrong.
+    /// A search among this many things. A right guess of the lowest good one saves questions, and a wrong one costs
+    /// none.
     pub fn new(count: usize, guess: Option<usize>) -> Self {
         Self { answers: vec![None; count], guess: guess.filter(|guess| *guess < count), asked: 0 }
     }
 
-    /// Returns what to ask now; nothing where the answer is known or enough was asked.
+    /// Returns the next question; `None` if the answer is known or enough was asked.
     pub fn next(&self) -> Option<usize> {
         let count = self.answers.len();
         let left = most_questions(count).checked_sub(self.asked).filter(|left| *left > 0)?;
-        // Nothing is worth asking about the rest if the last one is bad, except whether the order decides at all.
+        // If the last one is bad, only the order itself is worth asking about.
         let newest = count.checked_sub(1)?;
         match self.answers[newest] {
             None => return Some(newest),
@@ -51,25 +52,25 @@ impl Search {
         let high = bound.lowest?;
         let low = bound.below.map_or(0, |below| below + 1);
         if low == high {
-            // A question that is left goes to the neighbour above, which must be good, too.
+            // A remaining question goes to the neighbour above, which must be good, too.
             return Some(high + 1).filter(|above| self.answers.get(*above) == Some(&None));
         }
         Some(self.pivot(low, high, left))
     }
 
-    /// Returns what to ask of `low..high`, nearest to the guess as long as the questions that are left suffice for
-    /// either half.
+    /// Returns the question in `low..high` that is nearest to the guess, as long as the remaining questions are enough
+    /// for either half.
     fn pivot(&self, low: usize, high: usize, left: usize) -> usize {
         let middle = low + (high - low) / 2;
         let most = 1_usize.checked_shl(u32::try_from(left - 1).unwrap_or(u32::MAX)).map_or(usize::MAX, |all| all - 1);
-        // Where the guess itself is known to be good, it is the one below that decides.
+        // If the guess itself is known to be good, the one below it decides.
         let wanted = self.guess.map(|guess| if guess == high { high - 1 } else { guess });
         let Some(wanted) = wanted.filter(|wanted| (low..high).contains(wanted)) else { return middle };
         let (first, last) = (high.saturating_sub(most + 1).max(low), low.saturating_add(most).min(high - 1));
         if first <= last { wanted.clamp(first, last) } else { middle }
     }
 
-    /// The guess, then the middle of the longest stretch of which nothing is known.
+    /// The guess, then the middle of the longest unknown stretch.
     fn anywhere(&self) -> Option<usize> {
         if let Some(guess) = self.guess.filter(|guess| self.answers[*guess].is_none()) {
             return Some(guess);
@@ -87,7 +88,7 @@ impl Search {
         best.map(|(from, to)| from + (to - from) / 2)
     }
 
-    /// Records an answer. What is known already is not counted again.
+    /// Records an answer. A known one is not counted again.
     pub fn record(&mut self, index: usize, good: bool) {
         if let Some(answer) = self.answers.get_mut(index)
             && answer.replace(good).is_none()
@@ -96,12 +97,12 @@ impl Search {
         }
     }
 
-    /// Returns how many questions were answered.
+    /// Returns the number of answered questions.
     pub fn answered(&self) -> usize {
         self.asked
     }
 
-    /// Returns what is known by now.
+    /// Returns the current result.
     pub fn bound(&self) -> Bound {
         let all = || self.answers.iter().enumerate();
         let below = all().filter(|(_, answer)| **answer == Some(false)).map(|(index, _)| index).next_back();
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_guess_needs_three_questions() {
+    fn a_correct_guess_needs_three_questions() {
         let truth: Vec<bool> = (0..8).map(|index| index >= 4).collect();
         assert_eq!(search(&truth, Some(4)).1[..2], [7, 4]);
         let (search, asked) = search(&[false, false, true, true], Some(2));
@@ -166,8 +167,8 @@ mod tests {
     }
 
     #[test]
-    fn the_neighbour_above_is_asked_where_a_question_is_left() {
-        // Two questions find the boundary; the third shows that it is none.
+    fn a_remaining_question_goes_to_the_neighbour_above() {
+        // Two questions find the boundary; the third shows that it is not one.
         let (search, asked) = search(&[true, false, true, true], Some(0));
         assert_eq!(asked, [3, 0, 1, 2]);
         let bound = search.bound();
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_works_before_the_last_one_is_not_lost() {
+    fn good_ones_below_a_bad_last_one_are_reported() {
         let (search, _) = search(&[false, true, true, false], None);
         let bound = search.bound();
         assert_eq!(bound.lowest, None);
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_are_known_are_not_asked_for() {
+    fn known_answers_are_not_asked_again() {
         let mut search = Search::new(2, None);
         search.record(1, true);
         search.record(0, false);
@@ -206,12 +207,12 @@ mod tests {
         }
 
         #[test]
-        fn no_order_of_answers_costs_more(truth in prop::collection::vec(any::<bool>(), 0..100), guess in 0_usize..100) {
+        fn the_number_of_questions_is_bounded(truth in prop::collection::vec(any::<bool>(), 0..100), guess in 0_usize..100) {
             let (search, asked) = search(&truth, Some(guess));
             prop_assert!(asked.len() <= most_questions(truth.len()));
             let bound = search.bound();
             prop_assert_eq!(bound.untested.len() + search.answered(), truth.len());
-            // What is claimed was seen.
+            // Everything that is claimed was asked.
             prop_assert!(bound.lowest.is_none_or(|lowest| truth[lowest] && asked.contains(&lowest)));
         }
     }

@@ -1,4 +1,4 @@
-//! Compares what was sent with what the server stored.
+//! Compares the sent CRD with the stored one.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{Gap, ReleaseResult};
 use crdproof_schema::document::pointer::escape;
 use crdproof_schema::kubernetes::FEATURES;
 
-/// Adds what was sent and is not stored. What the server adds does not count.
+/// Adds the parts that were sent and are not stored. Additions of the server do not count.
 pub(super) fn compare(crd: &str, path: &str, sent: &Value, stored: Option<&Value>, result: &mut ReleaseResult) {
     let Some(stored) = stored else {
         if is_zero(sent) {
@@ -41,7 +41,7 @@ pub(super) fn compare(crd: &str, path: &str, sent: &Value, stored: Option<&Value
     }
 }
 
-/// Returns whether the value means the same as its absence, so that servers may leave it out.
+/// Returns true if the value means the same as its absence, so that servers may omit it.
 fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -53,12 +53,12 @@ fn is_zero(value: &Value) -> bool {
     }
 }
 
-/// Bounds are floating numbers to servers: `1` and `1.0` are the same.
+/// Servers treat bounds as floating numbers: `1` and `1.0` are the same.
 fn is_same(left: &Value, right: &Value) -> bool {
     left == right || left.is_number() && left.as_f64() == right.as_f64()
 }
 
-/// Returns whether objects keep their meaning without the part of a CRD at this path.
+/// Returns true if objects keep their meaning without the part of a CRD at this path.
 fn is_harmless(path: &str) -> bool {
     let mut steps = path.rsplit('/');
     let (Some(name), Some(parent)) = (steps.next(), steps.next()) else { return false };
@@ -87,12 +87,12 @@ mod tests {
     #[case::left_out(json!({"preserveUnknownFields": false, "shortNames": [], "priority": 0, "x": {"y": ""}}), json!({}))]
     #[case::not_set(json!({"creationTimestamp": null}), json!({"creationTimestamp": "2026"}))]
     #[case::a_bound(json!({"minimum": 1}), json!({"minimum": 1.0}))]
-    fn what_means_the_same_is_the_same(#[case] sent: Value, #[case] stored: Value) {
+    fn equal_meanings_are_equal(#[case] sent: Value, #[case] stored: Value) {
         assert_eq!(seen(&sent, &stored), ReleaseResult::default());
     }
 
     #[test]
-    fn what_is_missing_is_named_with_its_value() {
+    fn a_missing_part_is_reported_with_its_value() {
         let sent = json!({"versions": [{"name": "v1", "a/b": {"c": [1]}}]});
         let result = seen(&sent, &json!({"versions": [{"name": "v1"}]}));
         let path = "/spec/versions/0/a~1b".to_owned();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_another_is_named_with_both() {
+    fn a_changed_part_is_reported_with_both_values() {
         let result = seen(&json!({"scope": "Cluster"}), &json!({"scope": "Namespaced"}));
         assert_eq!(
             result.gaps[0].to_string(),

@@ -1,4 +1,4 @@
-//! Why a release does not support a subject.
+//! Reasons why a release does not support a subject.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crdproof_schema::text::truncate;
 
-/// The most characters of a value or message that are shown.
+/// The maximum number of characters of a value or message.
 pub(crate) const MAX_SHOWN: usize = 600;
 
-/// One thing that the release does not support.
+/// One unsupported feature.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "reason", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Gap {
@@ -21,24 +21,24 @@ pub enum Gap {
         /// The server's message.
         message: String,
     },
-    /// A part of the CRD was left out silently.
+    /// The server silently dropped a part of the CRD.
     Dropped {
         /// The CRD.
         crd: String,
-        /// Where it stood, as a JSON pointer.
+        /// Its JSON pointer.
         path: String,
         /// The content that was sent.
         sent: Value,
     },
-    /// A part of the CRD is another one now.
+    /// The server changed a part of the CRD.
     Changed {
         /// The CRD.
         crd: String,
-        /// Where it stands, as a JSON pointer.
+        /// Its JSON pointer.
         path: String,
         /// The content that was sent.
         sent: Value,
-        /// What is stored.
+        /// The stored content.
         stored: Value,
     },
     /// A write that must be refused was admitted.
@@ -51,7 +51,7 @@ pub enum Gap {
         keyword: String,
         /// The field.
         field: String,
-        /// The value there.
+        /// The value of the field.
         value: Value,
     },
     /// A write that must be admitted was refused.
@@ -62,13 +62,13 @@ pub enum Gap {
         version: String,
         /// The name of a sample, or the number of a generated object.
         object: String,
-        /// Whether it was generated.
+        /// True if it was generated.
         #[serde(skip)]
         generated: bool,
         /// The server's message.
         message: String,
     },
-    /// A part of an object that was admitted is gone or another one.
+    /// A part of an admitted object is gone or changed.
     Lost {
         /// The CRD.
         crd: String,
@@ -76,11 +76,11 @@ pub enum Gap {
         version: String,
         /// The name of a sample, or the number of a generated object.
         object: String,
-        /// Where it stood, as a JSON pointer.
+        /// Its JSON pointer.
         path: String,
         /// The content that was sent.
         sent: Value,
-        /// What the server returned; null where it returned nothing.
+        /// The content that the server returned; null if none.
         stored: Value,
     },
     /// A check of a scenario did not pass.
@@ -89,7 +89,7 @@ pub enum Gap {
         check: String,
         /// The CRD.
         crd: String,
-        /// Whether it is a known server issue.
+        /// True if it is a known server issue.
         known_server_issue: bool,
         /// The message of the finding.
         message: String,
@@ -102,7 +102,7 @@ pub enum Gap {
 }
 
 impl Gap {
-    /// Returns whether both are about one place or object, whatever their messages.
+    /// Returns true if both are about the same place or object, whatever their messages.
     fn is_about_the_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Rejected { crd, version, object, .. }, Self::Rejected { crd: c, version: v, object: o, .. }) => {
@@ -147,18 +147,18 @@ impl fmt::Display for Gap {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReleaseResult {
-    /// What it does not support; a release without gaps is good.
+    /// Unsupported features; a release without gaps is good.
     pub gaps: Vec<Gap>,
     /// The server's warnings, each once.
     pub warnings: Vec<String>,
-    /// Differences that change no object's meaning, or that every release has.
+    /// Differences that do not change the meaning of objects, or that every release has.
     pub notes: Vec<String>,
     /// The number of CRDs and objects that were sent.
     pub tried: usize,
 }
 
 impl ReleaseResult {
-    /// Returns whether the release supports everything.
+    /// Returns true if the release supports everything.
     pub fn is_good(&self) -> bool {
         self.gaps.is_empty()
     }
@@ -171,7 +171,7 @@ impl ReleaseResult {
         }
     }
 
-    /// Redacts every text and value. Truncates afterwards only, since half a secret would not be recognised.
+    /// Redacts every text and value. Truncates only afterwards, because half a secret would not be recognised.
     pub fn redact(&mut self, redact: &dyn Fn(&str) -> String) {
         for text in self.warnings.iter_mut().chain(&mut self.notes) {
             *text = redact(text);
@@ -191,7 +191,7 @@ impl ReleaseResult {
         }
     }
 
-    /// Turns gaps into notes that a release which has every feature by table shows, too: our expectation was wrong.
+    /// Turns gaps into notes if a release with every feature by table has them, too: our expectation was wrong.
     pub fn excuse(&mut self, wrong: &[Gap]) {
         for gap in wrong {
             if let Some(at) = self.gaps.iter().position(|own| own.is_about_the_same_as(gap)) {
@@ -201,7 +201,7 @@ impl ReleaseResult {
         }
     }
 
-    /// Returns the gaps that can only be our own mistake where the release has every feature by table. The CRD and the samples
+    /// Returns the gaps that must be our own mistake if the release has every feature by table. The CRD and the samples
     /// are the subject's.
     pub fn wrong_expectations(&self) -> Vec<Gap> {
         let ours = |gap: &&Gap| match gap {
@@ -233,7 +233,7 @@ mod tests {
 
     use super::*;
 
-    /// Every place of a result holds the secret before, and none afterwards.
+    /// Every text of a result contains the secret before, and none afterwards.
     #[test]
     fn every_place_is_redacted() {
         let text = || "it was canary-7 there".to_owned();
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!((all(&result).matches("canary-7").count(), all(&result).matches("•••").count()), (0, 12));
     }
 
-    /// The limit falls into the secret; so does that of a note about a value.
+    /// The limit cuts the secret; so does that of a note about a value.
     #[test]
     fn secrets_are_redacted_before_texts_are_truncated() {
         let text = format!("{}canary-7 and more", "x".repeat(MAX_SHOWN - 4));

@@ -1,5 +1,5 @@
-//! Which Kubernetes release a subject needs: what its manifests require by table, what requests showed on a release, and
-//! the lowest release that works.
+//! The Kubernetes release that a subject needs: the requirements of its manifests by table, the results of requests to
+//! a release, and the lowest release that works.
 
 mod answer;
 pub mod bisect;
@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::evidence::{Attempt, AttemptKind, AttemptResponse, ObjectName};
 use compare::compare;
 
-/// Judges what requests showed on one release.
+/// Judges the requests to one release.
 pub fn judge(attempts: &[Attempt]) -> ReleaseResult {
     let mut result = ReleaseResult { tried: attempts.len(), ..ReleaseResult::default() };
     for attempt in attempts {
@@ -64,7 +64,7 @@ fn judge_attempt(Attempt { crd, request, sent, response }: &Attempt, result: &mu
     }
 }
 
-/// Returns what was sent of an object and is not in the response. The server owns metadata and status.
+/// Returns the parts of an object that were sent and are not in the response. The server owns metadata and status.
 fn lost(crd: &str, version: &str, object: &str, sent: &Value, stored: &Value) -> Vec<Gap> {
     let mut compared = ReleaseResult::default();
     let parts = sent.as_object().into_iter().flatten();
@@ -90,7 +90,7 @@ fn lost(crd: &str, version: &str, object: &str, sent: &Value, stored: &Value) ->
     .collect()
 }
 
-/// Returns the value at a field as servers write it: `spec.list[0].name`. Null where there is none.
+/// Returns the value of a field as servers write it: `spec.list[0].name`. Null if there is none.
 fn value_at(object: &Value, field: &str) -> Value {
     let pointer = format!("/{}", field.replace(['.', '['], "/").replace(']', ""));
     object.pointer(&pointer).cloned().unwrap_or_default()

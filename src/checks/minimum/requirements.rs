@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::subject::{Subject, Used, features_of};
+use crate::subject::{Subject, UsedFeature, features_of};
 use crdproof_schema::kubernetes::KubeVersion;
 
 /// The requirements of a subject's manifests.
@@ -30,16 +30,16 @@ pub struct Requirement {
     pub place: String,
     /// The reaction of older releases.
     pub older: &'static str,
-    /// Whether objects keep their meaning without it.
+    /// True if objects keep their meaning without it.
     pub harmless: bool,
 }
 
 impl Requirements {
-    /// Derives what a subject requires.
+    /// Derives the requirements of a subject.
     pub fn of(subject: &Subject) -> Self {
         let mut because = Vec::new();
         for crd in &subject.crds {
-            because.extend(features_of(crd).into_iter().map(|Used { feature, since, span }| Requirement {
+            because.extend(features_of(crd).into_iter().map(|UsedFeature { feature, since, span }| Requirement {
                 crd: crd.name.clone(),
                 feature: &feature.what,
                 since,
@@ -53,7 +53,7 @@ impl Requirements {
         Self { minimum: needed.max().unwrap_or(KubeVersion::OLDEST), because }
     }
 
-    /// Returns whether a release has every feature, by table.
+    /// Returns true if a release has every feature, by table.
     pub fn allow(&self, release: KubeVersion) -> bool {
         release.minor >= self.minimum.minor
     }

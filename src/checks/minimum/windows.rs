@@ -14,14 +14,14 @@ pub struct Suspect {
 }
 
 impl Suspect {
-    /// Returns whether the release has the defect by table.
+    /// Returns true if the release has the defect by table.
     pub fn has(&self, release: KubeVersion) -> bool {
         self.releases.contains(&release)
     }
 }
 
-/// Returns the known defects that may affect a subject, with the installed releases to test for them: the manifests allow
-/// them, and later releases have a fix. `any` includes defects that no CRD hints at.
+/// Returns the known defects that may affect a subject, with the installed releases to test for them: the manifests
+/// allow them, and later releases have a fix. `any` includes defects that no CRD suggests.
 pub fn suspects(subject: &Subject, requirements: &Requirements, installed: &[KubeVersion], any: bool) -> Vec<Suspect> {
     let suspects = severe_rules(subject, any).map(|rule| {
         let is_testable = |release: &&KubeVersion| {
@@ -38,7 +38,7 @@ fn severe_rules(subject: &Subject, any: bool) -> impl Iterator<Item = &'static S
     RULES.iter().filter(move |rule| rule.severity == Weight::Error && rule.may_affect(&crds, any))
 }
 
-/// Returns the release that fixes the defect, if any; `None` where the release does not have it.
+/// Returns the release that fixes the defect, if any; `None` if the release does not have it.
 #[expect(clippy::option_option, reason = "not having a defect and having no fix for it are two things")]
 fn fix(rule: &ServerRule, release: KubeVersion) -> Option<Option<KubeVersion>> {
     let server: ServerVersion = release.to_string().parse().ok()?;
@@ -58,13 +58,13 @@ pub struct Excluded {
     pub id: &'static str,
     /// The guarantee.
     pub title: &'static str,
-    /// The windows, in words.
+    /// The windows as text.
     pub windows: Vec<String>,
     /// The installed releases that have it by table.
     pub releases: Vec<KubeVersion>,
-    /// Those that were tried, and do not work.
+    /// The releases that were tested and fail.
     pub seen: Vec<KubeVersion>,
-    /// Those that were tried, and work all the same.
+    /// The releases that were tested and work.
     pub works: Vec<KubeVersion>,
     /// The nearest release without it, for the newest of them.
     pub fixed_in: Option<KubeVersion>,
@@ -93,8 +93,8 @@ impl Excluded {
     }
 }
 
-/// Returns severe known defects of installed releases that the minimum allows, also those that no CRD hints at: users may
-/// rely on what no CRD names.
+/// Returns severe known defects of installed releases that the minimum allows, including those that no CRD suggests:
+/// users may rely on features that no CRD names.
 pub(super) fn excluded(
     subject: &Subject,
     minimum: KubeVersion,
@@ -108,7 +108,7 @@ pub(super) fn excluded(
             installed.iter().filter(|release| **release >= minimum).filter(|release| fix(rule, **release).is_some());
         let releases: Vec<KubeVersion> = bad.copied().collect();
         let Some(newest) = releases.last() else { continue };
-        // Only a release that was tried because of this rule says something about it.
+        // Only a release that was tested because of this rule says something about it.
         let tried = suspects.iter().any(|one| one.rule.id == rule.id);
         let of = |good: bool| -> Vec<KubeVersion> {
             let those = tested.iter().filter(|one| tried && one.good == good && releases.contains(&one.release));
@@ -152,21 +152,21 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_tried_where_it_may_touch_the_question() {
+    fn a_window_is_tested_if_it_may_affect_the_subject() {
         let subject = preserved();
         let requirements = Requirements::of(&subject);
         let installed = releases(&["1.22.16", "1.23.2", "1.23.3", "1.36.2", "1.37.1"]);
         let by_crds = suspects(&subject, &requirements, &installed, false);
         assert_eq!(named(&by_crds), [("V13", "1.23.2".to_owned())]);
-        // What a command asks may be a matter of apply, too.
+        // A command may test apply, too.
         let by_question = suspects(&subject, &requirements, &installed, true);
         assert_eq!(named(&by_question), [("V13", "1.23.2".to_owned()), ("V34", "1.36.2".to_owned())]);
     }
 
     #[test]
-    fn what_was_seen_is_told_from_what_stands_in_the_table() {
+    fn tested_releases_are_distinguished_from_the_table() {
         let subject = preserved();
-        // 1.26.13 has a defect of rules, of which the subject has none.
+        // 1.26.13 has a defect of rules, but the subject has no rules.
         let installed = releases(&["1.22.16", "1.23.2", "1.26.13", "1.36.2", "1.37.1"]);
         let suspects = suspects(&subject, &Requirements::of(&subject), &installed, false);
         let said = |good: bool| {

@@ -1,4 +1,4 @@
-//! An admission webhook is registered for one version, and is shown writes through all of them at that version.
+//! An admission webhook that is registered for one version receives writes through all versions at that version.
 
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Checks that a write was shown to the webhook of a version, as readers at that version see it.
+/// Checks that the webhook of a version received a write, as readers at that version see it.
 fn judge_write(evidence: &Evidence<'_>, trace: &Trace, write: &Call, registered: &str, found: &mut Found) {
     let operation = if write.action == Action::Create { "CREATE" } else { "UPDATE" };
     let mut seen = trace.admissions(ServingStep::Admission).filter(|seen| {
@@ -81,7 +81,7 @@ fn judge_write(evidence: &Evidence<'_>, trace: &Trace, write: &Call, registered:
     }
     let (before, after) =
         if operation == "CREATE" { (None, &Action::Created) } else { (Some(&Action::Created), &Action::Changed) };
-    // What is shown at the version written is not converted yet; what storing it loses is for another check to say.
+    // At the version of the write the object is not converted yet; another check judges losses by storing it.
     if write.version != registered {
         compare(evidence, trace, seen, ("object", &seen.object, after), found);
     }
@@ -90,7 +90,7 @@ fn judge_write(evidence: &Evidence<'_>, trace: &Trace, write: &Call, registered:
     }
 }
 
-/// Compares what a webhook was shown with what readers of its version saw.
+/// Compares the object that a webhook received with the one that readers of its version saw.
 fn compare(
     evidence: &Evidence<'_>,
     trace: &Trace,

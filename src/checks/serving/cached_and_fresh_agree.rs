@@ -1,4 +1,4 @@
-//! What comes from the cache is what is stored.
+//! Reads from the cache agree with stored objects.
 
 use crate::checks::shared_trace::{Found, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

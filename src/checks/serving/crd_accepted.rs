@@ -1,4 +1,4 @@
-//! The server must take the CRD.
+//! The server must accept the CRD.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -46,7 +46,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// An object that was not written, because it cannot be used at every version.
+/// An object that was left out, because it cannot be used at every version.
 fn unusable(LeftOut { version, name, is_sample, reason, path, why }: &LeftOut) -> Failure {
     let what = if *is_sample { "a sample" } else { "an object that the schema admits" };
     let (problem, key) = match reason {
@@ -62,7 +62,7 @@ fn unusable(LeftOut { version, name, is_sample, reason, path, why }: &LeftOut) -
     let failure = Failure::new(message).version(version).key(key);
     let severity = if *is_sample { Severity::Error } else { Severity::Warning };
     let failure = Failure { path: path.clone(), ..failure.severity(severity) };
-    // A field tells more than a complaint, where there is one.
+    // A field is more precise than a complaint.
     let is_about_field = matches!(reason, LeftOutReason::NotValidAt(_)) && path.is_some();
     if is_about_field { failure } else { failure.complaint(why) }
 }

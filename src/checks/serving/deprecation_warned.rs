@@ -1,4 +1,4 @@
-//! Clients of a deprecated version are told.
+//! Clients of a deprecated version get a warning.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

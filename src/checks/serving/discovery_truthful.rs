@@ -1,4 +1,4 @@
-//! Discovery says what is served.
+//! Discovery lists exactly what is served.
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let mut served: Vec<&str> = served.map(|version| version.name.as_str()).collect();
                 listed.sort_unstable();
                 served.sort_unstable();
-                // Other CRDs of the group may bring versions of their own.
+                // Other CRDs of the group may add versions.
                 if let Some(missing) = served.iter().find(|version| !listed.contains(version)) {
                     found.failure(
                         missing,
@@ -57,7 +57,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// One document for all groups, from 1.27 on; older servers answer with a list of groups.
+/// Judges the document for all groups, from 1.27 on; older servers answer with a list of groups.
 fn aggregated(evidence: &Evidence<'_>, trace: &Trace, call: &Call, found: &mut Found) {
     if call.answered["kind"] != "APIGroupDiscoveryList" {
         if trace.kubernetes.at_least(27) {
@@ -78,7 +78,7 @@ fn aggregated(evidence: &Evidence<'_>, trace: &Trace, call: &Call, found: &mut F
     }
 }
 
-/// Checks that the resources that are listed for a version are those that it has.
+/// Checks that the listed resources of a version are those that it has.
 fn truthful(evidence: &Evidence<'_>, version: &Version, names: &[&str], which: &str, found: &mut Found) {
     let plural = evidence.crd.names.plural.as_str();
     let parts = [("status", version.status.is_some()), ("scale", version.scale.is_some())];

@@ -1,4 +1,4 @@
-//! A resource version that was read at one version guards a write at another.
+//! A resource version that was read at one version protects a write at another.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

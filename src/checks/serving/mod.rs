@@ -1,4 +1,4 @@
-//! What clients of every version see on an API server.
+//! The view of clients of every version on an API server.
 
 pub(super) mod admission_sees_its_version;
 pub(super) mod cached_and_fresh_agree;

@@ -1,4 +1,4 @@
-//! A list that begins at one version can go on at another.
+//! A list that starts at one version can continue at another.
 
 use crate::checks::shared_trace::{Found, judged, listed};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

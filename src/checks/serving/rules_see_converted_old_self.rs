@@ -1,4 +1,4 @@
-//! Transition rules compare an object with what it was, both at the version of the request.
+//! Transition rules compare an object with its old state, both at the version of the request.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

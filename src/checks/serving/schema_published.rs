@@ -30,7 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let published = call.answered["root"].as_array().cloned().unwrap_or_default();
             let missing = schema.properties.keys().find(|name| !published.contains(&serde_json::json!(name)));
             if let Some(name) = missing.filter(|_| !schema.preserves_unknown()) {
-                // Where only one of both forms lacks it, the other does not make up for that.
+                // Each of the two documents must have it.
                 let message = format!("{name} of {} is not published in {}", call.version, call.action);
                 found.failure(&call.version, message, call.action.to_string());
             }

@@ -1,4 +1,4 @@
-//! Status and the rest of an object are written by different people.
+//! Status and the rest of an object have different writers.
 
 use crate::checks::shared_trace::{Found, content, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! Strict validation knows the fields of the version that is asked.
+//! Strict validation uses the schema of the requested version.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! kubectl shows tables.
+//! kubectl can show tables.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

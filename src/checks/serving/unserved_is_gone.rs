@@ -1,4 +1,4 @@
-//! A version that is taken out of service is gone, and comes back.
+//! A version that is no longer served is gone, and can be served again.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! Reading one by one, reading lists, and writing back what was read must not differ.
+//! Single reads, lists, and writing back an object must agree.
 
 use crate::checks::shared_trace::{Found, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! A watch tells every change once, in order, at its own version.
+//! A watch reports every change once, in order, at its own version.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! What a client sends is what it gets back, at the version it wrote through.
+//! A client reads back what it wrote, at the version that it wrote through.
 
 use crdproof_schema::structural::{Schema, means_absent, means_same};
 use serde_json::Value;
@@ -28,7 +28,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     };
     let (mut failures, mut examined) = (Vec::new(), 0);
     for write in trace.calls(ServingStep::Create).filter(|call| call.action == Action::Create && call.is_success()) {
-        // What counts is what a later read shows, not what the answer to the write claims.
+        // A later read counts, not the response to the write.
         let Some(snapshot) = trace.snapshots(ServingStep::Read).find(|snapshot| snapshot.version == write.version)
         else {
             continue;
@@ -64,7 +64,7 @@ fn read_back<'a>(snapshot: &'a Snapshot, answered: &Value) -> Option<&'a Value> 
     snapshot.objects.get(&key).map(|body| &**body)
 }
 
-/// A field that was sent and is not what is read.
+/// A field that was sent and differs in the read.
 struct Missing {
     path: String,
     severity: Severity,
@@ -76,7 +76,7 @@ impl Missing {
     }
 }
 
-/// The fields of one object that the other does not have. Nulls were never there, and what the server adds is not a loss.
+/// The fields of one object that the other lacks. Ignores nulls, and additions of the server.
 fn missing(schema: Option<&Schema>, sent: &Value, read: &Value, at: &str, lost: &mut Vec<Missing>) {
     match (sent, read) {
         (Value::Object(sent), Value::Object(read)) => {
@@ -113,7 +113,11 @@ mod tests {
     #[case::explicit_zero(json!({"a": 0}), json!({}), &[(".a", Severity::Warning)])]
     #[case::another_spelling(json!({"a": "60s"}), json!({"a": "1m0s"}), &[(".a", Severity::Warning)])]
     #[case::null(json!({"a": null}), json!({}), &[])]
-    fn what_a_server_adds_is_no_loss(#[case] sent: Value, #[case] read: Value, #[case] expected: &[(&str, Severity)]) {
+    fn additions_of_a_server_are_not_losses(
+        #[case] sent: Value,
+        #[case] read: Value,
+        #[case] expected: &[(&str, Severity)],
+    ) {
         let mut lost = Vec::new();
         missing(None, &sent, &read, "", &mut lost);
         let lost: Vec<(&str, Severity)> = lost.iter().map(|one| (one.path.as_str(), one.severity)).collect();

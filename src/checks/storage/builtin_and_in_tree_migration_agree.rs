@@ -1,4 +1,4 @@
-//! The same objects are migrated twice, by us and by the control plane.
+//! Our migration and that of the control plane give the same objects.
 
 use crate::checks::shared_difference::{differences, parts};
 use crate::checks::shared_drivers::IN_TREE;
@@ -51,8 +51,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// Returns whether some version has a default there: both write through different versions, and each adds its own
-/// defaults.
+/// Returns true if some version has a default there: both migrations write through different versions, and each adds
+/// its own defaults.
 fn is_defaulted(evidence: &Evidence<'_>, pointer: &str) -> bool {
     evidence.crd.versions.iter().filter_map(|version| version.schema.as_ref()).any(|schema| {
         let mut at = Some(schema);

@@ -1,4 +1,4 @@
-//! `storedVersions` is what keeps a version from being removed while objects are stored at it.
+//! `storedVersions` keeps a version from being removed while objects are stored at it.
 
 use crate::evidence::Scenario;
 use std::collections::BTreeSet;

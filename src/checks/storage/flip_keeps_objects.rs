@@ -1,4 +1,4 @@
-//! A flip rewrites nothing.
+//! Changing the storage version rewrites nothing.
 
 use crate::checks::shared_trace::{Found, judged, listed};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! After a flip, writes are stored at the new version.
+//! After a change of the storage version, writes are stored at the new version.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! Migration changes where objects are stored, and nothing else.
+//! Migration changes the storage version of objects, and nothing else.
 
 use crate::checks::shared_drivers::judged_by_driver;
 use crate::checks::shared_trace::alike;

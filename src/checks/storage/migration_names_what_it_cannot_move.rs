@@ -1,4 +1,4 @@
-//! One object cannot be written, because admission refuses it.
+//! A migration reports an object that admission refuses to update.
 
 use crate::checks::shared_drivers::judged_by_driver;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! Migrating twice is migrating once.
+//! A second migration changes nothing.
 
 use crate::checks::shared_drivers::judged_by_driver;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

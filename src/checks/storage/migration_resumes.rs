@@ -1,4 +1,4 @@
-//! A migration is cut in the middle and started again.
+//! An interrupted migration can be resumed.
 
 use crate::checks::shared_trace::{Found, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
@@ -28,7 +28,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         else {
             return;
         };
-        // A migration that was not cut in the middle shows nothing.
+        // A migration that was not interrupted halfway shows nothing.
         if cut.values().all(|version| *version == new.name) || cut.values().all(|version| *version != new.name) {
             return;
         }

@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged_by_driver(evidence, |trace, driver, found| {
         let Some(new) = evidence.crd.storage() else { return };
-        // What says itself that it is not done has kept its word, but the work is not done all the same.
+        // A migration that reports that it is not done is honest, but still not done.
         let unfinished = trace.driven(driver.done).find(|driven| !driven.done);
         if let Some(driven) = unfinished {
             let message = format!("the migration{} is not done: {}", driver.by, driven.said);

@@ -1,4 +1,4 @@
-//! Others write while objects are migrated.
+//! Migration works while others write.
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! Objects read the same, whichever version they are stored at.
+//! Objects read the same, whatever their storage version.
 
 use crate::checks::shared_trace::{Found, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

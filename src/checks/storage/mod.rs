@@ -1,4 +1,4 @@
-//! Flip of the storage version, and migration.
+//! Changes of the storage version, and migration.
 
 pub(super) mod builtin_and_in_tree_migration_agree;
 pub(super) mod failed_migration_does_not_trim;

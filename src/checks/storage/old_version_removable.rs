@@ -1,4 +1,4 @@
-//! After migration the old version can go.
+//! After migration the old version can be removed.
 
 use crate::checks::shared_trace::{Found, judged, listed};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! The whole way of a version out of a cluster: every gate is met, and it is gone in the end.
+//! A complete retirement of a version: every step succeeds, and the version is gone at the end.
 
 use crate::checks::shared_trace::{Found, judged, retired_versions, stored_versions};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

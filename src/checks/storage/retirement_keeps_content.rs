@@ -1,4 +1,4 @@
-//! Retiring a version changes where objects are stored and who is remembered by what, and nothing else.
+//! Retiring a version changes the storage version and the managedFields of objects, and nothing else.
 
 use crate::checks::shared_trace::{Found, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

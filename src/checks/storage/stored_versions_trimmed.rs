@@ -1,4 +1,4 @@
-//! What is stored no more can be forgotten.
+//! Versions that are no longer stored can be removed from `storedVersions`.
 
 use crate::checks::shared_trace::{Found, judged, stored_versions};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,5 +1,5 @@
-//! Silence must mean that nothing changed. A keyword that this release of crdproof does not know,
-//! or cannot read, is reported in one line instead of being passed over.
+//! No finding must mean that nothing changed. A keyword that this release of crdproof does not know, or cannot read, is
+//! reported in one line instead of being ignored.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

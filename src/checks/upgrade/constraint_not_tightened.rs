@@ -1,6 +1,6 @@
-//! A stored value outside the new limits makes every update of its object fail. From Kubernetes
-//! 1.30 on, a value is excused as long as an update leaves it and all its parts alone. Most updates
-//! do that with values that have no parts. Lists, maps and objects change with any of their parts.
+//! A stored value outside the new limits makes every update of its object fail. From Kubernetes 1.30 on, an invalid
+//! value is accepted if an update changes neither it nor its parts. This is true of most updates of scalars. Lists,
+//! maps and objects change with any of their parts.
 
 use super::shared::{self, Ratcheting};
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
@@ -47,13 +47,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     })
 }
 
-/// A pattern that is too large to be compared, or that our engine cannot read.
+/// A pattern that is too large to compare, or that our engine cannot read.
 fn not_decided(failure: Failure) -> Failure {
     let help = "compare the patterns by hand: it is not decided whether the new one matches all that the old one does";
     failure.severity(Severity::Warning).help(help)
 }
 
-/// Returns what ratcheting makes of a constraint.
+/// Returns the failure as ratcheting softens it.
 fn softened(evidence: &Evidence<'_>, delta: &Delta, failure: Failure) -> Failure {
     match shared::ratcheting(evidence, delta) {
         Ratcheting::Useless => failure,
@@ -76,7 +76,7 @@ fn null(delta: &Delta, failure: Failure) -> Failure {
     failure
 }
 
-/// Values that nobody described so far may happen to fit.
+/// Values that the schema did not describe before may happen to fit.
 fn freed(failure: Failure) -> Failure {
     let help = "make sure that stored values fit: so far any value was kept here, now it is validated and pruned";
     failure.severity(Severity::Warning).help(help)

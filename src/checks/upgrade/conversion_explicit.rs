@@ -1,5 +1,5 @@
-//! Server-side apply removes what its manager owned and no longer states. The injected `caBundle`
-//! belongs to somebody else, so a webhook stays behind without a strategy, and that is refused.
+//! Server-side apply removes fields that its manager owned and no longer applies. The injected `caBundle` belongs to
+//! another manager, so a webhook without a strategy remains, and the server refuses that.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
@@ -35,7 +35,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let (message, span) = if conversion.stated {
         ("the conversion webhook went, and `conversion` has no `strategy`", conversion.span)
     } else {
-        // The whole spec would be too large a place; its name is where the stanza is missing.
+        // The whole spec would be too large a location; its name is where the stanza is missing.
         let span = new.node.entry("spec").map_or(new.node.span, |entry| entry.key_span);
         ("the conversion webhook went, and nothing says what takes its place", span)
     };

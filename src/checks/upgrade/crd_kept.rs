@@ -1,5 +1,5 @@
-//! Deleting a CRD deletes every object of it. A bundle that no longer holds a CRD leads appliers
-//! that prune, Helm among them, to do just that.
+//! Deleting a CRD deletes all its objects. Tools that prune, such as Helm, delete a CRD that a bundle no longer
+//! contains.
 
 use std::collections::BTreeSet;
 

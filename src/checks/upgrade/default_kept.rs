@@ -1,5 +1,5 @@
-//! Defaults are filled in when an object is read. Changing one changes the meaning of every stored
-//! object that leaves the field out, at once and without a write.
+//! Defaults are applied when an object is read. Changing one changes the meaning of every stored object without the
+//! field, at once and without a write.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
@@ -26,7 +26,7 @@ const ADDED: &str = "let the controller fill in the value, or add the default in
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::judge_schemas(evidence, |delta, failure| match (&delta.what, delta.direction) {
-        // Objects that leave the field out gain a value when they are read, and it says as much as before.
+        // Objects without the field gain a value when they are read, with the same meaning as before.
         (What::DefaultChanged { old: None, .. }, Direction::Harmless) => {
             Some(failure.severity(Severity::Note).help("make sure that the controller takes this value for absence"))
         }

@@ -1,5 +1,5 @@
-//! The API server drops what the schema does not name, at the next write of each object. A field
-//! that leaves a version's schema therefore takes its values with it, and a rename is a removal.
+//! The API server prunes fields that the schema does not have, at the next write of each object. Removing a field from
+//! a version's schema therefore deletes its values, and a rename is a removal.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! Scope, group, kind and plural are what clients, stored objects and ownership refer to.
+//! Clients, stored objects and ownership refer to scope, group, kind and plural.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
@@ -19,7 +19,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// An attribute that must stay: its name, its place and how to read it.
+/// An attribute that must not change: its name, its location and its getter.
 type Part = (&'static str, &'static str, fn(&Crd) -> &str);
 
 const PARTS: [Part; 4] = [

@@ -1,4 +1,4 @@
-//! What people see and type: short names, categories and the columns of `kubectl get`.
+//! The interface of `kubectl`: short names, categories and the columns of `kubectl get`.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};

@@ -1,5 +1,5 @@
-//! List type, keys and map type say who may own which part of a value. Changing them re-maps the
-//! ownership that server-side apply recorded, at the next write and without an error.
+//! List type, keys and map type determine the ownership of parts of a value. Changing them changes the ownership that
+//! server-side apply recorded, at the next write and without an error.
 
 use super::shared;
 use crate::checks::{Change, Check, Evidence, Failure, Need, Severity, Verdict};
@@ -42,7 +42,7 @@ fn becomes_atomic(delta: &Delta) -> bool {
     matches!(&delta.what, What::MapTypeChanged { new, .. } if new == "atomic")
 }
 
-/// Returns what the change does, or nothing where it does no harm.
+/// Returns the effect of the change, or `None` if it does no harm.
 fn effect(delta: &Delta) -> Option<String> {
     let effect = match &delta.what {
         What::ListTypeChanged { old, new } => match (old.as_str(), new.as_str()) {
@@ -61,7 +61,7 @@ fn effect(delta: &Delta) -> Option<String> {
     Some(format!("{}; otherwise {effect}", CHECK.help))
 }
 
-/// `spec.preserveUnknownFields` turned off: every version begins to prune.
+/// Reports that `spec.preserveUnknownFields` was turned off, so that every version starts to prune.
 fn pruning_begins(evidence: &Evidence<'_>) -> Option<Failure> {
     let Change::Kept(old) = evidence.change else {
         return None;

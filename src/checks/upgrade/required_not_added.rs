@@ -1,5 +1,5 @@
-//! An object without a field that is now required is refused as soon as anything around the missing
-//! field changes. Ratcheting excuses only an object in which nothing at all changes.
+//! An object without a newly required field is refused as soon as anything around the missing field changes. Ratcheting
+//! accepts only an object without any change.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

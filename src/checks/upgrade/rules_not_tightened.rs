@@ -1,5 +1,5 @@
-//! A rule that stored objects break makes their updates fail. Rules are compared by meaning where
-//! their structure tells it; where it does not, one line shows both.
+//! A rule that stored objects violate makes their updates fail. Rules are compared by meaning if their structure shows
+//! it; otherwise one line shows both.
 
 use super::shared::{self, Ratcheting};
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
@@ -33,7 +33,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 
 fn weigh(evidence: &Evidence<'_>, delta: &Delta, failure: Failure, transition: bool) -> Failure {
     if transition {
-        // It only runs on updates, so no stored object is in failure of it.
+        // It only runs on updates, so no stored object violates it.
         return failure
             .severity(Severity::Warning)
             .help("tell clients which updates are refused from now on; no stored object is affected");

@@ -1,5 +1,5 @@
-//! Whoever rolls back gets the previous release's CRD. Objects written at a version that this
-//! release does not serve, or does not have, cannot be read by it.
+//! A rollback installs the previous release's CRD. It cannot read objects that were written at a version which it does
+//! not serve, or does not have.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

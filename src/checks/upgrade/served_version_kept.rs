@@ -1,5 +1,5 @@
-//! Clients pin versions. They need a release in which a version still works and warns, before it
-//! stops to be served, and only a version that is no longer served may be removed.
+//! Clients pin versions. They need a release in which a version still works and warns, before it is no longer served,
+//! and only a version that is no longer served may be removed.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};

@@ -1,5 +1,5 @@
-//! Objects in etcd carry the version they were written at. A version that may still be there
-//! cannot leave the CRD before its objects were rewritten and `status.storedVersions` was trimmed.
+//! Objects in etcd have the version at which they were written. A version must not be removed from the CRD before its
+//! objects were rewritten and `status.storedVersions` was trimmed.
 
 use std::collections::BTreeMap;
 
@@ -44,10 +44,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     Verdict::from_failures(failures.chain(unproven(old, new)).collect(), examined)
 }
 
-/// Versions that left although nothing shows that no object is stored at them. Of those that were served until now
-/// another check speaks.
+/// Versions that were removed without evidence that no object is stored at them. Another check reports those that were
+/// served until now.
 fn unproven(old: &Crd, new: &Crd) -> Vec<Failure> {
-    // A CRD as a server has it lists what is stored; one from a repository does not.
+    // A CRD from a server lists its stored versions; one from a repository does not.
     if old.node.at(&["status", "storedVersions"]).is_some() {
         return Vec::new();
     }
@@ -68,7 +68,7 @@ fn unproven(old: &Crd, new: &Crd) -> Vec<Failure> {
     gone.map(failure).collect()
 }
 
-/// The versions that etcd may hold, and where the old state says so.
+/// The versions that etcd may contain, with their locations in the old state.
 fn stored_versions(old: &Crd) -> BTreeMap<&str, Span> {
     let listed = old.node.at(&["status", "storedVersions"]);
     let listed = listed.map(Node::items).unwrap_or_default().iter();

@@ -1,5 +1,5 @@
-//! `/status` and `/scale` are endpoints of their own. A controller that writes to one that is gone gets 404, and one that
-//! appears takes the writes of `status` away from ordinary updates.
+//! `/status` and `/scale` are separate endpoints. A controller that writes to a removed one gets 404, and an added
+//! status subresource makes normal updates ignore `status`.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};

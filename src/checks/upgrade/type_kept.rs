@@ -1,5 +1,5 @@
-//! A value of the wrong type is refused at every write, from Kubernetes 1.30 on at those that touch it, and clients cannot
-//! decode the new one.
+//! A value of the wrong type is refused at every write, from Kubernetes 1.30 on at writes that change it, and clients
+//! cannot decode the new one.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -24,7 +24,7 @@ pub(crate) const CHECK: Check = Check {
     judge,
 };
 
-/// A certificate that ends within so many days is reported before it does.
+/// A certificate that expires within this many days is reported.
 const NOTICE_DAYS: i64 = 30;
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
@@ -58,7 +58,7 @@ fn trust(certificate: &Certificate) -> Option<Failure> {
     Some(failure(message, "untrusted").help("sign it with a CA of the CRD's caBundle, or name its CA in `caFile`"))
 }
 
-/// It is asked under one of its names: that of the CRD, or the one that was asked just now.
+/// Checks that one of its names matches: that of the CRD, or that of the request.
 fn name(certificate: &Certificate, crd: &Crd) -> Option<Failure> {
     let expected = expected(crd);
     let good = |host: &str| certificate.names.iter().any(|name| covers(name, host));
@@ -78,7 +78,7 @@ fn name(certificate: &Certificate, crd: &Crd) -> Option<Failure> {
     Some(failure(format!("the certificate {names}; {asked}"), "name"))
 }
 
-/// The host by which API servers know the endpoint.
+/// The host that API servers use for the endpoint.
 fn expected(crd: &Crd) -> Option<String> {
     let client = crd.conversion.client.as_ref()?;
     if let Some(service) = &client.service {
@@ -93,7 +93,7 @@ fn expected(crd: &Crd) -> Option<String> {
     Some(host.to_owned())
 }
 
-/// Returns whether a name of a certificate covers a host; a star stands for one label.
+/// Returns true if a name of a certificate covers a host; a star stands for one label.
 fn covers(name: &str, host: &str) -> bool {
     let rest = |text: &str| text.split_once('.').map(|(_, rest)| rest.to_ascii_lowercase());
     match name.strip_prefix("*.") {

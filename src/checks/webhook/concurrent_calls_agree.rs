@@ -1,4 +1,4 @@
-//! Answers do not depend on what else is in flight.
+//! Responses do not depend on concurrent requests.
 
 use super::shared::{failure, with_exchange};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! An answer says that it is JSON.
+//! A response has the content type of JSON.
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

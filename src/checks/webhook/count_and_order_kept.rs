@@ -1,4 +1,4 @@
-//! Objects come back one for one, in their order.
+//! Objects are returned one for one, in their order.
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
@@ -28,7 +28,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let name = |object: &serde_json::Value| object["metadata"]["name"].clone();
         let moved = sent.iter().zip(converted).position(|(sent, converted)| name(sent) != name(converted))?;
         let known = sent.iter().any(|sent| name(sent) == name(&converted[moved]));
-        // An object with a name that was never sent is another check's affair.
+        // Another check reports an object with a name that was never sent.
         known.then(|| {
             let message =
                 format!("object {moved} is {}, and {} came back there", name(&sent[moved]), name(&converted[moved]));

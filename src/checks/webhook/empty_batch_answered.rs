@@ -1,4 +1,4 @@
-//! A request without objects has an answer without objects.
+//! A request without objects gets a response without objects.
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! The answer is a review of the version that was sent.
+//! The response is a review of the version of the request.
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! An object stays the object that it was.
+//! An object keeps its identity.
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! A page of a list comes in one request.
+//! A page of a list is converted in one request.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

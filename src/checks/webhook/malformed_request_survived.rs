@@ -1,4 +1,4 @@
-//! Nonsense gets an answer, and does no harm.
+//! A malformed request gets a response, and does no harm.
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

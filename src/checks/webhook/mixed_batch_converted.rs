@@ -1,4 +1,4 @@
-//! One request may hold objects of several versions.
+//! One request may contain objects of several versions.
 
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     }
 }
 
-/// Returns what became of the same object in a request of its own.
+/// Returns the result for the same object in a separate request.
 fn alone(evidence: &Evidence<'_>, object: &Value, desired: &Value) -> Option<Value> {
     let object = nameless(object);
     let same = |exchange: &&Exchange| {
@@ -54,7 +54,7 @@ fn alone(evidence: &Evidence<'_>, object: &Value, desired: &Value) -> Option<Val
     exchange.converted().ok()?.first().map(nameless)
 }
 
-/// An object without what tells copies of it apart.
+/// An object without the fields that distinguish its copies.
 fn nameless(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {

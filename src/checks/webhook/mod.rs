@@ -1,4 +1,4 @@
-//! The wire: what a converter's endpoint answers to the requests of API servers.
+//! The wire: the responses of a converter's endpoint to requests of API servers.
 
 pub(super) mod certificate_trusted;
 pub(super) mod concurrent_calls_agree;

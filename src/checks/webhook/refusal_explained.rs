@@ -1,4 +1,4 @@
-//! What cannot be converted is refused in words.
+//! Objects that cannot be converted are refused with a message.
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! The answer says whether it worked.
+//! The response states its result.
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! Every review version that the CRD offers is understood.
+//! Every review version of the CRD is answered.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! What the checks of this family share: which exchanges they look at, and how a failure is told.
+//! Shared parts of the checks of this family: selecting exchanges, and describing failures.
 
 use serde_json::Value;
 
@@ -9,12 +9,12 @@ use crdproof_schema::text::truncate;
 /// The size of the excerpt of a body.
 const MAX_SHOWN: usize = 600;
 
-/// A failure. The key tells failures of one check apart; which exchange showed it does not.
+/// A failure. The key distinguishes failures of one check, independent of the exchange.
 pub(super) fn failure(message: impl Into<String>, key: &str) -> Failure {
     Failure::new(message).key(key)
 }
 
-/// A failure with the exchange as its evidence, without secrets.
+/// A failure with the exchange as its evidence, redacted.
 pub(super) fn with_exchange(evidence: &Evidence<'_>, exchange: &Exchange, failure: Failure) -> Failure {
     let said = match &exchange.outcome {
         Outcome::Answered { status, body, .. } => format!("HTTP {status}: {}", redacted(evidence, body)),
@@ -24,7 +24,7 @@ pub(super) fn with_exchange(evidence: &Evidence<'_>, exchange: &Exchange, failur
     failure.evidence(format!("sent:     {}\nanswered: {said}", redacted(evidence, &exchange.sent)))
 }
 
-/// A body as it may be shown.
+/// Redacts a body.
 fn redacted(evidence: &Evidence<'_>, body: &str) -> String {
     match redacted_review(body, &|version, object| evidence.redact(version, object)) {
         Some(review) => truncate(&review.to_string(), MAX_SHOWN),
@@ -33,7 +33,7 @@ fn redacted(evidence: &Evidence<'_>, body: &str) -> String {
     }
 }
 
-/// Judges the exchanges that matter; of several failures with one key the first is told.
+/// Judges the relevant exchanges; of several failures with one key, keeps the first.
 pub(super) fn each(
     evidence: &Evidence<'_>,
     matters: impl Fn(&Exchange) -> bool,
@@ -42,7 +42,7 @@ pub(super) fn each(
     each_read(evidence, |exchange| matters(exchange).then_some(()), |exchange, ()| judge(exchange))
 }
 
-/// Judges what is read from the exchanges, once from each; those that give nothing do not matter.
+/// Judges values that are read from the exchanges, once from each; skips exchanges without one.
 fn each_read<T>(
     evidence: &Evidence<'_>,
     read: impl Fn(&Exchange) -> Option<T>,
@@ -61,7 +61,7 @@ fn each_read<T>(
     Verdict::from_failures(failures, examined)
 }
 
-/// Judges every answer to a proper review: request and answer as documents.
+/// Judges every response to a proper review: request and response as documents.
 pub(super) fn each_answer(
     evidence: &Evidence<'_>,
     judge: impl Fn(&Exchange, &Value, &Value) -> Option<Failure>,
@@ -70,7 +70,7 @@ pub(super) fn each_answer(
     each_read(evidence, read, |exchange, answer| judge(exchange, &exchange.review(), &answer))
 }
 
-/// Judges every conversion that succeeded: objects as sent and as they came back.
+/// Judges every successful conversion: the sent and the returned objects.
 pub(super) fn each_success(
     evidence: &Evidence<'_>,
     judge: impl Fn(&Exchange, &[Value], &[Value]) -> Option<Failure>,
@@ -82,7 +82,7 @@ pub(super) fn each_success(
     })
 }
 
-/// Requires that requests of a sort are converted whole, each object to the desired version.
+/// Requires that requests of a kind are converted completely, each object to the desired version.
 pub(super) fn all_convert(evidence: &Evidence<'_>, sort: impl Fn(&Purpose) -> bool) -> Verdict {
     each(
         evidence,
@@ -106,7 +106,7 @@ pub(super) fn all_convert(evidence: &Evidence<'_>, sort: impl Fn(&Purpose) -> bo
     )
 }
 
-/// Returns whether the request is one that an API server could send.
+/// Returns true if an API server could send the request.
 fn is_proper(exchange: &Exchange) -> bool {
     !matches!(exchange.ask, Purpose::Malformed(_) | Purpose::Method | Purpose::Certificate)
 }

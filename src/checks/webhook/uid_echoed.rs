@@ -1,4 +1,4 @@
-//! The answer names the request that it answers.
+//! The response has the uid of its request.
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

@@ -1,4 +1,4 @@
-//! A newer API server may send more than we know.
+//! A newer API server may send additional fields.
 
 use super::shared;
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};

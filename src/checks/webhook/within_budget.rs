@@ -1,4 +1,4 @@
-//! Conversion is on the path of every request.
+//! Conversion delays every request.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub(crate) const CHECK: Check = Check {
 const REQUEST: u64 = 50_000;
 const OBJECT: u64 = 8_000;
 
-/// Requests that are not timed, and how many must be late.
+/// The number of requests that are not timed, and the minimum number of late ones.
 const WARM_UP: usize = 2;
 const ENOUGH: usize = 3;
 
@@ -45,7 +45,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let mut late = Vec::new();
     let mut taken: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
     let mut examined = 0;
-    // The first answers pay for what is set up once.
+    // The first responses include one-time setup.
     for exchange in evidence.exchanges.iter().filter(plain).skip(WARM_UP) {
         let Ok(converted) = exchange.converted() else { continue };
         examined += 1;
@@ -54,7 +54,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             late.push((exchange, converted.len()));
         }
     }
-    // One in a hundred may be late: the machine has other things to do, too. Of few requests that says nothing.
+    // One in a hundred may be late, because of other load on the machine. A few late requests say nothing.
     if late.len() * 100 <= examined || late.len() < ENOUGH {
         if examined < ENOUGH * 10 {
             return Verdict::Inconclusive(format!("{examined} requests are too few to tell how long answers take"));
@@ -76,13 +76,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     Verdict::from_failures(worst.into_iter().collect(), examined)
 }
 
-/// Returns how long requests took, by how many objects they had.
+/// Returns a table of durations, by the number of objects.
 fn table(taken: BTreeMap<usize, Vec<u64>>, allowed: impl Fn(usize) -> u64) -> String {
     let mut text =
         format!("{:>7} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "objects", "requests", "p50", "p90", "p99", "allowed");
     for (objects, mut micros) in taken {
         micros.sort_unstable();
-        // The smallest time that so many of a hundred requests stayed within.
+        // The percentile of the durations.
         let within = |part: usize| micros.get((micros.len() * part).div_ceil(100).saturating_sub(1)).copied();
         let shown = |micros: u64| format!("{}.{:01} ms", micros / 1000, micros % 1000 / 100);
         let [half, most, nearly_all] = [50, 90, 99].map(|part| shown(within(part).unwrap_or_default()));

@@ -13,7 +13,7 @@ pub(crate) struct VersionArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The folder to write to; it is created where it is missing.
+    /// The folder to write to; it is created if it is missing.
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
 }
@@ -27,7 +27,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// Which file.
+    /// The file.
     #[arg(value_enum)]
     pub(crate) of: SchemaOf,
 }

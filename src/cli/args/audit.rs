@@ -12,17 +12,17 @@ pub(crate) struct AuditArgs {
     /// Only these CRDs, such as widgets.example.com [default: all].
     #[arg(value_name = "CRD")]
     pub(crate) names: Vec<String>,
-    /// Look at saved lists instead of a cluster, as `kubectl get crd -o json` and
-    /// `kubectl get widgets -A -o json --show-managed-fields` write them; repeatable, - for standard input.
+    /// Read saved lists instead of a cluster, as `kubectl get crd -o json` and `kubectl get widgets -A -o json
+    /// --show-managed-fields` write them; repeatable, - for standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kubeconfig", "context", "owners"], num_args = 1..)]
     pub(crate) dump: Vec<String>,
-    /// Show clean CRDs of a single version, too.
+    /// Also show clean CRDs with a single version.
     #[arg(long)]
     pub(crate) all: bool,
-    /// Look for owner references in objects of all kinds; lists everything that may be listed.
+    /// Search objects of all kinds for owner references; lists everything that may be listed.
     #[arg(long)]
     pub(crate) owners: bool,
-    /// Name certificates that end within this time.
+    /// Report certificates that expire within this time.
     #[arg(long, value_name = "DAYS", default_value = "30d", value_parser = days)]
     pub(crate) expires_within: i64,
     /// Write objects of --crd into this folder as samples, redacted, one file each, instead of an audit.
@@ -31,10 +31,10 @@ pub(crate) struct AuditArgs {
     /// The CRD to take samples of.
     #[arg(long, value_name = "CRD", requires = "samples", conflicts_with = "names")]
     pub(crate) crd: Option<String>,
-    /// How many samples, at most.
+    /// Maximum number of samples.
     #[arg(long, value_name = "N", default_value = "10", requires = "samples")]
     pub(crate) count: NonZeroUsize,
-    /// Give samples other names, and leave out their labels and annotations.
+    /// Give samples new names, and remove their labels and annotations.
     #[arg(long, requires = "samples")]
     pub(crate) anonymous: bool,
     /// Output format.
@@ -48,7 +48,7 @@ pub(crate) struct AuditArgs {
     pub(crate) context: Option<String>,
 }
 
-/// Days, such as 30d.
+/// Parses days, such as 30d.
 fn days(text: &str) -> Result<i64, String> {
     let number = text.strip_suffix('d').unwrap_or(text);
     let days = number.parse::<u16>().map_err(|_| "write days, such as 30d".to_owned())?;

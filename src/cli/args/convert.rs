@@ -26,24 +26,24 @@ pub(crate) struct ConvertArgs {
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     subject: NamedSubjectArgs,
-    /// Where to listen.
+    /// The address to listen on.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9443")]
     pub(crate) listen: SocketAddr,
-    /// A name or address for the certificate of our own, beside localhost; repeatable.
+    /// A name or address for the generated certificate, besides localhost; repeatable.
     #[arg(long = "name", value_name = "NAME", conflicts_with = "cert")]
     pub(crate) names: Vec<String>,
-    /// A certificate in PEM instead of one of our own.
+    /// A certificate in PEM instead of a generated one.
     #[arg(long, value_name = "FILE", requires = "key")]
     pub(crate) cert: Option<PathBuf>,
     /// Its key.
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
-    /// The CA that signed it, to be printed as caBundle [default: the certificate itself].
+    /// The CA that signed it, printed as caBundle [default: the certificate itself].
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub(crate) ca: Option<PathBuf>,
 }
 
-/// A subject that is named by flags alone.
+/// A subject that is named only by flags.
 #[derive(Debug, Args)]
 pub(crate) struct NamedSubjectArgs {
     /// The subject file [default: crdproof.yaml].

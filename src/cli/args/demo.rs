@@ -8,10 +8,10 @@ use super::env::{DEFAULT_RELEASE, EnvSourceArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Where the example is written; files that exist there are kept [default: crdproof-demo].
+    /// The folder for the example; existing files are kept [default: crdproof-demo].
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: Option<PathBuf>,
-    /// Take a converter that forgets a field, to see how that is found.
+    /// Use a converter that loses a field, to see the finding.
     #[arg(long)]
     pub(crate) defect: bool,
     /// The Kubernetes release to run scenarios on.

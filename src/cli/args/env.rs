@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::TextFormat;
 
-/// The release that is taken where none is named.
+/// The default release.
 pub(crate) const DEFAULT_RELEASE: &str = "1.36";
 
 #[derive(Debug, Args)]
@@ -22,10 +22,10 @@ pub(crate) enum EnvAction {
         after_help = "Examples:\n  crdproof env use 1.36\n  crdproof env use 1.30..1.37\n  crdproof env use ~1.31 --offline"
     )]
     Use(EnvUseArgs),
-    /// Show what is in the cache, and what can be built.
+    /// Show installed releases, and releases that can be built.
     #[command(after_help = "Example:\n  crdproof env list --format json")]
     List(EnvListArgs),
-    /// Print the folder of a release, for `KUBEBUILDER_ASSETS`; installs the release first, where it is missing.
+    /// Print the folder of a release, for `KUBEBUILDER_ASSETS`; installs the release first if it is missing.
     #[command(after_help = "Example:\n  KUBEBUILDER_ASSETS=$(crdproof env path 1.31) go test ./...")]
     Path(EnvUseArgs),
     /// Remove releases from the cache.
@@ -34,15 +34,15 @@ pub(crate) enum EnvAction {
     /// Put an archive from standard input into the cache: a tar.gz with etcd and kube-apiserver.
     #[command(after_help = "Example:\n  crdproof env sideload 1.36.4 < envtest-v1.36.4-linux-amd64.tar.gz")]
     Sideload(EnvSideloadArgs),
-    /// Start an API server, run a command with its kubeconfig, and end the server again.
+    /// Start an API server, run a command with its kubeconfig, and stop the server.
     ///
-    /// The command finds `KUBECONFIG`, `CRDPROOF_NAMESPACE` and `CRDPROOF_KUBERNETES` in its environment; its exit
-    /// code is ours. 5 says that there was no server, 6 that we were interrupted.
+    /// The command finds `KUBECONFIG`, `CRDPROOF_NAMESPACE` and `CRDPROOF_KUBERNETES` in its environment; its exit code
+    /// is ours. Exit code 5 means that there was no server, 6 that the run was interrupted.
     #[command(
         after_help = "Examples:\n  crdproof env run 1.36 --crd config/crd -- cargo test\n  crdproof env run --provider kind 1.36.4 -- kubectl get --raw /version\n  crdproof env run --provider kubeconfig --context test --allow-changes -- make test"
     )]
     Run(Box<EnvRunArgs>),
-    /// Remove what runs left behind that were killed together with their guard.
+    /// Remove leftovers of runs that were killed together with their guard.
     #[command(
         after_help = "Examples:\n  crdproof env sweep --dry-run\n  crdproof env sweep --context test --allow-changes"
     )]
@@ -68,16 +68,16 @@ pub(crate) struct EnvUseArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "API server binaries")]
 pub(crate) struct EnvSourceArgs {
-    /// A folder with etcd and kube-apiserver, to be used where it is such a release [default: `$KUBEBUILDER_ASSETS`].
+    /// A folder with etcd and kube-apiserver, used if its release matches [default: `$KUBEBUILDER_ASSETS`].
     #[arg(long, value_name = "DIR")]
     pub(crate) assets: Option<PathBuf>,
-    /// Never touch the network.
+    /// Never use the network.
     #[arg(long)]
     pub(crate) offline: bool,
     /// The index of release archives, in the format of envtest.
     #[arg(long, value_name = "URL")]
     pub(crate) index: Option<String>,
-    /// Fetch archives from here instead of the address in the index.
+    /// Download archives from here instead of the address in the index.
     #[arg(long, value_name = "URL")]
     pub(crate) mirror: Option<String>,
     /// The go to build with [default: the one in PATH].
@@ -86,7 +86,7 @@ pub(crate) struct EnvSourceArgs {
     /// A folder of further locks, one folder per release.
     #[arg(long, value_name = "DIR")]
     pub(crate) locks: Option<PathBuf>,
-    /// Read every byte of what is in the cache.
+    /// Verify every byte of cached files.
     #[arg(long)]
     pub(crate) verify: bool,
 }
@@ -103,14 +103,14 @@ pub(crate) struct EnvListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct EnvRemoveArgs {
-    /// Which releases; `installed` removes all.
+    /// The releases; `installed` removes all.
     #[arg(value_name = "SELECTOR")]
     pub(crate) selector: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EnvSideloadArgs {
-    /// The release that the archive holds, with its patch.
+    /// The release in the archive, with its patch.
     #[arg(value_name = "VERSION")]
     pub(crate) version: String,
 }
@@ -120,16 +120,16 @@ pub(crate) struct EnvLockArgs {
     /// The release, with its patch.
     #[arg(value_name = "VERSION")]
     pub(crate) version: String,
-    /// Where the lock is written, in a folder of its own.
+    /// The folder for the lock, which gets a subfolder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Another version of a staging module, where the registry lacks the release's own.
+    /// Another version of a staging module, if the registry lacks the release's own.
     #[arg(long = "module", value_name = "PATH@VERSION")]
     pub(crate) modules: Vec<String>,
-    /// The go to ask [default: the one in PATH].
+    /// The go to use [default: the one in PATH].
     #[arg(long, value_name = "FILE")]
     pub(crate) go: Option<PathBuf>,
-    /// Never touch the network.
+    /// Never use the network.
     #[arg(long)]
     pub(crate) offline: bool,
 }
@@ -150,7 +150,7 @@ pub(crate) enum Provider {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "API servers")]
 pub(crate) struct ServerArgs {
-    /// Where API servers run [default: local, or what the subject file says].
+    /// The provider of API servers [default: local, or that of the subject file].
     #[arg(long, value_enum)]
     pub(crate) provider: Option<Provider>,
     /// A feature gate, for the provider local.
@@ -159,7 +159,7 @@ pub(crate) struct ServerArgs {
     /// An API to serve or not, for the provider local.
     #[arg(long = "runtime-config", value_name = "API=BOOL", value_parser = switch)]
     pub(crate) runtime_config: Vec<(String, bool)>,
-    /// Controllers to run, for the provider local; none where it is not said.
+    /// Controllers to run, for the provider local; none by default.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) controllers: Vec<String>,
     /// The image of k3s or of the kind node.
@@ -171,7 +171,7 @@ pub(crate) struct ServerArgs {
     /// A configuration for kind instead of our own.
     #[arg(long, value_name = "FILE")]
     pub(crate) kind_config: Option<PathBuf>,
-    /// Where kind's logs are exported to when it fails.
+    /// The folder for kind's logs if it fails.
     #[arg(long, value_name = "DIR")]
     pub(crate) logs: Option<PathBuf>,
     #[command(flatten)]
@@ -190,7 +190,7 @@ pub(crate) struct EnvRunArgs {
     pub(crate) crds: Vec<String>,
     #[command(flatten)]
     pub(crate) server: ServerArgs,
-    /// Nothing is stored in the cluster and the command is not run; what would be made is listed.
+    /// Store nothing in the cluster and do not run the command; list what would be created.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// The command.
@@ -198,7 +198,7 @@ pub(crate) struct EnvRunArgs {
     pub(crate) command: Vec<std::ffi::OsString>,
 }
 
-/// A cluster that is there already.
+/// An existing cluster.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Existing cluster")]
 pub(crate) struct ClusterArgs {
@@ -211,17 +211,17 @@ pub(crate) struct ClusterArgs {
     /// Allow changes in that cluster.
     #[arg(long)]
     pub(crate) allow_changes: bool,
-    /// The context's name once more, for those that look like production.
+    /// The context's name, repeated, for contexts that look like production.
     #[arg(long, value_name = "NAME")]
     pub(crate) confirm: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EnvSweepArgs {
-    /// Also what belongs to runs that live, or to other machines.
+    /// Include leftovers of runs that still live, or of other machines.
     #[arg(long)]
     pub(crate) all: bool,
-    /// Only say what would be removed.
+    /// Only list what would be removed.
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -236,7 +236,7 @@ fn switch(text: &str) -> Result<(String, bool), String> {
 }
 
 impl ServerArgs {
-    /// Returns how the server is had.
+    /// Returns the provider.
     pub(crate) fn provider(&self) -> Provider {
         self.provider.unwrap_or(Provider::Local)
     }

@@ -8,19 +8,19 @@ use super::TextFormat;
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// The folder to look through; the subject file is written there.
+    /// The folder to search; the subject file is written there.
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// Replace a subject file that exists.
+    /// Replace an existing subject file.
     #[arg(long)]
     pub(crate) force: bool,
     /// Print the subject file instead of writing it.
     #[arg(long)]
     pub(crate) stdout: bool,
-    /// Ask nothing, also on a terminal. How to reach a webhook is then written as a comment to complete.
+    /// Ask nothing, also on a terminal. The webhook is then written as a comment to complete.
     #[arg(short, long)]
     pub(crate) yes: bool,
-    /// Output format of what was done.
+    /// Output format of the result.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: TextFormat,
 }

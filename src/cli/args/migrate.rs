@@ -10,10 +10,10 @@ pub(crate) struct MigrateArgs {
     /// The CRD's name, such as widgets.example.com.
     #[arg(value_name = "CRD")]
     pub(crate) crd: String,
-    /// Leave only the storage version in status.storedVersions, after the proof.
+    /// Leave only the storage version in status.storedVersions, after verification.
     #[arg(long)]
     pub(crate) trim: bool,
-    /// Writes at once.
+    /// Concurrent writes.
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub(crate) together: usize,
     #[command(flatten)]
@@ -25,16 +25,16 @@ pub(crate) struct RetireArgs {
     /// The CRD's name, such as widgets.example.com.
     #[arg(value_name = "CRD")]
     pub(crate) crd: String,
-    /// The version that is to go, such as v1beta1.
+    /// The version to retire, such as v1beta1.
     #[arg(value_name = "VERSION")]
     pub(crate) version: String,
-    /// The version to store at, where VERSION is the storage version [default: the newest other one that is served].
+    /// The new storage version, if VERSION is the storage version [default: the newest other served one].
     #[arg(long, value_name = "VERSION")]
     pub(crate) to: Option<String>,
-    /// How long a request may run that began before a change: --request-timeout of the API servers, and a little.
+    /// The time that a request may still run after a change: --request-timeout of the API servers, and a margin.
     #[arg(long, value_name = "DURATION", default_value = "65s")]
     pub(crate) drain: Period,
-    /// Writes at once.
+    /// Concurrent writes.
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub(crate) together: usize,
     #[command(flatten)]

@@ -32,7 +32,7 @@ pub(crate) use subject::{CommandArgs, SubjectArgs};
                   Example:\n  crdproof run --suite quick config/crd"
 )]
 pub(crate) struct Cli {
-    /// When to use colour.
+    /// Use of colour.
     #[arg(long, global = true, default_value = "auto", value_name = "WHEN")]
     pub(crate) color: ColorChoice,
     #[command(subcommand)]
@@ -41,24 +41,24 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Test a subject and report what was found.
+    /// Test a subject and report the findings.
     #[command(
         after_help = "Examples:\n  crdproof run -f crdproof.yaml --suite quick --report sarif=crdproof.sarif\n  crdproof run --suite serving --suite storage --kubernetes 1.28..1.37"
     )]
     Run(Box<RunArgs>),
-    /// Run an example operator through everything, on an API server that is installed for it, and write an HTML report.
+    /// Run all suites on an example operator, on an API server that is installed for it, and write an HTML report.
     ///
-    /// Where no API server can be installed, the rest is shown and the exit code is 5.
+    /// If no API server can be installed, the rest is shown and the exit code is 5.
     #[command(after_help = "Examples:\n  crdproof demo\n  crdproof demo --defect")]
     Demo(Box<demo::DemoArgs>),
-    /// Run, and accept what is found: from then on only new findings fail.
+    /// Run, and accept the findings: from then on only new findings fail.
     ///
     /// The list is crdproof-accepted.yaml beside the subject file. Keep it under version control.
     #[command(after_help = "Example:\n  crdproof accept --suite quick")]
     Accept(Box<RunArgs>),
     /// Try saved counterexamples again: objects that made a check fail in an earlier run.
     ///
-    /// `run` saves them in .crdproof/counterexamples beside the subject file. Exit code 1 says that one still fails.
+    /// `run` saves them in .crdproof/counterexamples beside the subject file. Exit code 1 means that one still fails.
     #[command(after_help = "Example:\n  crdproof replay --prune")]
     Replay(Box<replay::ReplayArgs>),
     /// Judge a recorded run again, without a converter or a server; the exit code is that of the findings.
@@ -69,56 +69,59 @@ pub(crate) enum Command {
     Plan(Box<PlanArgs>),
     /// Convert one object, and judge the response of the converter.
     ///
-    /// Exit code 1 says that the object was refused, or that a webhook check failed.
+    /// Exit code 1 means that the object was refused, or that a webhook check failed.
     #[command(after_help = "Example:\n  crdproof convert sample.yaml --to v1beta1")]
     Convert(Box<convert::ConvertArgs>),
-    /// Serve the field maps as a conversion webhook, over TLS, until it is interrupted.
+    /// Serve the field maps as a conversion webhook, over TLS, until interrupted.
     ///
-    /// The caBundle for the CRD goes to standard output. Good enough for a test cluster.
+    /// Prints the caBundle for the CRD to standard output. Good enough for a test cluster.
     #[command(
         after_help = "Example:\n  crdproof serve -f crdproof.yaml --listen 0.0.0.0:9443 --name host.docker.internal"
     )]
     Serve(Box<convert::ServeArgs>),
-    /// Store every object of a kind at the storage version, on a cluster, with proof.
+    /// Store every object of a kind at the storage version, on a cluster, and verify that.
     ///
-    /// Without --allow-changes it only says what would be done. It can be stopped and started again.
-    /// Exit code 1 says that objects could not be written, or that nothing could be proven.
+    /// Without --allow-changes it only prints what it would do. It can be stopped and started again.
+    /// Exit code 1 means that objects could not be written, or that the result could not be verified.
     #[command(after_help = "Example:\n  crdproof migrate widgets.example.com --context staging --allow-changes --trim")]
     Migrate(Box<migrate::MigrateArgs>),
-    /// Look at a server before anything runs there: its release, known defects, what the subject needs, permissions.
+    /// Inspect a server before anything runs there: its release, known defects, features for the subject, permissions.
     ///
-    /// Without RELEASE it is the cluster of the kubeconfig, on which only dry runs are made unless --allow-changes is given.
-    /// Exit code 1 says that something is missing that would break data, ownership or writes.
+    /// Without RELEASE it inspects the cluster of the kubeconfig, by dry runs only, unless --allow-changes is given.
+    /// Exit code 1 means that a missing feature or a defect would break data, ownership or writes.
     #[command(
         after_help = "Examples:\n  crdproof preflight --context staging\n  crdproof preflight 1.31 -f crdproof.yaml\n  crdproof preflight --explain managed-fields"
     )]
     Preflight(Box<preflight::PreflightArgs>),
-    /// Find the lowest Kubernetes release that a subject works on: derived from its manifests, then proven on servers.
+    /// Find the lowest Kubernetes release that a subject works on: derived from its manifests, then verified on
+    /// servers.
     ///
-    /// Servers are those in the cache, each started for itself, as few as a bisection needs. On each the CRDs are installed
-    /// and compared with what is stored, and valid and invalid objects are sent as dry runs. A COMMAND asks another question:
-    /// it finds `KUBECONFIG`, `CRDPROOF_NAMESPACE` and `CRDPROOF_KUBERNETES` in its environment, and 0 says yes.
-    /// Exit code 1 says that no installed release works.
+    /// Uses the releases in the cache, and starts as few servers as a bisection needs. On each it installs the CRDs,
+    /// compares them with the stored ones, and sends valid and invalid objects as dry runs. A COMMAND replaces this
+    /// test: it finds `KUBECONFIG`, `CRDPROOF_NAMESPACE` and `CRDPROOF_KUBERNETES` in its environment, and exits with 0
+    /// if the release works.
+    /// Exit code 1 means that no installed release works.
     #[command(
         after_help = "Examples:\n  crdproof minimum --derive-only config/crd\n  crdproof minimum -f crdproof.yaml --kubernetes 1.30..1.37\n  crdproof minimum --with storage\n  crdproof minimum -- make test-e2e"
     )]
     Minimum(Box<minimum::MinimumArgs>),
-    /// Look which versions a cluster still holds, and what an upgrade would strand; only reads.
+    /// Show which versions a cluster still holds, and what an upgrade would break; only reads.
     ///
-    /// Stored versions, managedFields, owner references, conversion webhooks and conditions of every CRD. Exit code 1 says
-    /// that something is wrong now; what only an upgrade or a day would break is shown and does not count.
+    /// Stored versions, managedFields, owner references, conversion webhooks and conditions of every CRD. Exit code 1
+    /// means that something is broken now; problems that only an upgrade or an expiry causes are shown and do not
+    /// count.
     #[command(
         after_help = "Examples:\n  crdproof audit --context staging\n  crdproof audit --dump crds.json widgets.json\n  crdproof audit --context staging --samples samples --crd widgets.example.com"
     )]
     Audit(Box<audit::AuditArgs>),
     /// Retire a version of a CRD on a cluster: flip, migrate, clean managedFields, trim, unserve, remove.
     ///
-    /// Without --allow-changes it only says what would be done. Every step is checked before the next one; where it does
-    /// not hold, the rest is left undone. It can be stopped and started again.
-    /// Exit code 1 says that a step was refused, and why.
+    /// Without --allow-changes it only prints what it would do. It verifies every step before the next one, and stops
+    /// if the verification fails. It can be stopped and started again.
+    /// Exit code 1 means that a step was refused, and why.
     #[command(after_help = "Example:\n  crdproof retire widgets.example.com v1beta1 --context staging --allow-changes")]
     Retire(Box<migrate::RetireArgs>),
-    /// Judge a change of CRDs: is the upgrade from OLD to NEW safe? Findings that OLD has too are left out.
+    /// Judge a change of CRDs: is the upgrade from OLD to NEW safe? Leaves out findings that OLD has, too.
     #[command(
         after_help = "Examples:\n  crdproof diff git:v1.4.0:config/crd config/crd\n  crdproof diff old.yaml new.yaml --format markdown > UPGRADE.md"
     )]
@@ -126,7 +129,7 @@ pub(crate) enum Command {
     /// List checks and suites.
     #[command(after_help = "Example:\n  crdproof list manifest")]
     List(ListArgs),
-    /// Explain a check: what it guarantees, why, and what to do.
+    /// Explain a check: its guarantee, the reason, and the remedy.
     #[command(after_help = "Example:\n  crdproof explain manifest/none-strategy-lossless")]
     Explain(ExplainArgs),
     /// Write a commented subject file for the CRDs found in a folder.
@@ -149,7 +152,7 @@ pub(crate) enum Command {
     /// Print the JSON Schema of a file that crdproof reads or writes.
     #[command(after_help = "Example:\n  crdproof schema subject")]
     Schema(about::SchemaArgs),
-    /// Print the version of crdproof, and what it was built from.
+    /// Print the version of crdproof and of its build.
     #[command(after_help = "Example:\n  crdproof version --verbose")]
     Version(about::VersionArgs),
 }
@@ -158,22 +161,22 @@ pub(crate) enum Command {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to check")]
 pub(crate) struct SelectionArgs {
-    /// Suite to run, by name or file; repeatable [default: those of the subject file, else quick].
+    /// Suite to run, by name or file; repeatable [default: those of the subject file, otherwise quick].
     #[arg(short, long = "suite", value_name = "SUITE")]
     pub(crate) suites: Vec<String>,
     /// Only these checks: a family, an id, or a glob such as 'manifest/*'; repeatable.
     #[arg(long, value_name = "CHECK")]
     pub(crate) only: Vec<String>,
-    /// All but these checks; repeatable.
+    /// All checks except these; repeatable.
     #[arg(long, value_name = "CHECK")]
     pub(crate) except: Vec<String>,
-    /// Seed of everything that is generated; the same seed gives the same objects.
+    /// Seed of generated objects; the same seed gives the same objects.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Objects to generate for every version and try on the converter [default: what the suites say].
+    /// Objects to generate for every version and try on the converter [default: as the suites say].
     #[arg(long, value_name = "NUMBER")]
     pub(crate) objects: Option<usize>,
-    /// How long objects of one CRD are tried, such as 90s or 5m; what was tried until then is judged [default: 2m].
+    /// Time limit for the objects of one CRD, such as 90s or 5m; results until then are judged [default: 2m].
     #[arg(long, value_name = "DURATION")]
     pub(crate) time: Option<Period>,
 }
@@ -186,7 +189,7 @@ pub(crate) struct ReportArgs {
     /// Formats: terminal, json, junit, sarif, html, markdown, github, conformance.
     #[arg(long = "report", value_name = "FORMAT[=PATH]")]
     pub(crate) reports: Vec<String>,
-    /// The least severity that makes the exit code 1.
+    /// The lowest severity that makes the exit code 1.
     #[arg(long, value_enum, default_value = "error", value_name = "SEVERITY")]
     pub(crate) fail_on: FailOn,
     /// Fail on inconclusive checks, too.
@@ -198,7 +201,7 @@ pub(crate) struct ReportArgs {
     /// Print no human report.
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// Threads that judge [default: four for each core].
+    /// Threads that judge [default: two for each core].
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
 }
@@ -225,14 +228,13 @@ pub(crate) struct RunArgs {
 pub(crate) struct MatrixArgs {
     /// Kubernetes releases to run scenarios on, such as 1.36 or 1.28..1.37; repeatable [default: those of the subject file].
     ///
-    /// Of a range, releases that cannot be installed are counted as skipped, with the reason.
+    /// Releases of a range that cannot be installed are counted as skipped, with the reason.
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) kubernetes: Vec<String>,
-    /// Also let the control plane migrate, where it offers that; local servers are started so that they do. Takes a few
-    /// minutes.
+    /// Also let the control plane migrate, if it can; local servers are started accordingly. Takes a few minutes.
     #[arg(long)]
     pub(crate) in_tree_migration: bool,
-    /// How many API servers run at once [default: what free memory and cores allow].
+    /// Number of API servers that run at once [default: as many as free memory and cores allow].
     #[arg(long, value_name = "COUNT")]
     pub(crate) servers: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -257,22 +259,22 @@ pub(crate) struct DiffArgs {
     /// The old state: file, directory, git:REF:PATH, or - for standard input.
     #[arg(value_name = "OLD")]
     pub(crate) old: String,
-    /// The new state, likewise.
+    /// The new state, in the same form.
     #[arg(value_name = "NEW")]
     pub(crate) new: String,
     /// Only these checks: a family, an id, or a glob such as 'upgrade/*'; repeatable.
     #[arg(long, value_name = "CHECK")]
     pub(crate) only: Vec<String>,
-    /// All but these checks; repeatable.
+    /// All checks except these; repeatable.
     #[arg(long, value_name = "CHECK")]
     pub(crate) except: Vec<String>,
-    /// The subject file whose waivers and Kubernetes versions count [default: crdproof.yaml, where there is one].
+    /// The subject file for waivers and Kubernetes versions [default: crdproof.yaml, if it exists].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// The lowest Kubernetes release to upgrade on; from 1.30 on some constraints weigh less.
     #[arg(long, value_name = "VERSION")]
     pub(crate) minimum: Option<KubeVersion>,
-    /// What to write to stdout: text writes nothing, markdown the upgrade guide, json the report.
+    /// Output on stdout: text writes nothing, markdown the upgrade guide, json the report.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: DiffFormat,
     #[command(flatten)]
@@ -303,7 +305,7 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The check's id; near misses are found.
+    /// The check's id; suggests similar ids.
     pub(crate) id: String,
     /// Output format.
     #[arg(long, value_enum, default_value = "text")]

@@ -9,21 +9,21 @@ use super::{CommandArgs, TextFormat};
 
 #[derive(Debug, Args)]
 pub(crate) struct PreflightArgs {
-    /// A release to be started for it, such as 1.31; without it the cluster of the kubeconfig is looked at.
+    /// A release to start, such as 1.31; without it, the cluster of the kubeconfig is inspected.
     #[arg(value_name = "RELEASE")]
     pub(crate) release: Option<String>,
-    /// The subject file [default: crdproof.yaml, where there is one].
+    /// The subject file [default: crdproof.yaml, if it exists].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) commands: CommandArgs,
-    /// Judge by version alone, without probes.
+    /// Judge only by version, without probes.
     #[arg(long)]
     pub(crate) no_probes: bool,
-    /// Show every rule, also those that hold.
+    /// Show every rule, also those without a problem.
     #[arg(long)]
     pub(crate) all: bool,
-    /// Only say what a rule is about, such as managed-fields: which releases have the defect, and which mend it.
+    /// Only explain a rule, such as managed-fields: the releases with the defect, and those that fix it.
     #[arg(long, value_name = "RULE")]
     pub(crate) explain: Option<String>,
     /// Output format.

@@ -1,4 +1,4 @@
-//! The arguments of `replay` and `judge`, and what `run` keeps for them.
+//! The arguments of `replay` and `judge`, and of saving in `run`.
 
 use std::path::PathBuf;
 
@@ -10,19 +10,19 @@ use super::{CommandArgs, ReportArgs, SubjectArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Saved counterexamples [default: all that stand beside the subject file].
+    /// Saved counterexamples [default: all beside the subject file].
     #[arg(value_name = "CASE")]
     pub(crate) cases: Vec<PathBuf>,
     /// The subject file [default: crdproof.yaml].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// A webhook to ask instead of the subject's converter.
+    /// A webhook to call instead of the subject's converter.
     #[arg(long, value_name = "URL")]
     pub(crate) target: Option<String>,
     /// The CA that signed its certificate, in PEM [default: those of the machine].
     #[arg(long, value_name = "FILE", requires = "target")]
     pub(crate) ca: Option<PathBuf>,
-    /// Remove the cases that pass.
+    /// Remove the counterexamples that pass.
     #[arg(long)]
     pub(crate) prune: bool,
     #[command(flatten)]
@@ -45,17 +45,17 @@ pub(crate) struct SecretArgs {
     pub(crate) show_secrets: bool,
 }
 
-/// The counterexamples that a run keeps.
+/// The evidence that a run saves.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct KeepArgs {
     /// Do not save counterexamples beside the subject file.
     #[arg(long, alias = "no-cases", env = "CRDPROOF_NO_COUNTEREXAMPLES", value_parser = FalseyValueParser::new())]
     pub(crate) no_counterexamples: bool,
-    /// Record everything that was seen into a folder, for `judge`; unmasked, and for nobody else to read.
+    /// Record all observations into a folder, for `judge`; unredacted, and readable by its owner only.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) record: Option<PathBuf>,
-    /// Write what went over the wire as an HTTP archive, for nobody else to read.
+    /// Write the requests to the converter as an HTTP archive, readable by its owner only.
     #[arg(long, value_name = "FILE")]
     pub(crate) har: Option<PathBuf>,
 }
@@ -73,7 +73,7 @@ pub(crate) struct JudgeArgs {
     /// Only these checks: a family, an id, or a glob such as 'converter/*'; repeatable.
     #[arg(long, value_name = "CHECK")]
     pub(crate) only: Vec<String>,
-    /// All but these checks; repeatable.
+    /// All checks except these; repeatable.
     #[arg(long, value_name = "CHECK")]
     pub(crate) except: Vec<String>,
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub(crate) struct JudgeArgs {
 }
 
 impl JudgeArgs {
-    /// Returns whether anything else is to be judged than what was.
+    /// Returns true if the selection differs from the recorded one.
     pub(crate) fn chooses(&self) -> bool {
         !(self.suites.is_empty() && self.only.is_empty() && self.except.is_empty())
     }

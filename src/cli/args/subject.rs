@@ -1,4 +1,4 @@
-//! The arguments that name a subject, and say which of its commands may run.
+//! The arguments that name a subject, and permit its commands.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub(crate) struct SubjectArgs {
     /// CRDs: files, directories, git:REF:PATH, or - for standard input.
     #[arg(value_name = "SOURCE", conflicts_with = "file")]
     pub(crate) sources: Vec<String>,
-    /// The subject file [default: crdproof.yaml, where no SOURCE is given].
+    /// The subject file [default: crdproof.yaml, if no SOURCE is given].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
@@ -29,7 +29,7 @@ pub(crate) struct CommandArgs {
 }
 
 impl CommandArgs {
-    /// Returns which commands may run.
+    /// Returns the permission to run commands.
     pub(crate) fn allowed(self) -> Commands {
         if self.no_exec { Commands::Refused } else { Commands::Allowed }
     }

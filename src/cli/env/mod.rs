@@ -5,12 +5,12 @@ pub(crate) mod run;
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 
-use crate::converter::Means;
+use crate::converter::ConverterResources;
 use crate::subject::Subject;
 use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
 use crdproof_envtest::binaries::{
-    Assets, BinariesError, Care, Entry, Kind, Origin, Sources, Store, given, listed, lock, sideload,
+    Assets, BinariesError, Care, Entry, Kind, Origin, Sources, Store, buildable_releases, given, lock, sideload,
 };
 use crdproof_envtest::{Installer, exact};
 use crdproof_schema::kubernetes::{Selector, SelectorError};
@@ -46,12 +46,13 @@ pub(crate) fn store() -> Result<Store> {
     Ok(store.map_err(install_error)?)
 }
 
-/// The binaries in the folder that the environment names. A folder that cannot be used is an error, as for every command.
+/// The binaries in the folder that the environment names. A folder that cannot be used is an error, as for every
+/// command.
 pub(super) fn assets() -> Result<Option<Assets>> {
     Ok(Sources::from_environment().assets.map(|folder| given(&folder).map_err(install_error)).transpose()?)
 }
 
-/// Returns what the flags and the environment say about sources.
+/// Returns the sources from the flags and the environment.
 pub(crate) fn sources(args: &EnvSourceArgs) -> Sources {
     Sources {
         assets: args.assets.clone().or_else(|| Sources::from_environment().assets),
@@ -73,7 +74,7 @@ fn install(store: &Store, text: &str, args: &EnvSourceArgs, console: Console) ->
     with_progress(store, args, console, |installer| installer.install(text.parse()?))
 }
 
-/// Does something with an installer, and shows its progress.
+/// Calls a function with an installer, and shows its progress.
 pub(crate) fn with_progress<T>(
     store: &Store,
     args: &EnvSourceArgs,
@@ -87,11 +88,11 @@ pub(crate) fn with_progress<T>(
     Ok(result.map_err(install_error)?)
 }
 
-/// Returns what of this machine a subject's converter may need. The programs of an API server are only had where it
-/// does.
-pub(super) fn means(subject: &Subject, is_needed: bool, console: Console) -> Result<Means> {
+/// Returns the resources of this machine for a subject's converter. Installs an API server only if the converter needs
+/// one.
+pub(super) fn converter_resources(subject: &Subject, is_needed: bool, console: Console) -> Result<ConverterResources> {
     let process = subject.file.converter.as_ref().and_then(|converter| converter.process.as_ref());
-    let mut means = Means { server: None, kubeconfig: run::kubeconfigs() };
+    let mut means = ConverterResources { server: None, kubeconfig: run::kubeconfigs() };
     if is_needed && process.is_some_and(|process| process.needs_cluster) {
         let wanted = subject.file.kubernetes.lowest();
         let wanted = wanted.map_or_else(|| DEFAULT_RELEASE.to_owned(), |version| version.to_string());
@@ -148,7 +149,7 @@ fn from(origin: &Origin) -> String {
 
 fn list(store: &Store, args: &EnvListArgs, console: Console) -> Result<Exit> {
     let entries = store.entries();
-    let buildable = listed(args.locks.as_deref()).map_err(install_error)?;
+    let buildable = buildable_releases(args.locks.as_deref()).map_err(install_error)?;
     let text = match args.format {
         TextFormat::Json => {
             let installed: Vec<_> = entries

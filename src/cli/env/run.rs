@@ -1,4 +1,4 @@
-//! `env run`: a command with an API server of its own. `env sweep`: what killed runs left.
+//! `env run`: runs a command with its own API server. `env sweep`: removes leftovers of killed runs.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::servers::{cluster_error, describe, options};
 
-/// Runs a command beside a server.
+/// Runs a command with a server.
 pub(super) fn run(store: &Store, args: &EnvRunArgs, console: Console) -> Result<Exit> {
     let crds = match args.crds.as_slice() {
         [] => Vec::new(),
@@ -55,7 +55,7 @@ pub(super) fn run(store: &Store, args: &EnvRunArgs, console: Console) -> Result<
     .map_err(cluster_error)?
 }
 
-/// Returns the one server that flags name, after installing what it needs.
+/// Returns the server that flags name, after installing its binaries.
 pub(crate) fn spec(
     store: &Store,
     release: &str,
@@ -101,7 +101,7 @@ pub(crate) fn kind_config(path: &std::path::Path) -> Result<Value> {
     Ok(kind::read_config(&text).map_err(|error| wrong(error.to_string()))?)
 }
 
-/// Removes what is left.
+/// Removes leftovers.
 pub(super) fn sweep(args: &EnvSweepArgs, console: Console) -> Result<Exit> {
     let named = args.cluster.kubeconfig.is_some() || args.cluster.context.is_some();
     let cluster = if named { Some(access(&args.cluster, args.dry_run)?) } else { None };
@@ -117,7 +117,7 @@ pub(super) fn sweep(args: &EnvSweepArgs, console: Console) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The kubeconfig files that `kubectl` takes where none is named.
+/// The kubeconfig files that `kubectl` uses by default.
 pub(super) fn kubeconfigs() -> Vec<PathBuf> {
     let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     match (given("KUBECONFIG"), given("HOME")) {

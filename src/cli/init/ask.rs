@@ -6,13 +6,13 @@ use crate::cli::args::TextFormat;
 use crate::cli::args::init::InitArgs;
 use crate::cli::console::Console;
 
-/// Returns whether there is a person to ask.
+/// Returns true if there is a user to ask.
 pub(super) fn is_possible(args: &InitArgs) -> bool {
     let is_wanted = !args.yes && !args.stdout && args.format == TextFormat::Text;
     is_wanted && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Asks a question that is answered with yes or no; yes where nothing is typed.
+/// Asks a question with yes or no; yes by default.
 pub(super) fn confirm(console: Console, question: &str) -> bool {
     loop {
         match answer(console, &format!("? {question} [Y/n]")).to_lowercase().as_str() {
@@ -23,7 +23,7 @@ pub(super) fn confirm(console: Console, question: &str) -> bool {
     }
 }
 
-/// Asks for one of several possibilities; the last one where nothing is typed.
+/// Asks for one of several options; the last one by default.
 pub(super) fn choose(console: Console, question: &str, options: &[&str]) -> usize {
     console.say(&format!("? {question}"));
     for (number, option) in (1..).zip(options) {
@@ -39,11 +39,11 @@ pub(super) fn choose(console: Console, question: &str, options: &[&str]) -> usiz
     }
 }
 
-/// Returns what is typed, without the spaces around it; nothing where the input has ended.
+/// Returns the typed line, trimmed; empty at the end of the input.
 fn answer(console: Console, question: &str) -> String {
     console.say(question);
     let mut text = String::new();
-    // Input that cannot be read is like input that has ended: the safe answer counts.
+    // Input that cannot be read is treated as ended: the default answer is safe.
     let _ = std::io::stdin().lock().read_line(&mut text);
     text.trim().to_owned()
 }

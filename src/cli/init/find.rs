@@ -1,4 +1,4 @@
-//! What lies below a folder: CRDs, the kustomizations and folders that hold them, samples, the manager's source.
+//! The content of a folder: CRDs, their kustomizations and folders, samples, the manager's source.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use crdproof_schema::document::{Node, Sources, parse};
 use crate::subject::load::{InputError, Texts};
 use crate::subject::{Crd, Sample};
 
-/// Folders whose files belong to others, or are wrong on purpose.
+/// Folders with files of others, or with intentionally wrong files.
 const NOT_OURS: [&str; 3] = ["vendor", "node_modules", "testdata"];
 
-/// Folders in which people keep samples.
+/// Usual folders of samples.
 const SAMPLES: [&str; 4] = ["samples", "sample", "examples", "example"];
 
-/// Folders in which objects may be wrong on purpose.
+/// Folders with objects that may be intentionally wrong.
 const TESTS: [&str; 5] = ["test", "tests", "e2e", "hack", "docs"];
 
 /// The usual paths of a manager's main function.
@@ -25,21 +25,21 @@ const MAINS: [&str; 2] = ["cmd/main.go", "main.go"];
 pub(super) struct Found {
     /// The CRDs, by name.
     pub(super) crds: BTreeMap<String, Crd>,
-    /// Where to read them.
+    /// The paths to read them from.
     pub(super) crd_paths: Vec<String>,
-    /// A chart whose templates have CRDs, where nothing else has.
+    /// A chart whose templates contain CRDs, if nothing else does.
     pub(super) chart: Option<String>,
-    /// Where samples are.
+    /// The paths of samples.
     pub(super) sample_paths: Vec<String>,
     /// Files that are not plain YAML.
     pub(super) unreadable: usize,
-    /// The kustomization that installs the CRDs of the first path, with the names that things have in a cluster.
+    /// The kustomization that installs the CRDs of the first path, with the names in a cluster.
     pub(super) installed_by: Option<String>,
-    /// Folders of projects with a `PROJECT` file, and the main package of each, as far as it is there.
+    /// Folders of projects with a `PROJECT` file, and the main package of each, if it exists.
     pub(super) projects: Vec<(PathBuf, Option<PathBuf>)>,
 }
 
-/// One file that can be read.
+/// One readable file.
 struct File {
     path: PathBuf,
     documents: Vec<Node>,
@@ -53,7 +53,7 @@ impl File {
         self.documents.iter().filter(whole).filter_map(|node| Crd::read(node.clone()).ok())
     }
 
-    /// Returns whether it holds nothing but CRDs.
+    /// Returns true if it contains only CRDs.
     fn is_dedicated(&self) -> bool {
         self.documents.iter().all(Crd::is_crd)
     }
@@ -63,7 +63,7 @@ impl File {
     }
 }
 
-/// Looks through a folder.
+/// Searches a folder.
 pub(super) fn look(base: &Path) -> Result<Found, InputError> {
     let mut found = Found::default();
     let (files, templates) = files(base, &mut found)?;
@@ -107,7 +107,7 @@ fn files(base: &Path, found: &mut Found) -> Result<(Vec<File>, Vec<PathBuf>), In
     Ok((files, templates))
 }
 
-/// Chooses where to read each CRD: the kustomization that lists its file, a file of its own, a bundle.
+/// Chooses the source of each CRD: the kustomization that lists its file, a separate file, a bundle.
 fn choose(files: &[File], found: &mut Found) -> Vec<String> {
     let mut paths = Vec::new();
     let by_path: BTreeMap<&Path, &File> = files.iter().map(|file| (file.path.as_path(), file)).collect();
@@ -118,7 +118,7 @@ fn choose(files: &[File], found: &mut Found) -> Vec<String> {
             (file.folder(), listed(file).into_iter().filter_map(|path| by_path.get(path.as_path()).copied()).collect())
         })
         .collect();
-    // Those whose CRDs lie below them come first, then those with most of them.
+    // Kustomizations above their CRDs come first, then those with most of them.
     let below =
         |(folder, files): &(&Path, Vec<&File>)| files.iter().filter(|file| file.path.starts_with(folder)).count();
     kustomizations.sort_by_key(|entry| (std::cmp::Reverse(below(entry)), entry.0.to_owned()));
@@ -144,7 +144,7 @@ fn choose(files: &[File], found: &mut Found) -> Vec<String> {
     paths
 }
 
-/// Names whole folders where all files that matter were chosen, and single files elsewhere.
+/// Names whole folders if all relevant files were chosen, otherwise single files.
 fn folders_or_files(files: &[File], chosen: &BTreeSet<&Path>, matters: impl Fn(&File) -> bool) -> Vec<String> {
     let mut paths: BTreeSet<String> = BTreeSet::new();
     for path in chosen {
@@ -152,7 +152,7 @@ fn folders_or_files(files: &[File], chosen: &BTreeSet<&Path>, matters: impl Fn(&
             let mut inside = files.iter().filter(|file| file.path.starts_with(folder)).filter(|file| matters(file));
             !folder.as_os_str().is_empty() && inside.all(|file| chosen.contains(file.path.as_path()))
         };
-        // The highest folder that has nothing but what was chosen, but not above the first fork.
+        // The highest folder that contains only chosen files, but not above the first fork.
         let folder = path.parent().filter(is_whole);
         paths.insert(folder.map_or_else(|| as_text(path), as_text));
     }
@@ -160,7 +160,7 @@ fn folders_or_files(files: &[File], chosen: &BTreeSet<&Path>, matters: impl Fn(&
     paths.iter().filter(|path| !nested(path)).cloned().collect()
 }
 
-/// Chooses samples: objects of the CRDs, from folders for samples where there are any.
+/// Chooses samples: objects of the CRDs, from folders for samples if there are any.
 fn samples(files: &[File], crds: &BTreeMap<String, Crd>) -> Vec<String> {
     let is_sample = |node: &Node| {
         let sample = Sample::new(node.clone());
@@ -179,7 +179,7 @@ fn samples(files: &[File], crds: &BTreeMap<String, Crd>) -> Vec<String> {
     })
 }
 
-/// The kustomization that contains that of the first path and fetches nothing.
+/// The kustomization that contains that of the first path and downloads nothing.
 fn installed_by(files: &[File], paths: &[String]) -> Option<String> {
     let inner = PathBuf::from(paths.first()?);
     let outer = files.iter().filter(|file| is_kustomization(&file.path)).find(|file| {
@@ -196,7 +196,7 @@ fn listed(file: &File) -> Vec<PathBuf> {
     paths.map(|path| normal(&file.folder().join(path))).collect()
 }
 
-/// Removes `.` and `..` as far as the path itself tells.
+/// Removes `.` and `..` lexically.
 fn normal(path: &Path) -> PathBuf {
     let mut parts = PathBuf::new();
     for part in path.components() {
@@ -215,7 +215,7 @@ fn is_kustomization(path: &Path) -> bool {
     path.file_stem().is_some_and(|stem| stem == "kustomization")
 }
 
-/// Projects of kubebuilder and operator-sdk: the folder itself and those that hold a `config`.
+/// Projects of kubebuilder and operator-sdk: the folder itself and those that contain a `config`.
 fn projects(base: &Path, files: &[File]) -> Vec<(PathBuf, Option<PathBuf>)> {
     let configs = files.iter().flat_map(|file| file.path.ancestors()).filter(|folder| folder.ends_with("config"));
     let folders: BTreeSet<PathBuf> = configs.filter_map(Path::parent).map(Path::to_owned).collect();

@@ -1,4 +1,4 @@
-//! `init`: writes a subject file from what lies in a folder.
+//! `init`: writes a subject file for the content of a folder.
 
 mod ask;
 mod find;
@@ -51,7 +51,7 @@ pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
     } else {
         files::write(&file, &text, For::All)?;
     }
-    // What was written must be usable, before anybody is told to use it.
+    // The file must be usable before the user is told to use it.
     let planned = if args.stdout { None } else { Some(plan(&load::from_file(&file)?)?) };
     match args.format {
         TextFormat::Json if !args.stdout => {
@@ -71,7 +71,7 @@ pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Lets a person choose how the webhook is reached; `None` where that is left for later.
+/// Lets the user choose the webhook's address; `None` to decide later.
 fn choose(console: Console, proposals: &[Proposal]) -> Option<usize> {
     if proposals.is_empty() {
         return None;
@@ -109,7 +109,7 @@ fn print_found(console: Console, found: &Found, read: &Manifests, names: &[&str]
     }
 }
 
-/// Reads the CRDs as the subject file will name them. Where paths hold the same CRD twice, the later ones are left out.
+/// Reads the CRDs as the subject file will name them. If paths contain the same CRD twice, leaves out the later ones.
 fn read(base: &Path, found: &mut Found) -> Result<Manifests, InputError> {
     let texts = Texts::relative_to(base);
     if let Some(chart) = found.chart.as_ref().filter(|_| found.crds.is_empty()) {
@@ -132,15 +132,15 @@ fn read(base: &Path, found: &mut Found) -> Result<Manifests, InputError> {
     Ok(manifests)
 }
 
-/// Reads the CRDs with the names that their webhooks have in a cluster, where a kustomization says so.
+/// Reads the CRDs with the names of their webhooks in a cluster, if a kustomization has them.
 fn installed(base: &Path, found: &Found) -> Vec<Crd> {
     let inputs = CrdInputs { paths: found.installed_by.iter().cloned().collect(), ..CrdInputs::default() };
-    // It only makes the proposal better, so what is wrong with it does not matter.
+    // It only improves the proposal, so its errors do not matter.
     let read = read_manifests(&mut Sources::default(), &Texts::relative_to(base), &inputs);
     read.map(|read| read.crds).unwrap_or_default()
 }
 
-/// Plans the quick suite and returns how many checks it has.
+/// Plans the quick suite and returns the number of its checks.
 fn plan(subject: &Subject) -> Result<usize> {
     let selection = Selection::named(&["quick".to_owned()], &[], &[], subject)?;
     let settings = Settings { selection, seed: 1, ..Settings::default() };

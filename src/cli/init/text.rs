@@ -19,8 +19,8 @@ pub(super) struct Proposal {
     pub(super) yaml: String,
 }
 
-/// Writes the subject file for CRDs as they will be read, so that conversion webhooks which patches add are known. The
-/// proposal that was chosen is written as YAML, all others as comments.
+/// Writes the subject file for CRDs as they will be read, including conversion webhooks that patches add. The chosen
+/// proposal is written as YAML, all others as comments.
 pub(super) fn subject_file(
     base: &Path,
     found: &Found,
@@ -67,7 +67,7 @@ pub(super) fn subject_file(
     text
 }
 
-/// The name of the only CRD's plural, or of the folder.
+/// The plural of the only CRD, or the name of the folder.
 fn name(base: &Path, crds: &[Crd]) -> String {
     if let [crd] = crds {
         return crd.names.plural.clone();
@@ -77,7 +77,7 @@ fn name(base: &Path, crds: &[Crd]) -> String {
     folder.filter(|name| !name.is_empty()).unwrap_or_else(|| "crds".into())
 }
 
-/// Returns how the conversion webhook may be reached: nothing of it is started before people say so.
+/// Returns ways to reach the conversion webhook. Nothing is started without the user's consent.
 pub(super) fn proposals(base: &Path, found: &Found, crds: &[Crd], installed: &[Crd]) -> Vec<Proposal> {
     let Some(crd) = crds.iter().find(|crd| crd.conversion.strategy == "Webhook") else { return Vec::new() };
     let service = crd.conversion.client.as_ref().and_then(|client| client.service.as_ref());
@@ -93,7 +93,7 @@ pub(super) fn proposals(base: &Path, found: &Found, crds: &[Crd], installed: &[C
     own.into_iter().chain([Proposal { title, yaml: webhook(deployed, path) }]).collect()
 }
 
-/// Returns how to reach the conversion webhook.
+/// Returns the converter section of the subject file.
 fn converter(crds: &[Crd], proposals: &[Proposal], chosen: Option<usize>) -> String {
     let Some(crd) = crds.iter().find(|crd| crd.conversion.strategy == "Webhook") else { return String::new() };
     let others = crds.iter().filter(|other| other.conversion.strategy == "Webhook").count() - 1;
@@ -182,7 +182,7 @@ fn list(paths: &[String]) -> String {
     paths.iter().map(|path| quoted(path)).collect::<Vec<_>>().join(", ")
 }
 
-/// A word as YAML: plain where that is safe inside of brackets.
+/// A word as YAML: plain if that is safe inside of brackets.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-$=".contains(c);
     let starts_well = word.starts_with(|c: char| c.is_ascii_alphabetic() || "./$".contains(c));

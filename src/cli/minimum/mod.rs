@@ -1,4 +1,4 @@
-//! `minimum`: which Kubernetes release a subject needs, derived and then proven.
+//! `minimum`: the Kubernetes release that a subject needs, derived and then verified.
 
 mod text;
 mod with;
@@ -38,9 +38,9 @@ struct Release {
 pub(crate) fn minimum(args: &MinimumArgs, console: Console) -> Result<Exit> {
     let subject = load(&args.subject)?;
     let requirements = Requirements::of(&subject);
-    // What is wrong with the question is known before a server is looked for.
+    // Errors in the flags are reported before servers are searched.
     if let Some(name) = &args.with {
-        with::question(name, KubeVersion::NEWEST, args.seed, &subject)?;
+        with::run_flags(name, KubeVersion::NEWEST, args.seed, &subject)?;
     }
     let answer = if args.derive_only {
         Answer::derived_only(&subject, requirements)
@@ -58,9 +58,9 @@ pub(crate) fn minimum(args: &MinimumArgs, console: Console) -> Result<Exit> {
     Ok(if answer.minimum.is_some() { Exit::Success } else { Exit::Findings })
 }
 
-/// The releases of the cache, and of `KUBEBUILDER_ASSETS`, that selectors name, the oldest first. Nothing is fetched or built for a search.
+/// The selected releases of the cache, and of `KUBEBUILDER_ASSETS`, the oldest first. Downloads and builds nothing.
 fn installed(store: &Store, selectors: &[String]) -> Result<Vec<Release>> {
-    // What is given comes before what is kept, as everywhere.
+    // The folder that the user names comes before the cache, as in other commands.
     let given = env::assets()?.map(|assets| Release { version: assets.version, folder: assets.folder });
     let entries = store.entries().into_iter().filter(|entry| entry.fault(Care::Quick).is_none());
     let kept = entries.filter_map(|entry| Some(Release { version: entry.manifest.kubernetes?, folder: entry.folder }));
@@ -104,11 +104,11 @@ fn prove(
     console: Console,
 ) -> Result<Option<Answer>> {
     let versions: Vec<KubeVersion> = releases.iter().map(|release| release.version).collect();
-    // The table does not know what a command or a suite needs.
+    // The table does not know the requirements of a command or a suite.
     let custom = !args.command.is_empty() || args.with.is_some();
     let suspects = suspects(subject, &requirements, &versions, custom);
-    // A release with a known defect says nothing about the order of releases, so it is tested separately. The newest always
-    // counts.
+    // A release with a known defect says nothing about the order of releases, so it is tested separately. The newest
+    // always counts.
     let is_suspect = |index: &usize| index + 1 < versions.len() && suspects.iter().any(|one| one.has(versions[*index]));
     let (apart, ordered): (Vec<usize>, Vec<usize>) = (0..versions.len()).partition(is_suspect);
     let guess = ordered.iter().position(|index| requirements.allow(versions[*index]));
@@ -167,7 +167,7 @@ fn test_release(
     console: Console,
 ) -> Result<Option<ReleaseResult>> {
     if let Some(name) = &args.with {
-        let question = with::question(name, release.version, args.seed, subject)?;
+        let question = with::run_flags(name, release.version, args.seed, subject)?;
         return with::test(&question, subject, console);
     }
     let result = runtime::block_on(async {

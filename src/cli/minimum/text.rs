@@ -3,7 +3,7 @@
 use crate::checks::minimum::{Answer, Requirement};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// The most reasons that are shown; JSON has all.
+/// The maximum number of reasons that are shown; JSON has all.
 const MAX_SHOWN: usize = 3;
 
 /// Renders the answer.

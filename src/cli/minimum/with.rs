@@ -2,7 +2,7 @@
 
 use crate::checks::minimum::{Gap, ReleaseResult};
 use crate::checks::{self, Severity};
-use crate::converter::Opened;
+use crate::converter::SubjectEndpoints;
 use crate::report::{Outcome, Report};
 use crate::run::{self as engine, Options};
 use crate::subject::Subject;
@@ -14,17 +14,17 @@ use crdproof_schema::kubernetes::KubeVersion;
 use crate::act::Stop;
 use crate::cli::args::{Cli, Command, RunArgs};
 use crate::cli::console::Console;
-use crate::cli::env::means;
-use crate::cli::progress::Narrator;
+use crate::cli::env::converter_resources;
+use crate::cli::progress::RunProgress;
 use crate::cli::servers::{matrix, run_error, servers};
 use crate::cli::subject::{options, settings};
 
-/// Returns the flags of a run on one release; `Err` where the suite or check has no scenarios.
-pub(super) fn question(name: &str, release: KubeVersion, seed: u64, subject: &Subject) -> Result<Box<RunArgs>> {
+/// Returns the flags of a run on one release; `Err` if the suite or check has no scenarios.
+pub(super) fn run_flags(name: &str, release: KubeVersion, seed: u64, subject: &Subject) -> Result<Box<RunArgs>> {
     let wrong = |why: String| InputError::new(Trouble::Wrong, why);
     let (release, seed) = (release.to_string(), seed.to_string());
     let mut words = vec!["crdproof", "run", "--offline", "--kubernetes", &release, "--seed", &seed];
-    // A check is looked for everywhere, whatever the subject file's suites are.
+    // A check is searched everywhere, whatever the subject file's suites are.
     match checks::find(name) {
         Some(check) => words.extend(["--suite", "all", "--only", check.id]),
         None => words.extend(["--suite", name]),
@@ -43,8 +43,8 @@ pub(super) fn question(name: &str, release: KubeVersion, seed: u64, subject: &Su
 pub(super) fn test(args: &RunArgs, subject: &Subject, console: Console) -> Result<Option<ReleaseResult>> {
     let settings = settings(&args.selection, subject)?;
     let Some(servers) = servers(subject, &args.matrix)? else { return Ok(None) };
-    let narrator = Narrator::new(console, false, false);
-    let endpoint = Opened::with(means(subject, true, console)?);
+    let narrator = RunProgress::new(console, false, false);
+    let endpoint = SubjectEndpoints::with(converter_resources(subject, true, console)?);
     let stop = Stop::default();
     let run = || {
         let mut plan = engine::plan(subject, &settings, &matrix(Some(&servers), &narrator)?);
@@ -85,7 +85,7 @@ fn judge_report(report: &Report) -> ReleaseResult {
             }
         }
     }
-    // If a check passed, inconclusive ones are worth a note; if none did, nothing is proven.
+    // If a check passed, inconclusive ones are worth a note; if none did, nothing is verified.
     if has_passed {
         release.notes.extend(inconclusive.iter().map(ToString::to_string));
     } else if release.gaps.is_empty() {

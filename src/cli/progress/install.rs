@@ -20,7 +20,7 @@ impl Installing {
     }
 }
 
-/// Shows how far an installation is; a source that has nothing is worth a line that stays.
+/// Shows the progress of an installation; a source that failed gets a permanent line.
 pub(super) fn show(live: &Live, progress: &Progress) {
     match progress {
         Progress::Passed { reason } => live.say(&format!("○ {}", reason.lines().next().unwrap_or_default())),
@@ -37,7 +37,7 @@ pub(super) fn show(live: &Live, progress: &Progress) {
     }
 }
 
-/// Returns a duration as people say it.
+/// Returns a duration in minutes and seconds.
 pub(super) fn clock(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     if seconds < 60 { format!("{seconds} s") } else { format!("{} min {:02} s", seconds / 60, seconds % 60) }

@@ -1,10 +1,10 @@
-//! What people see while something takes long: one changing line on a terminal, a line every few seconds elsewhere.
+//! Progress of long operations: one changing line on a terminal, a line every few seconds elsewhere.
 
 mod install;
 mod run;
 
 pub(crate) use install::Installing;
-pub(crate) use run::Narrator;
+pub(crate) use run::RunProgress;
 
 use std::io::IsTerminal as _;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -16,13 +16,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::console::{self, Console};
 
-/// The interval of lines where stderr is not a terminal.
-const EVERY: Duration = Duration::from_secs(5);
+/// The interval of lines if stderr is not a terminal.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The interval at which the line of a terminal is drawn again, so that its clock goes on.
+/// The interval for redrawing the line of a terminal, so that its clock advances.
 const TICK: Duration = Duration::from_millis(120);
 
-/// The one activity that is shown at a time. It disappears when this is dropped.
+/// The current activity. It disappears when this is dropped.
 pub(crate) struct Live {
     console: Console,
     place: Place,
@@ -31,7 +31,7 @@ pub(crate) struct Live {
 enum Place {
     /// Nothing is shown.
     Nowhere,
-    /// The line, while there is one.
+    /// The line, if there is one.
     Terminal(Mutex<Option<ProgressBar>>),
     Lines(Lines),
 }
@@ -49,7 +49,7 @@ impl Live {
         Self { console, place }
     }
 
-    /// Replaces what is shown.
+    /// Replaces the activity.
     pub(crate) fn show(&self, text: impl Into<String>) {
         match &self.place {
             Place::Nowhere => {}
@@ -61,14 +61,14 @@ impl Live {
         }
     }
 
-    /// Prints a line that stays; nothing where this is quiet.
+    /// Prints a permanent line, unless quiet.
     pub(crate) fn say(&self, text: &str) {
         if !matches!(self.place, Place::Nowhere) {
             self.console.say(text);
         }
     }
 
-    /// Removes what is shown, until something else is.
+    /// Removes the activity.
     pub(crate) fn clear(&self) {
         match &self.place {
             Place::Nowhere => {}
@@ -100,7 +100,7 @@ fn bar_of(console: Console) -> ProgressBar {
     bar
 }
 
-/// Prints what goes on every few seconds, from a thread of its own: what takes long may not come back for a while.
+/// Prints the activity every few seconds, from a separate thread, because the operation may block.
 struct Lines {
     shown: Arc<Mutex<Option<Activity>>>,
     end: Option<Sender<()>>,
@@ -118,9 +118,10 @@ impl Lines {
         let (end, ended) = channel::<()>();
         let theirs = Arc::clone(&shown);
         let thread = std::thread::spawn(move || {
-            while matches!(ended.recv_timeout(EVERY), Err(RecvTimeoutError::Timeout)) {
+            while matches!(ended.recv_timeout(LINE_INTERVAL), Err(RecvTimeoutError::Timeout)) {
                 let activity = theirs.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(Activity { text, since }) = activity.as_ref().filter(|one| one.since.elapsed() >= EVERY / 2)
+                if let Some(Activity { text, since }) =
+                    activity.as_ref().filter(|one| one.since.elapsed() >= LINE_INTERVAL / 2)
                 {
                     console.say(&format!("  {text}, {}", install::clock(since.elapsed())));
                 }
@@ -139,7 +140,7 @@ impl Lines {
 impl Drop for Lines {
     fn drop(&mut self) {
         drop(self.end.take());
-        // It only prints; where it panicked, there is nothing to clean up.
+        // It only prints; after a panic there is nothing to clean up.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }

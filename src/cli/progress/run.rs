@@ -10,8 +10,8 @@ use crate::cli::servers::describe;
 use crate::evidence::{Observation, Record, Trace};
 use crate::run::Event;
 
-/// Shows what happens during a run.
-pub(crate) struct Narrator {
+/// Shows the progress of a run.
+pub(crate) struct RunProgress {
     live: Live,
     verbose: bool,
     state: Mutex<State>,
@@ -20,9 +20,9 @@ pub(crate) struct Narrator {
 /// The progress of a run.
 #[derive(Default)]
 struct State {
-    /// The step that each server is at.
+    /// The current step of each server.
     servers: BTreeMap<String, String>,
-    /// The number of checks that are judged, and how many there are.
+    /// The number of judged checks, and the total.
     judged: usize,
     checks: usize,
     /// The latest batch of objects.
@@ -31,7 +31,7 @@ struct State {
 }
 
 impl State {
-    /// Phase, CRD, objects or steps, and findings so far.
+    /// The phase, CRD, objects or steps, and findings so far.
     fn text(&self) -> String {
         let mut parts: Vec<String> =
             self.servers.iter().map(|(release, step)| format!("Kubernetes {release}: {step}")).collect();
@@ -48,7 +48,7 @@ impl State {
     }
 }
 
-impl Narrator {
+impl RunProgress {
     pub(crate) fn new(console: Console, verbose: bool, quiet: bool) -> Self {
         Self { live: Live::new(console, quiet), verbose, state: Mutex::default() }
     }
@@ -95,7 +95,7 @@ impl Narrator {
         }
     }
 
-    /// Removes what is shown: the report follows.
+    /// Removes the progress: the report follows.
     pub(crate) fn finish(&self) {
         self.live.clear();
     }
@@ -108,7 +108,7 @@ impl Narrator {
     }
 }
 
-/// Returns what was delivered, line by line. Values may be secret, so only the places of drift are named.
+/// Returns the deliveries, line by line. Values may be secret, so only the places of drift are named.
 fn log(trace: &Trace) -> Vec<String> {
     let line = |record: &Record| match &record.seen {
         Observation::Delivered(delivered) => {

@@ -8,18 +8,18 @@ use std::time::Duration;
 
 use crdproof_envtest::write_private;
 
-/// The folder of the output, beside the subject file. The folder is kept.
+/// The folder of the output, beside the subject file. It is kept.
 const FOLDER: &str = ".crdproof";
 const NAME: &str = "process.log";
 
 /// The size limit of the log.
 const MAX_LOG: u64 = 64 << 20;
 
-/// The excerpt of the log, in lines, and in bytes where lines are long.
+/// The size of the log excerpt in lines, and in bytes if lines are long.
 const TAIL_LINES: usize = 15;
 const TAIL_BYTES: u64 = 16 << 10;
 
-/// The timeout for the last of the output to reach the log after the process ended.
+/// The timeout of the last output to reach the log after the process ended.
 const COMPLETE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The log of a process.
@@ -27,12 +27,12 @@ const COMPLETE_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct Log {
     /// The file.
     pub(super) path: PathBuf,
-    /// Hears when the process writes no more.
+    /// Signals the end of the output.
     written: Mutex<Receiver<()>>,
 }
 
 impl Log {
-    /// Makes an empty log, for nobody else to read, and copies into it what a process writes, up to a limit.
+    /// Creates an empty log that only its owner can read, and copies the output of a process into it, up to a limit.
     pub(super) fn keep(folder: &Path, mut pipe: impl Read + Send + 'static) -> Result<Self, String> {
         let path = open(&folder.join(FOLDER))?;
         let file = std::fs::File::options().append(true).open(&path);
@@ -40,7 +40,7 @@ impl Log {
         let (ended, written) = channel();
         std::thread::spawn(move || {
             let copied = std::io::copy(&mut pipe.by_ref().take(MAX_LOG), &mut file);
-            // A log that cannot be written must not stop the process that writes it.
+            // An unwritable log must not stop the process.
             if matches!(copied, Ok(MAX_LOG)) {
                 let _ = file.write_all(b"\ncrdproof: the log is full, the rest is not kept\n");
             }
@@ -50,10 +50,10 @@ impl Log {
         Ok(Self { path, written: Mutex::new(written) })
     }
 
-    /// Waits until all is written of a process that has ended.
+    /// Waits until the whole output of an ended process is written.
     pub(super) fn complete(&self) {
         let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where somebody else holds the stream, the log is as complete as it will be.
+        // Another process may hold the stream; then the log is as complete as it will be.
         let _ = written.recv_timeout(COMPLETE_TIMEOUT);
     }
 
@@ -81,7 +81,7 @@ fn open(folder: &Path) -> Result<PathBuf, String> {
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
     let (ignored, log) = (folder.join(".gitignore"), folder.join(NAME));
     std::fs::write(&ignored, "*\n").map_err(|error| failed(&ignored, &error))?;
-    // One of an earlier run may be open to others.
+    // The log of an earlier run may be readable by others.
     match std::fs::remove_file(&log) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&log, &error)),
         _ => {}

@@ -1,4 +1,4 @@
-//! The recorder: an admission webhook that remembers what it is shown, and refuses one object on demand.
+//! The admission recorder: an admission webhook that records reviews, and refuses one object on request.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,10 +8,10 @@ use super::{Call, Listener, Reply};
 use crate::evidence::ObservedAdmission;
 use crdproof_envtest::{ClusterError, HostAccess};
 
-/// Only objects with this label are shown to the recorder, so that nobody else's writes depend on it.
+/// The label of objects that the recorder sees, so that no other writes depend on it.
 pub const RECORDED: (&str, &str) = ("crdproof.dev/recorded", "yes");
 
-/// A listener that API servers ask for admission.
+/// A listener that API servers call for admission.
 #[derive(Debug)]
 pub struct AdmissionRecorder {
     listener: Listener,
@@ -25,7 +25,7 @@ struct State {
 }
 
 impl AdmissionRecorder {
-    /// Listens where an API server reaches this machine.
+    /// Listens on an address that an API server can reach.
     pub async fn start(access: &HostAccess) -> Result<Self, ClusterError> {
         let state = Arc::new(State::default());
         let own = Arc::clone(&state);
@@ -33,7 +33,7 @@ impl AdmissionRecorder {
         Ok(Self { listener, state })
     }
 
-    /// A `ValidatingWebhookConfiguration` with a webhook for each of these versions, `*` among them, of a kind.
+    /// A `ValidatingWebhookConfiguration` with a webhook for each of these versions, or `*`, of a kind.
     pub fn configuration(&self, name: &str, group: &str, plural: &str, versions: &[&str]) -> Value {
         let webhooks = (0..).zip(versions).map(|(number, version): (u32, &&str)| {
             let shown = if *version == "*" { "all" } else { *version };
@@ -43,7 +43,7 @@ impl AdmissionRecorder {
                 "rules": [{"apiGroups": [group], "apiVersions": [version], "operations": ["CREATE", "UPDATE"],
                            "resources": [plural]}],
                 "matchPolicy": "Equivalent", "failurePolicy": "Fail", "sideEffects": "None", "timeoutSeconds": 10,
-                // 1.16 knows only the older of the two.
+                // 1.16 supports only the older of the two.
                 "admissionReviewVersions": ["v1", "v1beta1"],
                 "objectSelector": {"matchLabels": {RECORDED.0: RECORDED.1}},
             })
@@ -54,23 +54,23 @@ impl AdmissionRecorder {
         })
     }
 
-    /// Refuses changes of the object with this name from now on, or no more.
+    /// Refuses changes of the object with this name from now on; `None` ends that.
     pub fn refuse(&self, name: Option<&str>) {
         *self.state.refused.lock().unwrap_or_else(PoisonError::into_inner) = name.map(str::to_owned);
     }
 
-    /// Returns how many requests came so far.
+    /// Returns the number of requests so far.
     pub fn count(&self) -> usize {
         self.state.log.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// The requests that came since there were so many.
+    /// The requests after the first `count`.
     pub fn since(&self, count: usize) -> Vec<ObservedAdmission> {
         let log = self.state.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.get(count..).unwrap_or_default().to_vec()
     }
 
-    /// Takes no more requests.
+    /// Stops listening.
     pub async fn stop(self) {
         self.listener.stop().await;
     }
@@ -85,16 +85,16 @@ fn answer(state: &State, call: &Call) -> Reply {
     let refused = state.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let allowed = request["operation"] != "UPDATE" || refused.is_none_or(|refused| refused != name);
     let registered = call.path.trim_start_matches('/').split('?').next().unwrap_or_default();
-    state.log.lock().unwrap_or_else(PoisonError::into_inner).push(seen(registered, request, allowed));
+    state.log.lock().unwrap_or_else(PoisonError::into_inner).push(observed(registered, request, allowed));
     let mut response = json!({"uid": request["uid"], "allowed": allowed});
     if !allowed {
-        // The name is left out: whoever is refused must say by itself what it could not write.
+        // Without the name: the caller must report by itself which object it could not write.
         response["status"] = json!({"code": 403, "message": "this object is refused on purpose"});
     }
     Reply::json(&json!({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response}))
 }
 
-fn seen(registered: &str, request: &Value, allowed: bool) -> ObservedAdmission {
+fn observed(registered: &str, request: &Value, allowed: bool) -> ObservedAdmission {
     let text = |pointer: &str| request.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     ObservedAdmission {
         registered: registered.to_owned(),
@@ -106,13 +106,13 @@ fn seen(registered: &str, request: &Value, allowed: bool) -> ObservedAdmission {
         request_resource: text("/requestResource/version"),
         dry_run: request["dryRun"] == true,
         allowed,
-        object: bare(&request["object"]),
-        old_object: bare(&request["oldObject"]),
+        object: without_managed_fields(&request["object"]),
+        old_object: without_managed_fields(&request["oldObject"]),
     }
 }
 
-/// An object without the list of its managers, which is long and not in question here.
-fn bare(object: &Value) -> Value {
+/// An object without managedFields, which are long and not needed here.
+fn without_managed_fields(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         metadata.remove("managedFields");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn one_object_is_refused_when_it_is_changed_and_all_are_remembered() {
+    fn changes_of_one_object_are_refused_and_all_are_recorded() {
         let state = State { refused: Mutex::new(Some("a".into())), ..State::default() };
         let allowed = |call: Call| {
             let reply: Value = serde_json::from_slice(&answer(&state, &call).body).unwrap();

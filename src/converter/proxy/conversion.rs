@@ -1,4 +1,4 @@
-//! The proxy: a listener that passes reviews on to a converter, remembers them, and fails where it is told to.
+//! The conversion proxy: a listener that forwards reviews to a converter, records them, and fails on request.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,20 +12,20 @@ use crate::converter::endpoint::{Endpoint, Request};
 use crate::evidence::{ObservedReview, Outcome};
 use crdproof_envtest::{ClusterError, HostAccess};
 
-/// A fault of a proxy, instead of passing a review on.
+/// A fault of the proxy, instead of forwarding a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// Every review is refused with this message.
+    /// Refuses every review with this message.
     Refuse(String),
-    /// Reviews for this version are refused.
+    /// Refuses reviews to this version.
     Towards(String),
-    /// Reviews with an object of this name are refused.
+    /// Refuses reviews with an object of this name.
     Object(String),
-    /// Reviews for a version are passed on so much later.
+    /// Delays reviews to a version.
     Late {
         /// The version.
         towards: String,
-        /// How much later.
+        /// The delay.
         by: Duration,
     },
 }
@@ -41,13 +41,13 @@ struct State {
     converter: Arc<dyn Endpoint>,
     log: Mutex<Vec<ObservedReview>>,
     fault: Mutex<Option<Fault>>,
-    /// How many reviews began, and which of them are not answered yet.
+    /// The number of reviews that started, and those without a response yet.
     begun: AtomicU64,
     pending: Mutex<BTreeSet<u64>>,
 }
 
 impl ConversionProxy {
-    /// Listens where an API server reaches this machine, and passes reviews on.
+    /// Listens on an address that an API server can reach, and forwards reviews.
     pub async fn start(access: &HostAccess, converter: Arc<dyn Endpoint>) -> Result<Self, ClusterError> {
         let state = Arc::new(State {
             converter,
@@ -56,7 +56,7 @@ impl ConversionProxy {
             begun: AtomicU64::new(0),
             pending: Mutex::default(),
         });
-        let listener = Listener::start(access, Passing(Arc::clone(&state))).await?;
+        let listener = Listener::start(access, ForwardingHandler(Arc::clone(&state))).await?;
         Ok(Self { listener, state })
     }
 
@@ -65,28 +65,28 @@ impl ConversionProxy {
         self.listener.redirect(crd)
     }
 
-    /// Fails from now on, or no more.
+    /// Applies a fault from now on; `None` ends it.
     pub fn fail(&self, fault: Option<Fault>) {
         *self.state.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
     }
 
-    /// Returns how many reviews came so far.
+    /// Returns the number of reviews so far.
     pub fn count(&self) -> usize {
         self.state.log.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// The reviews that came since there were so many.
+    /// The reviews after the first `count`.
     pub fn since(&self, count: usize) -> Vec<ObservedReview> {
         let log = self.state.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.get(count..).unwrap_or_default().to_vec()
     }
 
-    /// The reviews that began and are not answered yet, each by a number of its own.
+    /// The numbers of reviews without a response yet.
     pub fn pending(&self) -> BTreeSet<u64> {
         self.state.pending.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes no more reviews.
+    /// Stops listening.
     pub async fn stop(self) {
         self.listener.stop().await;
     }
@@ -98,27 +98,28 @@ impl std::fmt::Debug for State {
     }
 }
 
-/// Answers by asking the converter, on a thread that may wait.
-struct Passing(Arc<State>);
+/// Answers by calling the converter, on a thread that may block.
+struct ForwardingHandler(Arc<State>);
 
-impl Handler for Passing {
+impl Handler for ForwardingHandler {
     fn answer(self: Arc<Self>, call: Call) -> Answering {
         Box::pin(async move {
             let state = Arc::clone(&self.0);
-            // Chosen before it counts as under way, so that whoever sees it there knows what will happen to it.
+            // Choose the fault before the review counts as pending, so that an observer of pending reviews knows their
+            // fate.
             let fault = state.fault.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let under_way = UnderWay::of(&self.0);
-            let passed = tokio::task::spawn_blocking(move || pass(&state, fault, &call)).await;
+            let under_way = PendingReview::of(&self.0);
+            let passed = tokio::task::spawn_blocking(move || forward(&state, fault, &call)).await;
             drop(under_way);
             passed.unwrap_or_else(|error| Reply::text(500, format!("the converter panicked: {error}")))
         })
     }
 }
 
-/// A review that is not answered yet. Dropped, it is over, also where the server went away.
-struct UnderWay(Arc<State>, u64);
+/// A review without a response yet. It ends when it is dropped, also if the server disconnects.
+struct PendingReview(Arc<State>, u64);
 
-impl UnderWay {
+impl PendingReview {
     fn of(state: &Arc<State>) -> Self {
         let number = state.begun.fetch_add(1, Ordering::Relaxed);
         state.pending.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
@@ -126,13 +127,13 @@ impl UnderWay {
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for PendingReview {
     fn drop(&mut self) {
         self.0.pending.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.1);
     }
 }
 
-fn pass(state: &State, fault: Option<Fault>, call: &Call) -> Reply {
+fn forward(state: &State, fault: Option<Fault>, call: &Call) -> Reply {
     let review: Value = serde_json::from_slice(&call.body).unwrap_or_default();
     if let Some(Fault::Late { towards, by }) = &fault
         && is_towards(&review, towards)
@@ -151,7 +152,7 @@ fn pass(state: &State, fault: Option<Fault>, call: &Call) -> Reply {
     };
     let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
     let answered = answer["response"]["result"]["status"] == "Success";
-    state.log.lock().unwrap_or_else(PoisonError::into_inner).push(seen(&review, answered));
+    state.log.lock().unwrap_or_else(PoisonError::into_inner).push(observed(&review, answered));
     reply
 }
 
@@ -183,7 +184,7 @@ fn failure(review: &Value, message: &str) -> Reply {
     }))
 }
 
-fn seen(review: &Value, answered: bool) -> ObservedReview {
+fn observed(review: &Value, answered: bool) -> ObservedReview {
     let request = &review["request"];
     let empty = Vec::new();
     let objects = request["objects"].as_array().unwrap_or(&empty);

@@ -1,5 +1,5 @@
-//! The HTTPS listener between an API server and a converter. It has a certificate of its own, whose
-//! authority is the `caBundle` for the CRD, and it ends when it is dropped.
+//! The HTTPS listener between an API server and a converter. It has its own certificate, whose authority is the
+//! `caBundle` for the CRD. It stops when it is dropped.
 
 mod conversion;
 mod serve;
@@ -18,18 +18,18 @@ pub use conversion::{ConversionProxy, Fault};
 
 use crdproof_envtest::{Authority, ClusterError, HostAccess, Pair};
 
-/// A request that came in.
+/// An incoming request.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// `POST`, mostly.
+    /// The method, usually `POST`.
     pub method: String,
     /// Path and query.
     pub path: String,
-    /// The body, byte by byte.
+    /// The body, unchanged.
     pub body: Vec<u8>,
 }
 
-/// A response to be sent.
+/// A response.
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// The status code.
@@ -52,7 +52,7 @@ impl Reply {
     }
 }
 
-/// An answer that is on its way.
+/// A response that is being made.
 pub type Answering = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
 /// A handler of requests.
@@ -61,7 +61,7 @@ pub trait Handler: Send + Sync + 'static {
     fn answer(self: Arc<Self>, call: Call) -> Answering;
 }
 
-/// A function may take its time, and holds up no other call.
+/// A function may block; it does not delay other calls.
 impl<F: Fn(Call) -> Reply + Send + Sync + 'static> Handler for F {
     fn answer(self: Arc<Self>, call: Call) -> Answering {
         Box::pin(async move {
@@ -71,23 +71,23 @@ impl<F: Fn(Call) -> Reply + Send + Sync + 'static> Handler for F {
     }
 }
 
-/// A listener that runs.
+/// A running listener.
 pub struct Listener {
     name: String,
     address: SocketAddr,
     authority: String,
-    // Its end is the listener's end.
+    // Dropping it stops the listener.
     task: serve::Task,
 }
 
-/// By what a listener is known.
+/// The certificate a listener presents.
 #[derive(Clone)]
 pub enum Credentials {
-    /// A certificate of an authority that is made for it, with these names or addresses.
+    /// A generated certificate with these names or addresses, signed by a generated authority.
     Own(Vec<String>),
     /// A certificate with its key and the authority that signed it, all in PEM.
     Given {
-        /// The certificate, and what stands between it and the authority.
+        /// The certificate, with its intermediate certificates.
         certificate: String,
         /// Its key.
         key: String,
@@ -97,7 +97,7 @@ pub enum Credentials {
 }
 
 impl Listener {
-    /// Listens where an API server reaches this machine, on a free port, with a certificate of that name.
+    /// Listens on an address that an API server can reach, on a free port, with a certificate for its name.
     pub async fn start(access: &HostAccess, handler: impl Handler) -> Result<Self, ClusterError> {
         let ip: IpAddr = access.listen.parse().map_err(|_| ClusterError::Listen {
             address: access.listen.clone(),
@@ -113,7 +113,7 @@ impl Listener {
         credentials: Credentials,
         handler: impl Handler,
     ) -> Result<Self, ClusterError> {
-        // What a CRD is told: a name of the certificate is surer than an address such as 0.0.0.0.
+        // The CRD names a name of the certificate, because an address such as 0.0.0.0 cannot be called.
         let name = match &credentials {
             Credentials::Own(names) => names.first().cloned(),
             Credentials::Given { .. } => None,
@@ -134,12 +134,12 @@ impl Listener {
         Ok(Self { name: name.unwrap_or_else(|| address.ip().to_string()), address, authority, task })
     }
 
-    /// Takes no more connections and lets those that are open finish what they are at.
+    /// Accepts no more connections, and lets open ones finish their requests.
     pub async fn stop(self) {
         self.task.stop().await;
     }
 
-    /// Returns where it listens.
+    /// Returns the address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -149,13 +149,13 @@ impl Listener {
         &self.authority
     }
 
-    /// The `clientConfig` by which an API server finds this listener, at a path.
+    /// The `clientConfig` of this listener, with a path.
     pub fn client_config(&self, path: &str) -> Value {
         let bundle = base64::engine::general_purpose::STANDARD.encode(&self.authority);
         json!({"url": format!("https://{}:{}{path}", self.name, self.address.port()), "caBundle": bundle})
     }
 
-    /// A CRD whose conversion asks this listener.
+    /// A CRD whose conversion calls this listener.
     pub fn redirect(&self, crd: &Value) -> Value {
         let mut crd = crd.clone();
         crd["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {

@@ -1,4 +1,4 @@
-//! Accepting connections, and answering on each as long as it lasts.
+//! Accepting connections, and answering their requests.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -20,38 +20,38 @@ use tokio_rustls::TlsAcceptor;
 use super::{Call, Handler, Reply};
 use crdproof_envtest::{ClusterError, Pair};
 
-/// More than an API server ever sends: its own limit for a request is 3 MiB, for a list of objects to
-/// convert there is none, so this is generous.
-const LONGEST_BODY: usize = 64 << 20;
+/// Maximum size of a body. API servers limit requests to 3 MiB, but not the list of objects to convert, so this is
+/// generous.
+const MAX_BODY_BYTES: usize = 64 << 20;
 
-/// The number of bytes of bodies that are held at once: one of the longest, or several others. A body that is
-/// being answered takes its length about three times (itself, parsed, the response), so this bounds the memory.
-const BODIES: usize = LONGEST_BODY;
+/// Maximum number of bytes of all bodies in memory: one of maximum size, or several smaller ones. Answering a body
+/// needs about three times its length (itself, parsed, the response), so this limits the memory.
+const MAX_BYTES_IN_MEMORY: usize = MAX_BODY_BYTES;
 
-/// The timeouts for a client to send the head of a request, and its body.
+/// The timeouts of a client to send the head of a request, and its body.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The number of connections that are served at once. More wait to be accepted; idle ones are closed soon.
-const CONNECTIONS: usize = 1000;
+/// Maximum number of open connections. More wait to be accepted; idle ones are closed soon.
+const MAX_CONNECTIONS: usize = 1000;
 
 /// The timeout of a client's handshake.
-const HANDSHAKE: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The timeout for connections to finish.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The accepting task; dropped, it ends, and with it every connection.
+/// The accepting task. Dropping it closes every connection.
 pub(super) struct Task {
     handle: JoinHandle<()>,
     stop: Option<oneshot::Sender<()>>,
 }
 
 impl Task {
-    /// Takes no more connections, and lets those that are open finish what they are at, for a while.
+    /// Accepts no more connections, and lets open ones finish their requests, up to a timeout.
     pub(super) async fn stop(mut self) {
         drop(self.stop.take());
-        // What does not end in time is cut off when this is dropped.
+        // Connections that do not end in time are closed when this is dropped.
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, &mut self.handle).await;
     }
 }
@@ -62,7 +62,7 @@ impl Drop for Task {
     }
 }
 
-/// Starts to listen, and says where.
+/// Starts to listen, and returns the address.
 pub(super) async fn start(
     address: SocketAddr,
     pair: &Pair,
@@ -75,16 +75,16 @@ pub(super) async fn start(
     let (stop, mut stopped) = oneshot::channel();
     let (ending, ended) = watch::channel(false);
     let handle = tokio::spawn(async move {
-        // Connections live in here, so that they end with it.
+        // Connections are owned by this task, so that they end with it.
         let mut connections = tokio::task::JoinSet::new();
-        let server = Server { handler, bodies: Arc::new(Semaphore::new(BODIES)) };
+        let server = Server { handler, bodies: Arc::new(Semaphore::new(MAX_BYTES_IN_MEMORY)) };
         loop {
             tokio::select! {
-                accepted = listener.accept(), if connections.len() < CONNECTIONS => match accepted {
+                accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
                     Ok((stream, _)) => {
                         connections.spawn(connection(stream, acceptor.clone(), server.clone(), ended.clone()));
                     }
-                    // Out of files, mostly; another connection's end helps.
+                    // Usually too many open files; this resolves when another connection ends.
                     Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
                 },
                 Some(_) = connections.join_next() => {}
@@ -92,7 +92,7 @@ pub(super) async fn start(
             }
         }
         drop(listener);
-        // Without a receiver left there is nobody to tell.
+        // Fails only if no connection is left.
         let _ = ending.send(true);
         while connections.join_next().await.is_some() {}
     });
@@ -115,15 +115,15 @@ fn acceptor(pair: &Pair) -> Result<TlsAcceptor, String> {
 #[derive(Clone)]
 struct Server {
     handler: Arc<dyn Handler>,
-    /// The bytes of bodies that may still be held.
+    /// The number of body bytes that may still be read.
     bodies: Arc<Semaphore>,
 }
 
-/// Serves one connection. How it ends is the client's affair.
+/// Serves one connection. Errors of a connection are the client's.
 async fn connection(stream: TcpStream, acceptor: TlsAcceptor, server: Server, mut ending: watch::Receiver<bool>) {
-    // Small answers must not wait for more to come.
+    // Send small responses at once.
     let _ = stream.set_nodelay(true);
-    let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await else { return };
+    let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await else { return };
     let service = hyper::service::service_fn(|request| respond(request, server.clone()));
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
@@ -131,7 +131,7 @@ async fn connection(stream: TcpStream, acceptor: TlsAcceptor, server: Server, mu
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => {}
-        // There is one change, and it is this one.
+        // The value changes only once.
         _ = ending.changed() => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
@@ -141,10 +141,10 @@ async fn connection(stream: TcpStream, acceptor: TlsAcceptor, server: Server, mu
 
 async fn respond(request: Request<Incoming>, server: Server) -> Result<Response<Full<Bytes>>, Infallible> {
     let (parts, body) = request.into_parts();
-    // One of unknown length may be as long as any.
-    let length = body.size_hint().upper().and_then(|length| usize::try_from(length).ok()).unwrap_or(LONGEST_BODY);
-    let length = length.min(LONGEST_BODY);
-    // Held until it is answered. The semaphore is never closed.
+    // A body of unknown length may have the maximum length.
+    let length = body.size_hint().upper().and_then(|length| usize::try_from(length).ok()).unwrap_or(MAX_BODY_BYTES);
+    let length = length.min(MAX_BODY_BYTES);
+    // Held until the response is sent. The semaphore is never closed.
     let _held = server.bodies.acquire_many(u32::try_from(length).unwrap_or(u32::MAX)).await;
     let reply = match tokio::time::timeout(BODY_TIMEOUT, read(body, length)).await {
         Ok(Ok(body)) => {
@@ -157,13 +157,13 @@ async fn respond(request: Request<Incoming>, server: Server) -> Result<Response<
     };
     let response = Response::builder().status(reply.status).header("content-type", reply.content_type);
     let whole = response.body(Full::new(Bytes::from(reply.body)));
-    // Only a status out of range cannot be said.
+    // Fails only for an invalid status.
     Ok(whole.unwrap_or_else(|_| Response::new(Full::new(Bytes::from_static(b"no such status")))))
 }
 
-/// Reads a body of about that length into one buffer; collecting its frames first would hold it twice.
+/// Reads a body of about this length into one buffer; collecting its frames first would need twice the memory.
 async fn read(body: Incoming, length: usize) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
-    let mut body = Limited::new(body, LONGEST_BODY);
+    let mut body = Limited::new(body, MAX_BODY_BYTES);
     let mut bytes = Vec::with_capacity(length);
     while let Some(frame) = body.frame().await {
         if let Some(data) = frame?.data_ref() {

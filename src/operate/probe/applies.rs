@@ -1,4 +1,4 @@
-//! Probes of what apply makes of values.
+//! Probes of server-side apply of values.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::bench::{Bench, said};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::Answer;
 
-/// V08: a whole number was none of the numbers that a number field takes.
+/// V08: the server refused integers in number fields.
 pub(super) async fn whole_numbers(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.plain(json!({"type": "object", "properties": {"ratio": {"type": "number"}}})).await?;
     let mut answers = Vec::new();
@@ -31,7 +31,7 @@ pub(super) async fn submitted_order(bench: &Bench<'_>) -> Result<ProbeResult, Cl
     let list = json!({"type": "array", "items": item, "x-kubernetes-list-type": "map",
         "x-kubernetes-list-map-keys": ["name"]});
     bench.plain(json!({"type": "object", "properties": {"list": list, "turn": {"type": "integer"}}})).await?;
-    // An apply that only changes the order is none to some releases, so that something else changes as well.
+    // Some releases ignore an apply that only changes the order, so another field changes as well.
     let spec = |turn: u32, names: [&str; 3]| json!({"turn": turn, "list": names.map(|name| json!({"name": name}))});
     bench.apply("v1", "m1", &spec(1, ["a", "b", "c"])).await?.ok()?;
     Ok(ordered(&bench.apply("v1", "m1", &spec(2, ["c", "a", "b"])).await?))
@@ -49,7 +49,7 @@ fn ordered(answer: &Answer) -> ProbeResult {
     }
 }
 
-/// V34: an object that was withdrawn stayed behind without its fields, the required ones among them.
+/// V34: a withdrawn object stayed behind without its fields, including required ones.
 pub(super) async fn emptied_parent(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let part = json!({"type": "object", "nullable": true, "required": ["name"],
         "properties": {"name": {"type": "string"}}});
@@ -77,7 +77,7 @@ mod tests {
     #[case(&[], "good")]
     #[case(&[(500, "cannot convert int64 to float64")], "bad")]
     #[case(&[(403, "you may not")], "unclear")]
-    fn numbers_are_taken(#[case] refusals: &[(u16, &str)], #[case] expected: &str) {
+    fn integers_are_accepted(#[case] refusals: &[(u16, &str)], #[case] expected: &str) {
         let mut answers = vec![answer(201, &json!({}))];
         answers.extend(refusals.iter().map(|(status, message)| refusal(*status, message)));
         assert_eq!(word(&numbers_accepted(&answers)), expected);
@@ -96,7 +96,7 @@ mod tests {
     #[case(answer(200, &json!({"spec": {"part": null}})), "good")]
     #[case(refusal(422, "spec.part.name: Required value"), "bad")]
     #[case(refusal(422, "spec.part: must be of type object"), "unclear")]
-    fn what_is_withdrawn_goes_whole(#[case] answer: Answer, #[case] expected: &str) {
+    fn a_withdrawn_object_is_removed_completely(#[case] answer: Answer, #[case] expected: &str) {
         assert_eq!(word(&withdrawn(&answer)), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Where a probe works: a CRD of its own.
+//! The workbench of a probe: a separate CRD.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use crdproof_envtest::{ClusterError, Server};
 
 pub(super) const GROUP: &str = "probe.crdproof.dev";
 
-/// On everything that is not an object of a probe's own kind.
+/// The label of everything except the objects of a probe's own kind.
 pub(super) const LABEL: &str = "crdproof.dev/probe";
 
 /// A server and the names that a probe uses on it.
@@ -30,7 +30,7 @@ impl<'a> Bench<'a> {
         format!("{}.{GROUP}", self.plural)
     }
 
-    /// A CRD of these versions; the last one is stored.
+    /// A CRD of these versions; the last one is the storage version.
     pub(super) fn crd(&self, versions: &[(&str, Value)]) -> Value {
         let last = versions.len().saturating_sub(1);
         let versions: Vec<Value> = versions
@@ -54,7 +54,7 @@ impl<'a> Bench<'a> {
         self.server.install_crds(std::slice::from_ref(crd)).await
     }
 
-    /// A CRD of one version with the fields of a spec, installed.
+    /// Installs a CRD of one version with these fields of a spec.
     pub(super) async fn plain(&self, spec: Value) -> Result<(), ClusterError> {
         self.install(&self.crd(&[("v1", spec)])).await
     }
@@ -75,7 +75,7 @@ impl<'a> Bench<'a> {
         self.kind(version).path_of("probe")
     }
 
-    /// The path of a part of the object: `status` or `scale`.
+    /// The path of a subresource of the object: `status` or `scale`.
     pub(super) fn part(&self, version: &str, part: &str) -> String {
         self.kind(version).part_of("probe", part)
     }
@@ -127,12 +127,12 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Asks for the deletion of the CRD, and waits for nothing.
+    /// Starts the deletion of the CRD, without waiting.
     pub(super) async fn delete_crd(&self) -> Result<Answer, ClusterError> {
         self.api.delete(&definitions().path_of(&self.crd_name())).await
     }
 
-    /// Asks until the answer is as wanted; `None` where it never was.
+    /// Repeats a request until the response is as wanted; `None` at the timeout.
     pub(super) async fn until(
         &self,
         path: &str,
@@ -142,7 +142,7 @@ impl<'a> Bench<'a> {
         Ok(seen.then_some(answer))
     }
 
-    /// Takes the CRD away with everything of its kind.
+    /// Removes the CRD with all its objects.
     pub(super) async fn clear(&self) -> Result<(), ClusterError> {
         let answer = self.delete_crd().await?;
         if answer.status == 404 {
@@ -157,7 +157,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Returns what it means that a request is answered at all: a panic of its handler shows as 500, or ends the
+/// Returns the result for a request that must be answered: a panic of its handler shows as 500, or closes the
 /// connection.
 pub(super) fn survived(asked: Result<Answer, ClusterError>) -> Result<ProbeResult, ClusterError> {
     Ok(match asked {
@@ -175,7 +175,7 @@ pub(super) fn managers(object: &Value) -> Vec<String> {
     entries.map(|entry| entry["manager"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// An answer in a few words.
+/// A short description of a response.
 pub(super) fn said(answer: &Answer) -> String {
     if answer.is_success() {
         return format!("{}", answer.status);
@@ -216,12 +216,12 @@ pub(super) mod tests {
     #[case(201, "good")]
     #[case(500, "bad")]
     #[case(403, "unclear")]
-    fn a_handler_that_panics_is_seen(#[case] status: u16, #[case] expected: &str) {
+    fn a_panicking_handler_is_bad(#[case] status: u16, #[case] expected: &str) {
         assert_eq!(word(&survived(Ok(answer(status, &json!({})))).unwrap()), expected);
     }
 
     #[test]
-    fn a_connection_that_breaks_is_bad_and_a_deadline_is_an_error() {
+    fn a_closed_connection_is_bad_and_a_deadline_is_an_error() {
         let broken = ClusterError::Transport { call: "a call".into(), why: "end of file".into() };
         assert_eq!(word(&survived(Err(broken)).unwrap()), "bad");
         assert!(survived(Err(ClusterError::Deadline { call: "a call".into(), seconds: 1 })).is_err());

@@ -1,4 +1,4 @@
-//! Probes: small series of requests that show whether a server has a known defect. Each uses a CRD of its own, in a group that
+//! Probes: small series of requests that show if a server has a known defect. Each uses a separate CRD, in a group that
 //! nobody else uses, and removes it afterwards.
 
 mod applies;
@@ -30,9 +30,9 @@ pub struct Probe {
 enum Needs {
     /// Nothing is stored.
     DryRun,
-    /// Leave to have a CRD of its own for a moment.
+    /// Permission to install a CRD for a moment.
     Crd,
-    /// That the server reaches a webhook of ours.
+    /// The server must be able to call a webhook of ours.
     Webhook,
     /// A server of our own: the defect itself may leave something behind.
     OwnServer,
@@ -222,7 +222,7 @@ impl Probe {
         Self { name, does, needs, kind }
     }
 
-    /// Why it cannot be made on this server, where that is so.
+    /// Returns the reason why it cannot run on this server, if so.
     pub fn hindrance(&self, server: &Server, may_change: bool) -> Option<&'static str> {
         match (self.needs, server) {
             (Needs::DryRun, _) => None,
@@ -233,7 +233,7 @@ impl Probe {
         }
     }
 
-    /// Makes the probe. Its CRD is gone afterwards, whatever happened.
+    /// Runs the probe. Removes its CRD afterwards in any case.
     pub async fn run(&self, server: &Server) -> Result<ProbeResult, ClusterError> {
         let bench = Bench::new(server, self.name);
         let seen = match self.kind {
@@ -282,7 +282,7 @@ mod tests {
     use crdproof_schema::kubernetes::RULES;
 
     #[test]
-    fn rules_and_probes_know_each_other() {
+    fn rules_and_probes_refer_to_each_other() {
         for rule in RULES.iter() {
             for name in &rule.probes {
                 assert!(find(name).is_some(), "{}: no probe is named {name}", rule.id);

@@ -13,11 +13,11 @@ fn numbers() -> Value {
     json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}})
 }
 
-/// V01: the field manager's troubles were the client's.
+/// V01: errors of the field manager failed the client's request.
 pub(super) async fn empty_put(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.plain(numbers()).await?;
     let mut object = Bench::object("v1", &json!({"a": 1}));
-    // Before 1.18 only objects with an entry are looked at.
+    // Before 1.18 the server reads only objects with an entry.
     object["metadata"]["managedFields"] = json!([{"manager": "x", "operation": "Update",
         "apiVersion": object["apiVersion"], "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:a": {}}}}]);
     let answer = bench.api.put(&bench.path("v1"), &object).await?;
@@ -28,7 +28,7 @@ pub(super) async fn empty_put(bench: &Bench<'_>) -> Result<ProbeResult, ClusterE
     })
 }
 
-/// V01: an entry without its fields was an empty set, and deleted.
+/// V01: an entry without its fields was treated as an empty set and deleted.
 pub(super) async fn stripped_entries(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.plain(numbers()).await?;
     bench.apply("v1", "m1", &json!({"a": 1})).await?.ok()?;
@@ -48,7 +48,7 @@ pub(super) async fn stripped_entries(bench: &Bench<'_>) -> Result<ProbeResult, C
     Ok(still_owned(kept, &other))
 }
 
-/// Returns whether m1 still owns what it applied, after a write and before m2.
+/// Returns the result: m1 must still own its fields after a write and before m2 applies.
 fn still_owned(kept: bool, other: &Answer) -> ProbeResult {
     let seen = format!("m1 is {} after the write, m2 got {}", if kept { "there" } else { "gone" }, said(other));
     match other.status {
@@ -58,7 +58,7 @@ fn still_owned(kept: bool, other: &Answer) -> ProbeResult {
     }
 }
 
-/// V03: a write of the status cost the owners of everything else.
+/// V03: writing the status lost the owners of everything else.
 pub(super) async fn status_owners(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let mut crd = bench.crd(&[("v1", numbers())]);
     crd["spec"]["versions"][0]["subresources"] = json!({"status": {}});
@@ -75,12 +75,13 @@ pub(super) async fn status_owners(bench: &Bench<'_>) -> Result<ProbeResult, Clus
     Ok(still_owned(kept, &other))
 }
 
-/// V01: ownership could not be taken away.
+/// V01: ownership could not be removed.
 pub(super) async fn emptied_entries(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.plain(numbers()).await?;
     bench.apply("v1", "m1", &json!({"a": 1})).await?.ok()?;
     let mut object = bench.get("v1").await?;
-    // An empty list is left alone on purpose, so that clients which do not know the field take nothing away by accident.
+    // The server ignores an empty list on purpose, so that clients which do not know the field remove nothing by
+    // accident.
     object["metadata"]["managedFields"] = json!([{}]);
     let written = bench.api.put(&bench.path("v1"), &object).await?;
     if !written.is_success() {
@@ -93,7 +94,7 @@ pub(super) async fn emptied_entries(bench: &Bench<'_>) -> Result<ProbeResult, Cl
 
 /// V02: the aggregator had no field manager.
 pub(super) async fn apply_api_service(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
-    // A group without a CRD, whose APIService the server itself would have made.
+    // A group without a CRD; otherwise the server itself would have created its APIService.
     let name = "v1.nobody.crdproof.dev";
     let object = json!({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": name},
         "spec": {"group": "nobody.crdproof.dev", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
@@ -103,7 +104,8 @@ pub(super) async fn apply_api_service(bench: &Bench<'_>) -> Result<ProbeResult, 
     survived(bench.api.patch(&path, PatchKind::Apply, &object).await)
 }
 
-/// V26: what is the same was written all the same. Entries carry the second of the write, so the applies are further apart.
+/// V26: an apply without changes was written. Entries contain the second of the write, so the applies are further
+/// apart.
 pub(super) async fn reapply(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let map = json!({"type": "object", "x-kubernetes-map-type": "atomic", "properties": {
         "x": {"type": "string", "default": "filled in"}, "y": {"type": "string"}}});
@@ -133,7 +135,7 @@ mod tests {
     #[case(false, 409, "bad")]
     #[case(false, 200, "bad")]
     #[case(true, 500, "unclear")]
-    fn an_owner_is_there_and_defended(#[case] kept: bool, #[case] status: u16, #[case] expected: &str) {
+    fn an_owner_is_kept_and_causes_conflicts(#[case] kept: bool, #[case] status: u16, #[case] expected: &str) {
         assert_eq!(word(&still_owned(kept, &refusal(status, "conflict with m1"))), expected);
     }
 }

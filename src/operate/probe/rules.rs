@@ -7,7 +7,7 @@ use super::bench::{Bench, GROUP, said};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, definitions};
 
-/// V29: a part of a block was not recognised unless it began where the block begins.
+/// V29: containment of an IP block was recognised only at the start of the block.
 pub(super) async fn cidr_containment(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let rule = json!([{"rule": "cidr('192.168.0.0/24').containsCIDR(self)"}]);
     let spec = json!({"type": "object", "properties": {
@@ -33,7 +33,7 @@ pub(super) async fn cidr_containment(bench: &Bench<'_>) -> Result<ProbeResult, C
     })
 }
 
-/// V14: keys of rules were published as they are named in Go.
+/// V14: keys of rules were published with their names in Go.
 pub(super) async fn published_rules(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let rule = json!([{"rule": "self.a != 13", "message": "thirteen"}]);
     let spec = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "x-kubernetes-validations": rule});
@@ -86,7 +86,7 @@ fn joined(answer: &Answer) -> ProbeResult {
     }
 }
 
-/// V22: the size of what a function returns was unknown, and so the cost of what is done with it.
+/// V22: the size of a function's result was unknown, and so the cost of using it.
 pub(super) async fn rule_costs(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let rule = json!([{"rule": "self.split(',').all(part, part.lowerAscii().contains('a'))"}]);
     let text = json!({"type": "string", "maxLength": 64, "x-kubernetes-validations": rule});
@@ -110,13 +110,13 @@ fn estimated(installed: Result<(), ClusterError>, kept: bool) -> Result<ProbeRes
 
 const NO_RULES: &str = "the server does not keep rules";
 
-/// Returns whether the rules of the installed CRD are there; servers that do not know them drop them.
+/// Returns true if the installed CRD has its rules; servers without support drop them.
 async fn keeps_rules(bench: &Bench<'_>) -> Result<bool, ClusterError> {
     let stored = bench.api.get(&definitions().path_of(&bench.crd_name())).await?.ok()?.json();
     Ok(stored["spec"].to_string().contains("x-kubernetes-validations"))
 }
 
-/// The schema that is published for a kind.
+/// The published schema of a kind.
 pub(crate) fn schema_of<'v>(schemas: &'v Value, group: &str, version: &str, kind: &str) -> Option<&'v Value> {
     let own = |schema: &&Value| {
         let mut kinds = schema["x-kubernetes-group-version-kind"].as_array().into_iter().flatten();
@@ -146,7 +146,7 @@ mod tests {
     #[case(422, "bad")]
     #[case(500, "bad")]
     #[case(403, "unclear")]
-    fn what_is_joined_is_admitted(#[case] status: u16, #[case] expected: &str) {
+    fn a_joined_list_is_admitted(#[case] status: u16, #[case] expected: &str) {
         assert_eq!(word(&joined(&refusal(status, "internal error"))), expected);
     }
 

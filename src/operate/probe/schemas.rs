@@ -1,4 +1,4 @@
-//! Probes of what schemas do.
+//! Probes of schemas.
 
 use serde_json::json;
 
@@ -7,13 +7,13 @@ use super::bench::{Bench, said, survived};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{PatchKind, Query, definitions};
 
-/// V12: null was not a value of an enum.
+/// V12: null was not allowed as a value of an enum.
 pub(super) async fn null_in_enum(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let spec = json!({"type": "object", "properties": {
         "a": {"type": "string", "nullable": true, "enum": ["x", null]}}});
     match bench.plain(spec).await {
         Ok(()) => Ok(ProbeResult::Good("the CRD is accepted".into())),
-        // The message repeats the whole definition; what is wrong stands at its end.
+        // The message repeats the whole definition; the error is at its end.
         Err(ClusterError::Refused { status: 422, message, .. }) => {
             let reason = message.rsplit(": ").next().unwrap_or_default();
             Ok(ProbeResult::Bad(format!("422 {reason}")))
@@ -32,7 +32,7 @@ pub(super) async fn preserved_array(bench: &Bench<'_>) -> Result<ProbeResult, Cl
     Ok(ProbeResult::of(read == sent, format!("{sent} is stored as {read}")))
 }
 
-/// V05: a field that takes both made the server panic.
+/// V05: a field of integer or string made the server panic.
 pub(super) async fn int_or_string(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let both = json!({"x-kubernetes-int-or-string": true});
     match bench.plain(json!({"type": "object", "properties": {"size": both}})).await {
@@ -47,7 +47,7 @@ pub(super) async fn int_or_string(bench: &Bench<'_>) -> Result<ProbeResult, Clus
     survived(bench.api.patch(&bench.path("v1"), PatchKind::Merge, &text).await)
 }
 
-/// V32: formats of numbers were called unknown.
+/// V32: formats of numbers were reported as unknown.
 pub(super) async fn format_warnings(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let mut fields = json!({"none": {"type": "string", "format": NO_FORMAT}});
     for (kind, format) in NUMBERS {
@@ -66,7 +66,7 @@ const NUMBERS: [(&str, &str); 4] =
     [("integer", "int32"), ("integer", "int64"), ("number", "float"), ("number", "double")];
 
 fn warned(warnings: &[String]) -> ProbeResult {
-    // Quotes within a header are written with a stroke before them.
+    // Quotes within a header are escaped by a backslash.
     let about =
         |format: &str| warnings.iter().find(|warning| warning.replace('\\', "").contains(&format!("\"{format}\"")));
     match NUMBERS.iter().find_map(|(_, format)| about(format)) {

@@ -7,7 +7,7 @@ use super::bench::{Bench, said, survived};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, PatchKind};
 
-/// V06: a scale could not be had where a default fills in its replicas.
+/// V06: a scale could not be read if its replicas come from a default.
 pub(super) async fn scale_default(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let replicas = json!({"type": "integer", "default": 1});
     let mut crd = bench.crd(&[("v1", json!({"type": "object", "properties": {"replicas": replicas}}))]);
@@ -35,7 +35,7 @@ fn scaled(answer: &Answer, replicas: u64) -> ProbeResult {
     }
 }
 
-/// V30: a status could not be written beside a value of its own that was valid once.
+/// V30: a status could not be written if it contained a value that had become invalid.
 pub(super) async fn status_ratcheting(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let part = |values: &Value| json!({"type": "object", "properties": {"a": {"type": "string", "enum": values}, "note": {"type": "string"}}});
     let schema = |values: Value| {

@@ -1,4 +1,4 @@
-//! Probes of CRDs with several versions, and of their end.
+//! Probes of CRDs with several versions, and of removing versions.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crdproof_envtest::api::PatchKind;
 use crdproof_envtest::retry;
 
 /// The time in which a server rebuilds its storage after a change of the CRD.
-const REBUILT: Duration = Duration::from_secs(3);
+const REBUILD_TIME: Duration = Duration::from_secs(3);
 
 pub(super) fn numbers() -> Value {
     json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}})
 }
 
-/// V19: strategy None was held to the rules of webhooks.
+/// V19: the rules for webhooks were applied to strategy None.
 pub(super) async fn none_converts(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.install(&bench.crd(&[("v1", numbers()), ("v2", numbers())])).await?;
     let first = bench.apply("v1", "m1", &json!({"a": 1})).await?;
@@ -30,7 +30,7 @@ pub(super) async fn none_converts(bench: &Bench<'_>) -> Result<ProbeResult, Clus
     ))
 }
 
-/// V04: what did not change was a change.
+/// V04: a write without changes incremented the generation.
 pub(super) async fn steady_generation(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.install(&bench.crd(&[("v1", numbers()), ("v2", numbers())])).await?;
     let mut object = bench.create("v1", &json!({"a": 1})).await?.ok()?.json();
@@ -51,7 +51,7 @@ fn steady(generations: &[Option<u64>]) -> ProbeResult {
     ProbeResult::of(same, format!("generations of three unchanged writes: {}", shown.join(", ")))
 }
 
-/// V23: an object with two items of one key could not be applied any more.
+/// V23: an object with two items of the same key could no longer be applied.
 pub(super) async fn duplicate_items(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let item = json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}});
     let list = json!({"type": "array", "items": item});
@@ -66,14 +66,14 @@ pub(super) async fn duplicate_items(bench: &Bench<'_>) -> Result<ProbeResult, Cl
     if !written.is_success() {
         return Ok(ProbeResult::Unclear(format!("duplicates were refused: {}", said(&written))));
     }
-    // The write itself costs the entries up to 1.36; whether m1 can apply again is what was mended first.
+    // Up to 1.36 the write itself loses the entries; the first fix was that m1 can apply again.
     let owners = managers(&written.json());
     let reapplied = bench.apply("v2", "m1", &json!({"a": 1})).await?;
     let seen = format!("entries after the write: [{}]; m1 applied again: {}", owners.join(", "), said(&reapplied));
     Ok(ProbeResult::of(reapplied.is_success(), seen))
 }
 
-/// V33: a CRD on its way out took new objects.
+/// V33: a CRD that was being deleted accepted new objects.
 pub(super) async fn apply_while_terminating(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.plain(numbers()).await?;
     let mut held = Bench::object("v1", &json!({"a": 1}));
@@ -86,7 +86,7 @@ pub(super) async fn apply_while_terminating(bench: &Bench<'_>) -> Result<ProbeRe
     other["metadata"]["name"] = json!("other");
     let elsewhere = format!("{}/other", bench.collection("v1"));
     let applied = bench.api.patch(&format!("{elsewhere}?fieldManager=m1"), PatchKind::Apply, &other).await?;
-    // What was held back may go now, and what should not have come as well.
+    // Release the finalizer, and delete what should not have been created.
     let free = json!({"metadata": {"finalizers": null}});
     bench.api.patch(&path, PatchKind::Merge, &free).await?;
     if applied.is_success() {
@@ -98,7 +98,7 @@ pub(super) async fn apply_while_terminating(bench: &Bench<'_>) -> Result<ProbeRe
     Ok(ProbeResult::of(!applied.is_success(), said(&applied)))
 }
 
-/// V37: an entry of a version that is gone stands in everybody's way.
+/// V37: an entry of a removed version blocks every apply.
 pub(super) async fn retired_entry(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     bench.install(&bench.crd(&[("v1", numbers()), ("v2", numbers())])).await?;
     bench.apply("v1", "m1", &json!({"a": 1})).await?.ok()?;
@@ -114,10 +114,10 @@ pub(super) async fn retired_entry(bench: &Bench<'_>) -> Result<ProbeResult, Clus
     if gone.is_none() {
         return Ok(ProbeResult::Unclear("the removed version was still served".into()));
     }
-    // For a moment a request can still meet the storage of before, which knows the version.
+    // For a moment, a request can still reach the previous storage, which has the version.
     let (spec, pause) = (json!({"b": 2}), Duration::from_millis(100));
     let ask = || bench.apply("v2", "m2", &spec);
-    let (refused, applied) = retry::until(REBUILT, pause, ask, |answer| !answer.is_success()).await?;
+    let (refused, applied) = retry::until(REBUILD_TIME, pause, ask, |answer| !answer.is_success()).await?;
     Ok(ProbeResult::of(!refused, said(&applied)))
 }
 

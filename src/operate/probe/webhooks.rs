@@ -1,4 +1,4 @@
-//! Probes for which the server asks a webhook of ours.
+//! Probes for which the server calls a webhook of ours.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,22 +18,22 @@ use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, PatchKind, Query, Resource};
 use crdproof_envtest::retry;
 
-const UNREACHED: &str = "the server cannot reach a webhook of ours";
+const NOT_REACHABLE: &str = "the server cannot reach a webhook of ours";
 
-/// V35: a write while the converter is down cost everybody's ownership.
+/// V35: a write while the converter was down lost all ownership.
 pub(super) async fn outage(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     with_converter(bench, async |proxy| during_outage(bench, proxy).await).await
 }
 
-/// Looks with a converter of ours, which answers until the CRD is gone.
+/// Runs a probe with a converter of ours, which answers until the CRD is removed.
 async fn with_converter(
     bench: &Bench<'_>,
     look: impl AsyncFnOnce(&ConversionProxy) -> Result<ProbeResult, ClusterError>,
 ) -> Result<ProbeResult, ClusterError> {
-    let Some(access) = bench.server.host_access() else { return Ok(ProbeResult::Unclear(UNREACHED.into())) };
+    let Some(access) = bench.server.host_access() else { return Ok(ProbeResult::Unclear(NOT_REACHABLE.into())) };
     let proxy = ConversionProxy::start(&access, Arc::new(Function(rewrite))).await?;
     let seen = look(&proxy).await;
-    // Deleting the CRD takes a converter that answers.
+    // Deleting the CRD needs a working converter.
     proxy.fail(None);
     let cleared = bench.clear().await;
     proxy.stop().await;
@@ -57,7 +57,7 @@ async fn during_outage(bench: &Bench<'_>, proxy: &ConversionProxy) -> Result<Pro
     Ok(ProbeResult::of(before.iter().all(|manager| after.contains(manager)), seen))
 }
 
-/// The versions differ by name only.
+/// Converts versions that differ only by name.
 fn rewrite(request: &Request) -> (u16, Vec<u8>) {
     let review: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let answered = review::answer(&review, |object, to| {
@@ -74,7 +74,7 @@ fn rewrite(request: &Request) -> (u16, Vec<u8>) {
     }
 }
 
-/// V38: what a manager does not own is cut away before the converter is asked, metadata among it.
+/// V38: fields that a manager does not own, including metadata, are removed before the converter is called.
 pub(super) async fn whole_objects(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
     let look = async |proxy: &ConversionProxy| {
         applied_at_three_versions(bench, proxy).await?;
@@ -83,14 +83,13 @@ pub(super) async fn whole_objects(bench: &Bench<'_>) -> Result<ProbeResult, Clus
     with_converter(bench, look).await
 }
 
-/// The number of attempts. The order in which a server goes through versions is left to chance, and one try in five or
-/// so shows it.
+/// The number of attempts. The order of versions on a server is random, and about one attempt in five shows the defect.
 const ROUNDS: usize = 60;
 
 async fn applied_at_three_versions(bench: &Bench<'_>, proxy: &ConversionProxy) -> Result<(), ClusterError> {
     let crd = bench.crd(&[("v1", numbers()), ("v2", numbers()), ("v3", numbers())]);
     bench.install(&proxy.redirect(&crd)).await?;
-    // What m1 owned at v1 is cut away when it applies at v3, and with its label all of metadata.
+    // When m1 applies at v3, its fields at v1 are removed, and with its label the whole metadata.
     let labelled = |version: &str| {
         let mut object = Bench::object(version, &json!({"a": 1}));
         object["metadata"]["labels"] = json!({"probe": "yes"});
@@ -99,7 +98,7 @@ async fn applied_at_three_versions(bench: &Bench<'_>, proxy: &ConversionProxy) -
     for _ in 0..ROUNDS {
         bench.apply_object("m1", "v1", &labelled("v1")).await?.ok()?;
         bench.apply("v2", "m2", &json!({"b": 2})).await?.ok()?;
-        // Whether that succeeds is another matter.
+        // The result of this apply does not matter.
         bench.apply_object("m1", "v3", &labelled("v3")).await?;
         bench.api.delete(&bench.path("v3")).await?.ok()?;
         if proxy.since(0).iter().any(|review| !review.metadata) {
@@ -119,16 +118,16 @@ fn whole(reviews: &[ObservedReview]) -> ProbeResult {
     }
 }
 
-/// V10: what admission broke was stored, and was in everybody's way.
+/// V10: entries that admission damaged were stored, and blocked all later applies.
 pub(super) async fn rejected_by_admission(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {
-    let Some(access) = bench.server.host_access() else { return Ok(ProbeResult::Unclear(UNREACHED.into())) };
+    let Some(access) = bench.server.host_access() else { return Ok(ProbeResult::Unclear(NOT_REACHABLE.into())) };
     bench.plain(numbers()).await?;
     let stripped = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&stripped);
     let listener = Listener::start(&access, move |call: Call| strip(&call, &count)).await?;
     let hooks = Resource::cluster_wide("admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations");
     let name = format!("{}.{GROUP}", bench.plural);
-    // Should it ever stay behind, it is asked about this kind alone, and nobody waits for it.
+    // If it ever stays behind, it is called only for this kind, and failures are ignored.
     let wish = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration",
         "metadata": {"name": name, "labels": {LABEL: "yes"}}, "webhooks": [{
             "name": name, "clientConfig": listener.client_config("/strip"), "failurePolicy": "Ignore",
@@ -171,7 +170,7 @@ fn withstood(first: &Answer, second: &Answer) -> ProbeResult {
     }
 }
 
-/// Admits, and takes the fields out of the first entry, where there is one.
+/// Admits, and removes the fields of the first entry, if there is one.
 fn strip(call: &Call, count: &AtomicUsize) -> Reply {
     let review: Value = serde_json::from_slice(&call.body).unwrap_or_default();
     let mut response = json!({"uid": review["request"]["uid"], "allowed": true});
@@ -203,7 +202,7 @@ mod tests {
     #[case(&[true, true], "good")]
     #[case(&[true, false], "bad")]
     #[case(&[], "unclear")]
-    fn converters_are_sent_metadata(#[case] metadata: &[bool], #[case] expected: &str) {
+    fn converters_receive_metadata(#[case] metadata: &[bool], #[case] expected: &str) {
         let reviews: Vec<ObservedReview> = metadata.iter().map(|metadata| review(*metadata)).collect();
         assert_eq!(word(&whole(&reviews)), expected);
     }
@@ -213,12 +212,12 @@ mod tests {
     #[case(answer(201, &json!({})), refusal(500, "missing fieldsType in managed fields entry 0"), "bad")]
     #[case(refusal(422, "metadata.managedFields.fieldsType: Invalid value"), answer(201, &json!({})), "bad")]
     #[case(answer(201, &json!({})), refusal(403, "you may not"), "unclear")]
-    fn broken_entries_stop_nobody(#[case] first: Answer, #[case] second: Answer, #[case] expected: &str) {
+    fn damaged_entries_block_no_apply(#[case] first: Answer, #[case] second: Answer, #[case] expected: &str) {
         assert_eq!(word(&withstood(&first, &second)), expected);
     }
 
     #[test]
-    fn only_what_is_there_is_stripped() {
+    fn only_existing_fields_are_stripped() {
         let asked = |object: Value| {
             let body = json!({"apiVersion": "admission.k8s.io/v1", "request": {"uid": "u", "object": object}});
             let call = Call { method: "POST".into(), path: "/strip".into(), body: body.to_string().into_bytes() };

@@ -1,9 +1,9 @@
-//! Asking a server who owns a field: a stranger claims it in a dry run, and the conflict names the owners. Pure: what is to
-//! be sent, and what was said.
+//! Finding the owner of a field: another manager claims it in a dry run, and the conflict names the owners. Pure:
+//! builds requests and reads responses.
 
 use serde_json::{Map, Value, json};
 
-/// A field at the version that stays, and another value for it.
+/// A field at the remaining version, and another value for it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Probe {
     pub(super) path: Vec<Part>,
@@ -23,14 +23,14 @@ pub(super) enum Part {
 pub(super) struct Owner {
     manager: String,
     subresource: String,
-    /// The version of an update; an apply has none in conflicts.
+    /// The version of an update; conflicts name none for an apply.
     update: Option<String>,
     /// The field, in the owner's version.
     pub(super) field: String,
 }
 
 impl Probe {
-    /// The field at the root that it is below.
+    /// The top-level field that contains it.
     pub(super) fn root(&self) -> &str {
         match self.path.first() {
             Some(Part::Field(name)) => name,
@@ -38,7 +38,7 @@ impl Probe {
         }
     }
 
-    /// An object to apply that has nothing but the other value.
+    /// An object to apply that has only the other value.
     pub(super) fn intent(&self, object: &Value) -> Value {
         let inner = self.path.iter().rev().fold(self.other.clone(), |inner, part| match part {
             Part::Field(name) => json!({name: inner}),
@@ -91,7 +91,7 @@ impl Owner {
     }
 }
 
-/// A quoted text at the beginning, and what comes after it.
+/// A quoted text at the beginning, and the rest.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut texts = serde_json::Deserializer::from_str(text).into_iter::<String>();
     let first = texts.next()?.ok()?;
@@ -99,7 +99,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     Some((first, text.get(end..)?))
 }
 
-/// Collects the fields whose value the old version does not show at the same path.
+/// Collects the fields whose value the old version does not have at the same path.
 pub(super) fn leaves(schema: &Value, old: Option<&Value>, new: &Value, path: &mut Vec<Part>, probes: &mut Vec<Probe>) {
     let keys: Vec<&str> =
         schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -134,7 +134,7 @@ pub(super) fn leaves(schema: &Value, old: Option<&Value>, new: &Value, path: &mu
                 path.pop();
             }
         }
-        // Another item of a set is another field, so nobody would be in its way.
+        // Another item of a set is another field, so it would cause no conflict.
         Value::Array(_) if schema["x-kubernetes-list-type"] == "set" => {}
         _ if old == Some(new) => {}
         _ => probes.extend(other(schema, new).map(|other| Probe { path: path.clone(), other })),

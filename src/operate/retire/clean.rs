@@ -1,4 +1,4 @@
-//! Cleaning: entries of a version in `metadata.managedFields` become entries of another, object by object.
+//! Cleaning: replaces entries of a version in `metadata.managedFields` by entries of another, object by object.
 
 use futures::StreamExt as _;
 use serde_json::{Value, json};
@@ -13,42 +13,42 @@ use crdproof_envtest::api::{Answer, Api, PatchKind, Query, Resource};
 /// The entries to clean, and their replacements.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
-    /// The kind at the version that stays.
+    /// The kind at the remaining version.
     pub(super) kind: Resource,
-    /// The version that goes.
+    /// The retired version.
     pub(super) gone: String,
-    /// Whether that is served still, so that objects can be read at it.
+    /// True if the retired version is still served, so that objects can be read at it.
     pub(super) served: bool,
-    /// The definition of the version that stays: its schema and its subresources.
+    /// The definition of the remaining version: its schema and its subresources.
     pub(super) version: Value,
 }
 
 /// The result of cleaning.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    /// Objects that were looked at.
+    /// Objects that were read.
     pub seen: u64,
     /// Objects whose entries were rewritten.
     pub rewritten: u64,
-    /// Fields that nobody owns any more, since nobody can tell where they are now; the first of them.
+    /// Fields without an owner, because their new place is unknown; the first ones.
     pub lost: Vec<String>,
-    /// How many those are.
+    /// Their number.
     pub losses: u64,
-    /// Objects that could not be written, and why; the first of them.
+    /// Objects that could not be written, and why; the first ones.
     pub failed: Vec<(String, String)>,
-    /// How many those are.
+    /// Their number.
     pub failures: u64,
 }
 
 /// The result for one object.
 enum Outcome {
     Rewritten(Vec<String>),
-    /// Deleted, or cleaned by somebody else.
+    /// Deleted, or cleaned by another client.
     Overtaken,
     Failed(String),
 }
 
-/// Goes through all objects once.
+/// Processes all objects once.
 pub(super) async fn clean(api: &Api, target: &Target, pace: Pace) -> Result<Cleaned, ClusterError> {
     let mut cleaned = Cleaned::default();
     let gone = target.api_version(&target.gone);
@@ -108,7 +108,7 @@ async fn one(api: &Api, target: &Target, item: &Value, tries: u32) -> (String, O
         };
         match (answer.status, pause(&answer, attempt)) {
             (404, _) => break Outcome::Overtaken,
-            // Somebody else wrote meanwhile; what they wrote counts.
+            // Another client wrote meanwhile; its version counts.
             (409, _) if attempt < tries => {}
             (_, Some(pause)) if attempt < tries => tokio::time::sleep(pause).await,
             (status, _) => break Outcome::Failed(format!("{status} {}", answer.message())),
@@ -121,10 +121,10 @@ async fn one(api: &Api, target: &Target, item: &Value, tries: u32) -> (String, O
 enum Attempt {
     /// There is nothing to clean.
     Nothing,
-    /// The two readings are of different states.
+    /// The two reads are of different states.
     Moved,
     Unread(Answer),
-    /// The answer to the write, and the fields that nobody owns any more.
+    /// The response to the write, and the fields without an owner.
     Written(Answer, Vec<String>),
 }
 
@@ -142,7 +142,7 @@ async fn attempt_once(api: &Api, target: &Target, kind: &Resource, name: &str) -
     if target.served {
         let answer = api.get(&kind.at(&target.gone).path_of(name)).await?;
         match answer.status {
-            // SampleFile out of service meanwhile: the paths alone must do.
+            // No longer served: use only the paths.
             404 => {}
             _ if !answer.is_success() => return Ok(Attempt::Unread(answer)),
             _ => old = Some(answer.json()),
@@ -161,7 +161,7 @@ async fn attempt_once(api: &Api, target: &Target, kind: &Resource, name: &str) -
     }
     let Rewritten { mut entries, lost } = rewrite(views, &gone, &left, &owned);
     if entries.is_empty() {
-        // This is how servers are told that nobody owns anything; an empty list would mean that it is not said.
+        // This tells servers that nothing is owned; they ignore an empty list.
         entries.push(json!({}));
     }
     let changes = json!({"metadata": {
@@ -170,7 +170,7 @@ async fn attempt_once(api: &Api, target: &Target, kind: &Resource, name: &str) -
     Ok(Attempt::Written(api.patch(&path, PatchKind::Merge, &changes).await?, lost))
 }
 
-/// Returns who owns a field: those that are named where a stranger applies another value, which is never stored.
+/// Returns the owners of a field, as named in the conflict when another manager applies another value in a dry run.
 async fn owners(
     api: &Api,
     target: &Target,

@@ -1,10 +1,10 @@
-//! The CRD during a retirement: what is left to be done, and the patches that do it.
+//! The CRD during a retirement: the remaining steps, and their patches.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Gated, Plan, Refusal, Step, Wish};
+use super::{Gated, Plan, Refusal, RetireRequest, Step};
 use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Api, PatchKind, Query, Resource, definitions};
 use crdproof_schema::kubernetes::api_version_order;
@@ -13,7 +13,7 @@ use crdproof_schema::kubernetes::api_version_order;
 pub(super) struct Definition {
     name: String,
     body: Value,
-    /// When it was read, by the server's clock.
+    /// The time of the read, by the server's clock.
     read: Option<jiff::Timestamp>,
 }
 
@@ -46,7 +46,7 @@ impl Definition {
         self.body["status"]["storedVersions"].as_array().into_iter().flatten().map(text).collect()
     }
 
-    /// The served versions but one, the preferred one first.
+    /// The other served versions, the preferred one first.
     fn others(&self, but: &str) -> Vec<String> {
         let served = self.versions().iter().filter(|version| version["served"] == true);
         let mut names: Vec<String> = served.map(|version| text(&version["name"])).filter(|name| name != but).collect();
@@ -54,8 +54,8 @@ impl Definition {
         names
     }
 
-    /// Returns what is left to be done.
-    pub(super) fn plan(&self, wish: &Wish) -> Result<Plan, Refusal> {
+    /// Returns the remaining steps.
+    pub(super) fn plan(&self, wish: &RetireRequest) -> Result<Plan, Refusal> {
         let (crd, gone) = (&wish.crd, &wish.version);
         let others = self.others(gone);
         let Some(newest) = others.first() else {
@@ -107,19 +107,19 @@ impl Definition {
         Ok(Plan { steps, to, kind, storage, stored, listed })
     }
 
-    /// Returns how long nobody has changed it, by the server's clock; nothing where that cannot be known.
+    /// Returns the time since the last change, by the server's clock; zero if it is unknown.
     pub(super) fn unchanged_for(&self) -> Duration {
         let entries = self.body["metadata"]["managedFields"].as_array().into_iter().flatten();
         let changes = entries.filter(|entry| entry["subresource"] != "status");
         let times = changes.map(|entry| entry["time"].as_str().and_then(|time| time.parse::<jiff::Timestamp>().ok()));
-        // An entry without a time says nothing about when it was written.
+        // An entry without a time does not tell when it was written.
         let last = times.collect::<Option<Vec<_>>>().and_then(|times| times.into_iter().max());
         let (Some(read), Some(last)) = (self.read, last) else { return Duration::ZERO };
-        // Both clocks tell whole seconds.
+        // Both clocks have a resolution of one second.
         Duration::try_from(read.duration_since(last)).unwrap_or_default().saturating_sub(Duration::from_secs(1))
     }
 
-    /// Returns where a version is, with a test that it is still there.
+    /// Returns the path of a version, with a test that it is still there.
     fn at(&self, name: &str) -> Option<(String, Value)> {
         let index = self.versions().iter().position(|version| version["name"] == name)?;
         let path = format!("/spec/versions/{index}");
@@ -148,7 +148,7 @@ impl Definition {
         vec![test, json!({"op": "remove", "path": path})]
     }
 
-    /// Changes it.
+    /// Applies a patch.
     pub(super) async fn change(&self, api: &Api, patch: Vec<Value>) -> Gated<()> {
         let whole = Query::new().manager("crdproof").on(definitions().path_of(&self.name));
         let answer = api.patch(&whole, PatchKind::Json, &Value::Array(patch)).await?;
@@ -174,7 +174,7 @@ mod tests {
     fn plan(versions: &Value, stored: &Value, gone: &str, to: Option<&str>) -> Result<Plan, Refusal> {
         let spec = json!({"group": "example.com", "names": {"plural": "widgets"}, "versions": versions});
         let body = json!({"spec": spec, "status": {"storedVersions": stored}});
-        let wish = Wish {
+        let wish = RetireRequest {
             crd: "widgets.example.com".into(),
             version: gone.into(),
             to: to.map(str::to_owned),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_already_is_not_done_again() {
+    fn completed_steps_are_not_repeated() {
         let three = |stored: &str, served: bool| {
             json!([
                 version("v1", served, stored == "v1"),
@@ -209,14 +209,14 @@ mod tests {
         assert_eq!(steps(gone), Ok(vec![Clean]));
         let chosen = plan(&three("v1", true), &json!(["v1"]), "v1", Some("v1beta1"));
         assert_eq!(chosen.map(|plan| (plan.to, plan.kind.version)), Ok(("v1beta1".into(), "v1beta1".into())));
-        // Objects are written through a version that is served and stays.
+        // Objects are written through a version that is served and remains.
         let hidden = json!([version("v1", true, false), version("v2", false, true), version("v1beta1", true, false)]);
         let through = plan(&hidden, &json!(["v2"]), "v1", None);
         assert_eq!(through.map(|plan| (plan.to, plan.kind.version)), Ok(("v2".into(), "v1beta1".into())));
     }
 
     #[test]
-    fn gates_that_are_not_met_say_what_helps() {
+    fn failed_preconditions_name_a_remedy() {
         let refused = |plan: Result<Plan, Refusal>| plan.map_or_else(|refusal| refusal.why, |plan| format!("{plan:?}"));
         let alone = json!([version("v1", true, true), version("v2", false, false)]);
         assert!(refused(plan(&alone, &json!(["v1"]), "v1", None)).contains("serves no version but v1"));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_nobody_changed_it_is_told_by_the_servers_clock() {
+    fn the_time_since_the_last_change_is_measured_by_the_servers_clock() {
         let body = json!({"metadata": {"managedFields": [
             {"time": "2026-11-16T12:00:00Z"},
             {"time": "2026-11-16T12:00:50Z", "subresource": "status"},

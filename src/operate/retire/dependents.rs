@@ -1,5 +1,5 @@
-//! Objects of any kind whose `ownerReferences` name a version: garbage collection does not find their owner any more when
-//! that version is gone.
+//! Objects of any kind whose `ownerReferences` name a version: garbage collection no longer finds their owner when that
+//! version is removed.
 
 use serde_json::Value;
 
@@ -8,18 +8,18 @@ use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::object_key;
 use crdproof_envtest::api::{Api, Resource, definitions};
 
-/// The dependents that were found.
+/// The dependents of a version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dependents {
     /// The number of objects.
     pub count: u64,
-    /// The first of them.
+    /// The first ones.
     pub named: Vec<String>,
-    /// Kinds that could not be looked at.
+    /// Kinds that could not be read.
     pub unread: Vec<String>,
 }
 
-/// Looks through all kinds that can be listed.
+/// Searches all kinds that can be listed.
 pub async fn dependents(api: &Api, crd: &str, version: &str, pace: Pace) -> Result<Dependents, ClusterError> {
     let definition = api.get(&definitions().path_of(crd)).await?.ok()?.json();
     let owner = (
@@ -38,7 +38,7 @@ pub async fn dependents(api: &Api, crd: &str, version: &str, pace: Pace) -> Resu
                     }
                 }),
                 Ok(None) => break,
-                // Rights, or an extension server that is away.
+                // Missing permissions, or an unavailable extension server.
                 Err(ClusterError::Refused { .. }) => {
                     found.unread.push(kind.plural.clone());
                     break;
@@ -51,7 +51,8 @@ pub async fn dependents(api: &Api, crd: &str, version: &str, pace: Pace) -> Resu
     Ok(found)
 }
 
-/// Every kind that can be listed, at the version that its group prefers; groups that could not be asked are added to `unread`.
+/// Every kind that can be listed, at the preferred version of its group; adds groups that could not be read to
+/// `unread`.
 pub(crate) async fn kinds(api: &Api, unread: &mut Vec<String>) -> Result<Vec<Resource>, ClusterError> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let groups = api.get("/apis").await?.ok()?.json();

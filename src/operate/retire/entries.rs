@@ -1,38 +1,38 @@
-//! Entries of `metadata.managedFields`: what is left of those of one version at another. Pure.
+//! Entries of `metadata.managedFields`: rewriting those of one version for another. Pure.
 //!
-//! A path of an entry belongs to the version of the entry. Where both versions show the same value at the same path, the
-//! entry keeps it. Where they do not, the field moved or was rewritten, and only the server can tell who owns its new place:
-//! it names the owners when somebody else applies another value there.
+//! A path of an entry belongs to the version of the entry. If both versions have the same value at the same path, the
+//! entry keeps it. Otherwise the field moved or was rewritten, and only the server knows the owner of its new place: it
+//! names the owners when another manager applies another value there.
 
 use serde_json::{Map, Value, json};
 
 use super::claims::{Owner, Part, Probe, leaves};
 
-/// One object as two versions show it.
+/// One object at two versions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Views<'a> {
-    /// At the version that goes; nothing where that is not served.
+    /// At the retired version; `None` if that is not served.
     pub(super) old: Option<&'a Value>,
-    /// At the version that stays.
+    /// At the remaining version.
     pub(super) new: &'a Value,
-    /// The schema of the version that stays.
+    /// The schema of the remaining version.
     pub(super) schema: &'a Value,
 }
 
-/// The entries as they are to be.
+/// The rewritten entries.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rewritten {
     pub(super) entries: Vec<Value>,
-    /// Fields that nobody could carry over, each with its manager.
+    /// Fields that could not be carried over, each with its manager.
     pub(super) lost: Vec<String>,
 }
 
-/// Returns whether an entry is of a group and version.
+/// Returns true if an entry has a group and version.
 pub(super) fn is_of(entry: &Value, api_version: &str) -> bool {
     entry["apiVersion"] == api_version
 }
 
-/// Returns whether an object has an entry of a group and version.
+/// Returns true if an object has an entry of a group and version.
 pub(super) fn names(object: &Value, api_version: &str) -> bool {
     managed(object).iter().any(|entry| is_of(entry, api_version))
 }
@@ -42,7 +42,7 @@ pub(super) fn managed(object: &Value) -> &[Value] {
     object["metadata"]["managedFields"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Rewrites the entries of one version as entries of another. `owned` is who owns the fields that were asked about.
+/// Rewrites the entries of one version as entries of another. `owned` has the owners of the probed fields.
 pub(super) fn rewrite(views: Views<'_>, gone: &str, left: &str, owned: &[(Probe, Vec<Owner>)]) -> Rewritten {
     let mut rewritten = Rewritten { entries: Vec::new(), lost: Vec::new() };
     let (moving, staying): (Vec<&Value>, Vec<&Value>) = managed(views.new).iter().partition(|entry| is_of(entry, gone));
@@ -64,7 +64,7 @@ pub(super) fn rewrite(views: Views<'_>, gone: &str, left: &str, owned: &[(Probe,
         let mut moved = entry.clone();
         moved["apiVersion"] = json!(left);
         moved["fieldsV1"] = Value::Object(kept);
-        // Entries are known by these; of two with the same name the server would take the last.
+        // These identify an entry; of two equal ones the server would use the last.
         let same = |other: &&mut Value| {
             ["manager", "operation", "apiVersion", "subresource"].iter().all(|name| other[*name] == moved[*name])
         };
@@ -76,7 +76,7 @@ pub(super) fn rewrite(views: Views<'_>, gone: &str, left: &str, owned: &[(Probe,
     rewritten
 }
 
-/// The fields to ask about: those that the entries of the version cannot keep by their path. None where nothing is missing.
+/// The fields to probe: those that the entries of the version cannot keep by their path. Empty if nothing is missing.
 pub(super) fn probes(views: Views<'_>, gone: &str) -> Vec<Probe> {
     let moving = managed(views.new).iter().filter(|entry| is_of(entry, gone));
     let mut lost = Vec::new();
@@ -96,7 +96,7 @@ pub(super) fn probes(views: Views<'_>, gone: &str) -> Vec<Probe> {
     probes
 }
 
-/// Returns what both versions show alike of the fields of an entry. What they do not is lost, for now.
+/// Returns the fields of an entry that have the same value at both versions. The others are lost, for now.
 fn carry(fields: &Value, views: Views<'_>, at: &str, lost: &mut Vec<String>) -> Map<String, Value> {
     let Views { old, new, schema } = views;
     let mut kept = Map::new();
@@ -110,7 +110,7 @@ fn carry(fields: &Value, views: Views<'_>, at: &str, lost: &mut Vec<String>) -> 
         let (then, now) = (old.map(|old| child(old, key)), child(new, key));
         let is_leaf = below.as_object().is_none_or(Map::is_empty);
         match now {
-            // Without the old view the path alone must do.
+            // Without the old view, use only the path.
             Some(now) if is_leaf && then.is_none_or(|then| then == Some(now)) => {
                 kept.insert(key.clone(), owned_parts(schema, now));
             }
@@ -130,8 +130,8 @@ fn carry(fields: &Value, views: Views<'_>, at: &str, lost: &mut Vec<String>) -> 
     kept
 }
 
-/// Returns what the owner of a whole value owns where the schema wants owners of its parts. A map that is atomic at one
-/// version need not be at another.
+/// Returns the parts that the owner of a whole value owns if the schema has owners of parts. A map that is atomic at
+/// one version need not be at another.
 fn owned_parts(schema: &Value, value: &Value) -> Value {
     match value {
         Value::Object(fields) if schema["x-kubernetes-map-type"] != "atomic" => {
@@ -146,7 +146,7 @@ fn owned_parts(schema: &Value, value: &Value) -> Value {
     }
 }
 
-/// The schema of what a key of `fieldsV1` stands for.
+/// The schema of a key of `fieldsV1`.
 fn child_schema<'s>(schema: &'s Value, key: &str) -> &'s Value {
     match key.strip_prefix("f:") {
         Some(name) => schema["properties"].get(name).unwrap_or(&schema["additionalProperties"]),
@@ -154,7 +154,7 @@ fn child_schema<'s>(schema: &'s Value, key: &str) -> &'s Value {
     }
 }
 
-/// Returns what a key of `fieldsV1` stands for in a value.
+/// Returns the value of a key of `fieldsV1`.
 fn child<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     let (kind, rest) = key.split_once(':')?;
     match kind {
@@ -187,7 +187,7 @@ fn display_key(key: &str) -> String {
     }
 }
 
-/// Adds a path. An empty map says that the field itself is owned; beside others `.` says so.
+/// Adds a path. An empty map says that the field itself is owned; next to others `.` says so.
 fn insert(fields: &mut Map<String, Value>, path: &[Part]) {
     let Some((first, rest)) = path.split_first() else { return };
     let key = match first {
@@ -202,7 +202,7 @@ fn insert(fields: &mut Map<String, Value>, path: &[Part]) {
     insert(below, rest);
 }
 
-/// Adds all paths of others.
+/// Adds all paths of another set.
 fn unite(fields: &mut Value, more: &Value) {
     let Some(own) = fields.as_object_mut() else { return };
     for (key, theirs) in more.as_object().into_iter().flatten() {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_versions_show_alike_is_kept_and_others_are_not_touched() {
+    fn equal_fields_are_kept_and_other_entries_are_unchanged() {
         let web = r#"k:{"name":"web"}"#;
         let mine = json!({"f:metadata": {"f:labels": {"f:x": {}}},
                           "f:spec": {"f:owner": {}, "f:ports": {web: {".": {}, "f:number": {}}}}});
@@ -276,7 +276,7 @@ mod tests {
             [entry("alice", "Apply", "v2", &json!({"f:spec": {"f:limit": {}, "f:replicas": {}}}))]
         );
         assert!(done.lost.is_empty());
-        // Nobody says whose it is: that field is lost, and with it the entry, which would claim all of the spec otherwise.
+        // The owner is unknown: the field is lost, and with it the entry, which would otherwise claim the whole spec.
         let done = rewritten(&json!([mine]), &owned[..1]);
         assert_eq!(done.entries, [entry("alice", "Apply", "v2", &json!({"f:spec": {"f:limit": {}}}))]);
         assert_eq!(done.lost, [".spec.size of alice"]);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_of_an_atomic_map_owns_its_fields_where_it_is_granular() {
+    fn the_owner_of_an_atomic_map_owns_its_fields_if_it_becomes_granular() {
         let mine = entry("alice", "Apply", "v1", &json!({"f:spec": {"f:ref": {}}}));
         let new = json!({"metadata": {"managedFields": [mine]}, "spec": {"ref": {"kind": "Pool", "name": "p"}}});
         let kept = |map_type: &str| {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_become_the_same_are_united() {
+    fn entries_that_become_equal_are_merged() {
         let one = entry("carol", "Update", "v1", &json!({"f:spec": {"f:owner": {}, "f:ports": {}}}));
         let two = entry(
             "carol",

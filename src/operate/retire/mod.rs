@@ -1,6 +1,6 @@
-//! Retiring a version, step by step, each behind a gate: flip, migrate with proof, clean the entries that name it, trim
-//! `storedVersions`, take it out of service, remove it. What is done is read from the cluster, so that a retirement that was
-//! stopped goes on where it is needed.
+//! Retires a version step by step, and verifies every step before the next one: change the storage version, migrate,
+//! clean the entries that name the version, trim `storedVersions`, stop serving it, remove it. The state is read from
+//! the cluster, so that an interrupted retirement can be resumed.
 
 mod claims;
 mod clean;
@@ -25,35 +25,35 @@ const PASSES: usize = 5;
 
 /// The request of a user.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct RetireRequest {
     /// The CRD.
     pub crd: String,
-    /// The version that is to go.
+    /// The version to retire.
     pub version: String,
-    /// The version to store at, where the one that goes is the storage version; the newest served one where it is not said.
+    /// The new storage version, if the retired one is the storage version; the newest served one by default.
     pub to: Option<String>,
-    /// How long a request may run that began before a change: the `--request-timeout` of the API servers, and a little.
+    /// The time that a request may still run after a change: the `--request-timeout` of the API servers, and a margin.
     pub drain: Duration,
-    /// How objects are written.
+    /// The settings of writes.
     pub pace: Pace,
 }
 
 /// A step of a retirement, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
-    /// The storage version becomes another.
+    /// Changes the storage version.
     Flip,
-    /// Every object is stored at that one, with proof.
+    /// Stores every object at the new version, and verifies that.
     Migrate,
-    /// Entries of managedFields that name the version become entries of the one that stays.
+    /// Replaces entries of managedFields that name the version by entries of the remaining one.
     Clean,
-    /// `storedVersions` names the storage version alone.
+    /// Leaves only the storage version in `storedVersions`.
     Trim,
-    /// The version is taken out of service.
+    /// Stops serving the version.
     Unserve,
-    /// Once more: no entry names the version, and nothing is stored at another one.
+    /// Verifies again that no entry names the version, and that nothing is stored at another one.
     Check,
-    /// The version is removed from the CRD.
+    /// Removes the version from the CRD.
     Remove,
 }
 
@@ -72,10 +72,10 @@ impl Step {
     }
 }
 
-/// A gate that is not met: nothing beyond it was done.
+/// A failed precondition. The retirement stopped there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Why.
+    /// The reason.
     pub why: String,
     /// The remedy.
     pub help: String,
@@ -90,50 +90,50 @@ impl Refusal {
 /// The plan of a retirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The steps that are left.
+    /// The remaining steps.
     pub steps: Vec<Step>,
-    /// The storage version in the end.
+    /// The storage version at the end.
     pub to: String,
-    /// The kind at a version that stays and is served.
+    /// The kind at a served version that remains.
     pub kind: Resource,
-    /// The storage version now.
+    /// The current storage version.
     pub storage: String,
-    /// `status.storedVersions` now.
+    /// The current `status.storedVersions`.
     pub stored: Vec<String>,
-    /// Whether the CRD has the version still.
+    /// True if the CRD still has the version.
     pub listed: bool,
 }
 
 /// Progress of a retirement.
 #[derive(Debug)]
 pub enum RetireEvent<'t> {
-    /// A step begins.
+    /// A step starts.
     Begins(Step),
-    /// Requests that began before a change are waited for.
+    /// Waits for requests that started before a change.
     Waits(Duration),
     /// A pass of the migration, so far.
     Passes(usize, &'t Migrated),
-    /// The migration is proven.
+    /// The migration is verified.
     Proven(&'t [Migrated]),
     /// A pass over the entries ended.
     Cleaned(&'t Cleaned),
-    /// A step is done, and its gate was met.
+    /// A step is done and verified.
     Done(Step),
 }
 
 /// The receiver of progress.
 pub type RetireObserver<'t> = &'t mut (dyn FnMut(RetireEvent<'_>) + Send);
 
-/// Either or, where neither is an error.
+/// A refusal is a result, not an error.
 pub type Gated<T> = Result<Result<T, Refusal>, ClusterError>;
 
-/// Looks what is to be done. Changes nothing.
-pub async fn plan(api: &Api, wish: &Wish) -> Gated<Plan> {
+/// Reads the remaining steps. Changes nothing.
+pub async fn plan(api: &Api, wish: &RetireRequest) -> Gated<Plan> {
     Ok(Definition::read(api, &wish.crd).await?.plan(wish))
 }
 
-/// Retires a version. All servers are looked at, and the first is written through.
-pub async fn retire(apis: &[Api], wish: &Wish, notify: RetireObserver<'_>) -> Gated<Plan> {
+/// Retires a version. Reads from all servers, and writes through the first.
+pub async fn retire(apis: &[Api], wish: &RetireRequest, notify: RetireObserver<'_>) -> Gated<Plan> {
     let Some(api) = apis.first() else {
         return Ok(Err(Refusal::new("there is no API server", "name one")));
     };
@@ -152,13 +152,13 @@ pub async fn retire(apis: &[Api], wish: &Wish, notify: RetireObserver<'_>) -> Ga
     Ok(Ok(plan))
 }
 
-/// A retirement under way.
+/// A retirement in progress.
 struct Work<'a> {
     api: &'a Api,
     apis: &'a [Api],
-    wish: &'a Wish,
+    wish: &'a RetireRequest,
     plan: &'a Plan,
-    /// What the proof is about.
+    /// The verified state.
     proven: Option<Outlook>,
 }
 
@@ -186,7 +186,7 @@ impl Work<'_> {
     }
 
     async fn migrate(&mut self, notify: RetireObserver<'_>) -> Gated<()> {
-        // A request that began before the flip stores at the old version whenever it ends.
+        // A request that started before the change stores at the old version, whenever it ends.
         self.drain(notify).await?;
         let mut outlook = proof::outlook(self.api, &self.wish.crd).await?;
         if outlook.storage != self.plan.to {
@@ -209,7 +209,7 @@ impl Work<'_> {
         })
     }
 
-    /// Cleans. Once nobody can write at the version any more, a pass must find nothing.
+    /// Cleans entries. Once nothing can write at the version any more, a pass must find nothing.
     async fn clean(&self, notify: RetireObserver<'_>) -> Gated<()> {
         let definition = self.definition().await?;
         let served = definition.is_served(&self.wish.version);
@@ -271,7 +271,7 @@ impl Work<'_> {
     }
 
     async fn check(&self, notify: RetireObserver<'_>) -> Gated<()> {
-        // A request that began before the version went out of service may still add an entry.
+        // A request that started while the version was served may still add an entry.
         self.drain(notify).await?;
         if let Err(refusal) = self.clean(notify).await? {
             return Ok(Err(refusal));
@@ -318,7 +318,7 @@ impl Work<'_> {
         Definition::read(self.api, &self.wish.crd).await
     }
 
-    /// Waits until no request can be under way that began before the last change of the CRD.
+    /// Waits until no request can be running that started before the last change of the CRD.
     async fn drain(&self, notify: RetireObserver<'_>) -> Result<(), ClusterError> {
         let definition = self.definition().await?;
         let left = self.wish.drain.saturating_sub(definition.unchanged_for());
@@ -337,8 +337,8 @@ impl Work<'_> {
     }
 }
 
-/// Flips the storage version, and does no more: for those who can look by themselves when it has taken effect.
-pub(crate) async fn flip(api: &Api, wish: &Wish) -> Gated<Plan> {
+/// Changes the storage version only, for callers that verify the effect themselves.
+pub(crate) async fn flip(api: &Api, wish: &RetireRequest) -> Gated<Plan> {
     let plan = match plan(api, wish).await? {
         Ok(plan) => plan,
         refused => return Ok(refused),

@@ -1,26 +1,26 @@
-//! What changed about kinds, in words.
+//! Changes of kinds as text.
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::steps::{heir, listed};
+use super::steps::{listed, successor};
 use super::{Change, VersionChange};
 use crate::report::{Field, Report};
 use crate::subject::{Crd, Version};
 use crdproof_schema::structural::compare::{Delta, Direction, What};
 
-/// So many lines are shown for a kind, and so many fields in a line.
-const LINES: usize = 12;
-const FIELDS: usize = 6;
-/// So many fields of each sort are named where a version is new.
-const MOVED: usize = 3;
+/// Maximum numbers of lines for a kind, and of fields in a line.
+const MAX_LINES: usize = 12;
+const MAX_FIELDS: usize = 6;
+/// Maximum number of named fields of each group for a new version.
+const MAX_MOVED: usize = 3;
 
-/// Kinds that changed alike, and how.
+/// Kinds with the same changes.
 pub(super) struct Block {
     pub(super) kinds: Vec<String>,
     pub(super) lines: Vec<String>,
 }
 
-/// Returns what changed about kinds, each change once.
+/// Returns the changes of kinds, each once.
 pub(super) fn changed(changes: &[Change<'_>], report: &Report) -> Vec<Block> {
     let mut by_line: IndexMap<String, Vec<String>> = IndexMap::new();
     for change in changes {
@@ -38,7 +38,7 @@ pub(super) fn changed(changes: &[Change<'_>], report: &Report) -> Vec<Block> {
         by_kinds.entry(kinds).or_default().push(line);
     }
     let blocks = by_kinds.into_iter().map(|(kinds, mut lines)| {
-        cut(&mut lines, LINES, "more changes");
+        cut(&mut lines, MAX_LINES, "more changes");
         Block { kinds, lines }
     });
     blocks.collect()
@@ -53,21 +53,21 @@ fn lines(change: &Change<'_>, old: &Crd, new: &Crd, report: &Report) -> Vec<Stri
         let only = versions.iter().copied().collect::<Vec<_>>().join("`, `");
         let only = if versions.len() == in_place.len() { String::new() } else { format!(" (only `{only}`)") };
         let is_general = paths.is_empty();
-        lines.push(if is_general { text.to_owned() } else { format!("{}: {text}{only}", listed(paths, FIELDS)) });
+        lines.push(if is_general { text.to_owned() } else { format!("{}: {text}{only}", listed(paths, MAX_FIELDS)) });
     }
     let deltas = in_place.iter().flat_map(|version| &version.deltas);
     let looser: IndexSet<String> =
         deltas.filter(|delta| is_looser(delta)).map(|delta| delta.path.to_string()).collect();
     if !looser.is_empty() {
-        lines.push(format!("looser: {}", listed(looser.iter().map(String::as_str), FIELDS)));
+        lines.push(format!("looser: {}", listed(looser.iter().map(String::as_str), MAX_FIELDS)));
     }
     let fresh = change.versions.iter().filter(|version| !version.in_place);
     lines.extend(fresh.filter_map(moved));
     lines
 }
 
-/// Returns the changes of a CRD that findings name, with the fields that they concern. What becomes of versions is said
-/// for the CRD as a whole.
+/// Returns the changes of a CRD that findings name, with their fields. Changes of versions are listed for the CRD as a
+/// whole.
 fn findings<'r>(report: &'r Report, crd: &str) -> Vec<(&'r str, Vec<&'r Field>)> {
     let changes = report.findings.iter().filter_map(|finding| {
         let is_of = |field: &&Field| field.crd.as_deref() == Some(crd);
@@ -82,7 +82,7 @@ fn is_looser(delta: &Delta) -> bool {
     delta.direction == Direction::Wider && !matches!(delta.what, What::PropertyAdded)
 }
 
-/// Returns what people find who move to a new version.
+/// Returns the differences that users of a new version notice.
 fn moved(version: &VersionChange) -> Option<String> {
     let paths = |is_meant: fn(&Delta) -> bool| {
         let meant = version.deltas.iter().filter(|delta| delta.is_breaking() && is_meant(delta));
@@ -97,7 +97,7 @@ fn moved(version: &VersionChange) -> Option<String> {
     let others = paths(|_| true).iter().filter(|path| !is_named(path)).count();
     let named = groups.iter().filter(|(_, paths)| !paths.is_empty());
     let mut parts: Vec<_> =
-        named.map(|(what, paths)| format!("{what}: {}", listed(paths.iter().map(String::as_str), MOVED))).collect();
+        named.map(|(what, paths)| format!("{what}: {}", listed(paths.iter().map(String::as_str), MAX_MOVED))).collect();
     if others > 0 {
         parts.push(format!("other limits, defaults or owners: {others} fields"));
     }
@@ -105,7 +105,7 @@ fn moved(version: &VersionChange) -> Option<String> {
     (!parts.is_empty()).then(|| format!("`{}`, compared with `{from}`: {}", version.name, parts.join("; ")))
 }
 
-/// Returns what concerns a CRD as a whole, and the states of its versions.
+/// Returns the changes of a CRD as a whole, and the states of its versions.
 fn whole(old: &Crd, new: &Crd) -> Vec<String> {
     let mut lines = Vec::new();
     for (what, before, after) in [
@@ -141,7 +141,7 @@ fn flags(before: &Version, after: &Version) -> Vec<&'static str> {
     changed.map(|(_, is, came, went)| if is { came } else { went }).collect()
 }
 
-/// Kinds, versions and fields that are new.
+/// New kinds, versions and fields.
 pub(super) fn new(changes: &[Change<'_>]) -> Vec<String> {
     let (mut lines, mut versions, mut fields) = (Vec::new(), ByText::new(), ByText::new());
     for change in changes {
@@ -159,17 +159,17 @@ pub(super) fn new(changes: &[Change<'_>]) -> Vec<String> {
         let added = added.filter(|delta| matches!(delta.what, What::PropertyAdded));
         let added: IndexSet<String> = added.map(|delta| delta.path.to_string()).collect();
         if !added.is_empty() {
-            fields.entry(listed(added.iter().map(String::as_str), FIELDS)).or_default().push(change.kind());
+            fields.entry(listed(added.iter().map(String::as_str), MAX_FIELDS)).or_default().push(change.kind());
         }
     }
     lines.extend(versions.into_iter().chain(fields).map(|(text, kinds)| format!("{}: {text}", named(&kinds, changes))));
     lines
 }
 
-/// Kinds by what is said about them.
+/// Kinds by their text.
 type ByText = IndexMap<String, Vec<String>>;
 
-/// Versions that are deprecated from now on.
+/// Newly deprecated versions.
 pub(super) fn deprecated(changes: &[Change<'_>]) -> Vec<String> {
     let mut lines = ByText::new();
     for (old, new) in changes.iter().filter_map(|change| change.old.zip(change.new)) {
@@ -180,20 +180,20 @@ pub(super) fn deprecated(changes: &[Change<'_>]) -> Vec<String> {
             let name = &version.name;
             let warning = version.deprecation_warning.as_ref();
             let warning = warning.map(|(text, _)| format!(": “{text}”")).unwrap_or_default();
-            let text = format!("`{}/{name}`{warning}. Move{} while it still works.", new.group, heir(new, name));
+            let text = format!("`{}/{name}`{warning}. Move{} while it still works.", new.group, successor(new, name));
             lines.entry(text).or_default().push(new.names.kind.clone());
         }
     }
     lines.into_iter().map(|(text, kinds)| format!("{}: {text}", named(&kinds, changes))).collect()
 }
 
-/// Names kinds; all of a project by one word.
+/// Names kinds; all kinds of a project by one word.
 pub(super) fn named(kinds: &[String], changes: &[Change<'_>]) -> String {
     let is_all = kinds.len() == changes.len() && kinds.len() > 3;
     if is_all { "Every kind".to_owned() } else { kinds.join(", ") }
 }
 
-/// Leaves so many lines and says how many more there are.
+/// Keeps this many lines and counts the others.
 pub(super) fn cut(lines: &mut Vec<String>, most: usize, what: &str) {
     let more = lines.len().saturating_sub(most);
     if more > 1 {

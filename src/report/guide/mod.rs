@@ -1,5 +1,5 @@
-//! The upgrade guide: what a change of CRDs means for users, as Markdown for release notes. Advice for maintainers stays in
-//! the findings.
+//! The upgrade guide: effects of a change of CRDs on users, as Markdown for release notes. Advice for maintainers stays
+//! in the findings.
 
 mod changes;
 mod steps;
@@ -15,10 +15,10 @@ use crate::subject::{Crd, Subject};
 use crdproof_schema::document::Node;
 use crdproof_schema::structural::compare::{Delta, compare};
 
-/// No guide is longer; GitHub takes 125,000 characters.
-const BYTES: usize = 60_000;
+/// Maximum size of a guide; GitHub accepts 125,000 characters.
+const MAX_BYTES: usize = 60_000;
 
-/// The origins of the two states, as a reader knows them.
+/// The names of the two states.
 #[derive(Debug, Clone, Copy)]
 pub struct Between<'a> {
     /// The old state.
@@ -27,7 +27,7 @@ pub struct Between<'a> {
     pub new: &'a str,
 }
 
-/// One CRD in both states, as far as it is there.
+/// One CRD in both states; either may be missing.
 struct Change<'a> {
     old: Option<&'a Crd>,
     new: Option<&'a Crd>,
@@ -37,9 +37,9 @@ struct Change<'a> {
 /// The changes inside a version.
 struct VersionChange {
     name: String,
-    /// What it is compared with, where it is new.
+    /// The version that it is compared with, if it is new.
     from: Option<String>,
-    /// Whether old objects of this very version are concerned.
+    /// True if old objects of the same version are affected.
     in_place: bool,
     deltas: Vec<Delta>,
 }
@@ -57,20 +57,20 @@ pub fn guide(subject: &Subject, report: &Report, between: Between<'_>) -> String
     let names: BTreeSet<&str> = subject.crds.iter().chain(baseline).map(|crd| crd.name.as_str()).collect();
     let changes: Vec<_> = names.into_iter().map(|name| change(subject.baseline_of(name), subject.crd(name))).collect();
     let mut text = heading(&changes, report, between);
-    section(&mut text, "Before you upgrade", &steps::before(&changes, report).lines(&changes), BYTES * 2 / 5);
+    section(&mut text, "Before you upgrade", &steps::before(&changes, report).lines(&changes), MAX_BYTES * 2 / 5);
     let blocks = render_blocks(&changes::changed(&changes, report), &changes);
-    section(&mut text, "What changed", &blocks, BYTES * 4 / 5);
+    section(&mut text, "What changed", &blocks, MAX_BYTES * 4 / 5);
     let bullets = |lines: Vec<String>| lines.into_iter().map(|line| format!("- {line}")).collect::<Vec<_>>();
-    section(&mut text, "New", &bullets(changes::new(&changes)), BYTES * 9 / 10);
-    section(&mut text, "Deprecated", &bullets(changes::deprecated(&changes)), BYTES * 19 / 20);
-    section(&mut text, "After you upgrade", &steps::after(&changes).lines(&changes), BYTES);
+    section(&mut text, "New", &bullets(changes::new(&changes)), MAX_BYTES * 9 / 10);
+    section(&mut text, "Deprecated", &bullets(changes::deprecated(&changes)), MAX_BYTES * 19 / 20);
+    section(&mut text, "After you upgrade", &steps::after(&changes).lines(&changes), MAX_BYTES);
     text
 }
 
 fn change<'a>(old: Option<&'a Crd>, new: Option<&'a Crd>) -> Change<'a> {
     let versions = old.zip(new).map(|(old, new)| {
         let versions = new.versions.iter().filter_map(|version| {
-            // A new version is compared with what was stored so far: that is where its users come from.
+            // A new version is compared with the previous storage version, because its users come from there.
             let in_place = old.version(&version.name).is_some();
             let before = old.version(&version.name).or_else(|| old.storage())?;
             let deltas = compare(before.schema.as_ref()?, version.schema.as_ref()?);
@@ -97,7 +97,7 @@ fn render_blocks(blocks: &[Block], changes: &[Change<'_>]) -> Vec<String> {
     told.collect()
 }
 
-/// Adds a section, as far as it fits into so many bytes of the guide. One that is empty is left out.
+/// Adds a section, as far as it fits into this many bytes of the guide. Skips an empty one.
 fn section(text: &mut String, title: &str, parts: &[String], most: usize) {
     if parts.is_empty() {
         return;
@@ -115,7 +115,7 @@ fn section(text: &mut String, title: &str, parts: &[String], most: usize) {
     text.push('\n');
 }
 
-/// Returns what a CRD asks for, without its places.
+/// Returns the spec of a CRD, without locations.
 fn spec(crd: &Crd) -> Option<Value> {
     crd.node.get("spec").map(Node::to_value)
 }
@@ -147,14 +147,14 @@ fn heading(changes: &[Change<'_>], report: &Report, between: Between<'_>) -> Str
     )
 }
 
-/// The revision of `git:REVISION:PATH`, or the source as it is.
+/// The revision of `git:REVISION:PATH`, or the unchanged source.
 fn reference(source: &str) -> &str {
     source.strip_prefix("git:").and_then(|rest| rest.split(':').next()).unwrap_or(source)
 }
 
-/// Returns what the CRDs belong to: the subject by its name, unless that is just the source.
+/// Returns the name of the project: that of the subject, unless it is just the source.
 fn project(report: &Report, between: Between<'_>) -> String {
-    // Sources that name no subject are called after what they hold.
+    // Sources without a subject name are named after their content.
     let is_source = matches!(report.subject.as_str(), "" | "crds") || between.new.ends_with(&report.subject);
     let mut groups: Vec<_> =
         report.crds.iter().filter_map(|crd| crd.name.split_once('.')).map(|(_, group)| group).collect();

@@ -1,4 +1,4 @@
-//! What people have to do about a change, in the order in which they have to do it. The same step for several kinds is one.
+//! Steps for users before and after a change, in order. The same step for several kinds is listed once.
 
 use indexmap::IndexSet;
 
@@ -8,10 +8,10 @@ use crate::checks::Severity;
 use crate::report::{Finding, Report};
 use crate::subject::{Crd, api_version_order};
 
-/// So many paths are named in one line.
-const PATHS: usize = 5;
+/// Maximum number of paths in one line.
+const MAX_PATHS: usize = 5;
 
-/// One thing to do.
+/// One step.
 pub(super) struct Step {
     text: String,
     kinds: Vec<String>,
@@ -47,7 +47,7 @@ impl Steps {
     }
 }
 
-/// Returns what to do before an upgrade.
+/// Returns the steps before an upgrade.
 pub(super) fn before(changes: &[Change<'_>], report: &Report) -> Steps {
     let mut steps = Steps::default();
     for change in changes {
@@ -75,7 +75,7 @@ pub(super) fn before(changes: &[Change<'_>], report: &Report) -> Steps {
     steps
 }
 
-/// Returns what to do after it.
+/// Returns the steps after an upgrade.
 pub(super) fn after(changes: &[Change<'_>]) -> Steps {
     let mut steps = Steps::default();
     for (old, new) in changes.iter().filter_map(|change| change.old.zip(change.new)) {
@@ -94,7 +94,7 @@ pub(super) fn after(changes: &[Change<'_>]) -> Steps {
     steps
 }
 
-/// Versions that stop to be served or leave, and the converter: everybody has to be off them, or ready, first.
+/// Adds steps for versions that are no longer served or removed, and for the converter: clients must have moved first.
 fn versions(steps: &mut Steps, old: &Crd, new: &Crd) {
     for before in old.versions.iter().filter(|before| before.served) {
         let is_served = new.version(&before.name).is_some_and(|after| after.served);
@@ -103,7 +103,7 @@ fn versions(steps: &mut Steps, old: &Crd, new: &Crd) {
                 "Move every manifest, Helm release and client off `{}/{}`{}.",
                 new.group,
                 before.name,
-                heir(new, &before.name)
+                successor(new, &before.name)
             );
             steps.add(new, text, None);
         }
@@ -143,46 +143,46 @@ fn subresources(steps: &mut Steps, old: &Crd, new: &Crd) {
     }
 }
 
-/// Checks whose findings concern existing objects, and what to do: `PATHS` stands for the fields.
+/// Checks whose findings concern existing objects, and the step: `MAX_PATHS` stands for the fields.
 type Task = (&'static [&'static str], &'static str);
 
 /// The most urgent first.
 const TASKS: [Task; 6] = [
-    (&["upgrade/field-kept"], "Save the values of PATHS: they are dropped at the next write of each object."),
-    (&["upgrade/type-kept"], "Rewrite PATHS in objects and manifests: the type changed."),
-    (&["upgrade/required-not-added"], "Set PATHS in every object and manifest: it is required."),
+    (&["upgrade/field-kept"], "Save the values of MAX_PATHS: they are dropped at the next write of each object."),
+    (&["upgrade/type-kept"], "Rewrite MAX_PATHS in objects and manifests: the type changed."),
+    (&["upgrade/required-not-added"], "Set MAX_PATHS in every object and manifest: it is required."),
     (
         &["upgrade/constraint-not-tightened", "upgrade/rules-not-tightened", "upgrade/change-understood"],
-        "Correct objects and manifests that break the new limits of PATHS.",
+        "Correct objects and manifests that break the new limits of MAX_PATHS.",
     ),
-    (&["upgrade/default-kept"], "Set PATHS wherever you rely on the old default, or on its absence."),
+    (&["upgrade/default-kept"], "Set MAX_PATHS wherever you rely on the old default, or on its absence."),
     (
         &["upgrade/list-topology-kept"],
-        "Let one manager apply all of PATHS: who owns its parts changes at the next write.",
+        "Let one manager apply all of MAX_PATHS: who owns its parts changes at the next write.",
     ),
 ];
 
 fn task(steps: &mut Steps, report: &Report, new: &Crd, checks: &[&str], text: &str) {
-    // What a note is about asks for nothing.
+    // Notes need no step.
     let is_meant = |finding: &&Finding| checks.contains(&finding.check.as_str()) && finding.severity > Severity::Note;
     let fields = report.findings.iter().filter(is_meant).flat_map(|finding| &finding.fields);
     let paths = fields.filter(|field| field.crd.as_ref() == Some(&new.name)).filter_map(|field| field.path.as_deref());
-    // Status is what controllers write, not people.
+    // Controllers write the status, not people.
     let paths: IndexSet<&str> = paths.filter(|path| !path.starts_with(".status")).collect();
     let Some(first) = paths.first() else { return };
     let (name, all) = (&new.name, everywhere(new));
     let command = if text.contains("manager") {
         format!("kubectl get {name}{all} --show-managed-fields -o yaml")
     } else {
-        // Keys of maps have no place in a column.
+        // Keys of maps cannot be columns.
         let column = first.split(".*").next().filter(|column| column.len() > 1).unwrap_or(".spec");
         let namespace = if new.is_namespaced() { "NAMESPACE:.metadata.namespace," } else { "" };
         format!("kubectl get {name}{all} -o custom-columns='{namespace}NAME:.metadata.name,VALUE:{column}'")
     };
-    steps.add(new, text.replace("PATHS", &listed(paths, PATHS)), Some(command));
+    steps.add(new, text.replace("MAX_PATHS", &listed(paths, MAX_PATHS)), Some(command));
 }
 
-/// Some of these, and how many more there are.
+/// Some of these, and the number of others.
 pub(super) fn listed<'p>(paths: impl IntoIterator<Item = &'p str>, most: usize) -> String {
     let mut paths = paths.into_iter();
     let shown: Vec<_> = paths.by_ref().take(most).map(|path| format!("`{path}`")).collect();
@@ -192,8 +192,9 @@ pub(super) fn listed<'p>(paths: impl IntoIterator<Item = &'p str>, most: usize) 
     }
 }
 
-/// Returns where users of a version should go: the one that API servers prefer among those that stay.
-pub(super) fn heir(new: &Crd, name: &str) -> String {
+/// Returns the version that users of a version should move to: the one that API servers prefer among the remaining
+/// ones.
+pub(super) fn successor(new: &Crd, name: &str) -> String {
     let mut candidates: Vec<_> = new
         .versions
         .iter()
@@ -201,7 +202,7 @@ pub(super) fn heir(new: &Crd, name: &str) -> String {
         .map(|version| version.name.as_str())
         .collect();
     candidates.sort_by(|left, right| api_version_order(left, right));
-    candidates.first().map(|heir| format!(" to `{}/{heir}`", new.group)).unwrap_or_default()
+    candidates.first().map(|successor| format!(" to `{}/{successor}`", new.group)).unwrap_or_default()
 }
 
 fn everywhere(crd: &Crd) -> &'static str {

@@ -1,4 +1,4 @@
-//! From what the author wrote to operators, or to what is wrong with it.
+//! Compiles declared field maps to operators, or finds their problems.
 
 mod build;
 mod fields;
@@ -9,7 +9,7 @@ use super::model::FieldMap;
 use super::path::FieldPath;
 use crdproof_schema::structural::Schema;
 
-/// A defect of a field map, and its place.
+/// A problem of a field map, and its location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Problem {
@@ -27,7 +27,7 @@ impl Problem {
     }
 }
 
-/// Compiles a map, or tells its first problem.
+/// Compiles a map, or returns its first problem.
 pub(super) fn compile<'a>(map: &'a FieldMap, schemas: [Option<&'a Schema>; 2]) -> Result<Mapping<'a>, Problem> {
     versions_are_known(map)?;
     for named in map.named() {
@@ -40,7 +40,7 @@ pub(super) fn compile<'a>(map: &'a FieldMap, schemas: [Option<&'a Schema>; 2]) -
     build::build(map, schemas)
 }
 
-/// Every version that an operator names is one of the two, and where it needs both it has both.
+/// Checks that operators name only the two versions, and both if they need both.
 fn versions_are_known(map: &FieldMap) -> Result<(), Problem> {
     let [left, right] = &map.between;
     let pair = || format!("this map relates {left} and {right}");
@@ -102,7 +102,7 @@ fn versions_are_known(map: &FieldMap) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Two operators that write the same field or annotation would undo each other.
+/// Checks that no two operators write the same field or annotation, because they would undo each other.
 fn nothing_is_written_twice(map: &FieldMap) -> Result<(), Problem> {
     let mut seen: Vec<(Side, FieldPath, bool)> = Vec::new();
     for named in map.named() {

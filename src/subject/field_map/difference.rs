@@ -1,21 +1,21 @@
-//! The whole difference between an object and what the way back would make of it.
+//! The whole difference between an object and the result of converting it there and back.
 
 use crdproof_schema::document::pointer;
 use serde_json::{Map, Value, json};
 
-/// Returns what is to be remembered: a list of places, each with what the way back brings (`now`) and what was there
-/// (`was`). An absent value has no key. `None` where nothing differs. What every object has is not compared.
-pub(super) fn between(was: &Value, now: &Value) -> Option<Value> {
+/// Returns the difference to stash: a list of places, each with the value after converting back (`now`) and the
+/// original (`was`). An absent value has no key. `None` if nothing differs. Ignores `apiVersion`, `kind` and metadata.
+pub(super) fn difference_between(was: &Value, now: &Value) -> Option<Value> {
     let mut entries = Vec::new();
-    compare("", &bare(was), &bare(now), &mut entries);
+    compare("", &without_type_and_metadata(was), &without_type_and_metadata(now), &mut entries);
     (!entries.is_empty()).then_some(Value::Array(entries))
 }
 
-/// Brings back what was put aside, wherever the object still has what it had then.
+/// Restores the stashed values where the object still has the value that it had then.
 pub(super) fn restore(stashed: &Value, object: &mut Value) {
     for entry in stashed.as_array().into_iter().flatten() {
         let Some(pointer) = entry["at"].as_str() else { continue };
-        // People can write annotations; what every object has is not theirs to set in this way.
+        // Users can write annotations, but must not change `apiVersion`, `kind` or metadata this way.
         let meta = ["/apiVersion", "/kind", "/metadata"].iter().any(|start| pointer.starts_with(start));
         if !meta && object.pointer(pointer) == entry.get("now") {
             set(object, pointer, entry.get("was"));
@@ -23,8 +23,8 @@ pub(super) fn restore(stashed: &Value, object: &mut Value) {
     }
 }
 
-/// An object without what every object has.
-pub(super) fn bare(object: &Value) -> Value {
+/// An object without `apiVersion`, `kind` and metadata.
+pub(super) fn without_type_and_metadata(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(map) = object.as_object_mut() {
         map.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata"));
@@ -58,7 +58,7 @@ fn compare(at: &str, was: &Value, now: &Value, entries: &mut Vec<Value>) {
     }
 }
 
-/// Sets or removes the value at a JSON pointer. A parent that is gone takes its parts with it.
+/// Sets or removes the value at a JSON pointer. Does nothing if the parent is missing.
 fn set(object: &mut Value, pointer: &str, value: Option<&Value>) {
     let Some((parent, name)) = pointer.rsplit_once('/') else { return };
     let name = pointer::unescape(name);
@@ -76,7 +76,7 @@ fn set(object: &mut Value, pointer: &str, value: Option<&Value>) {
 
 /// The places where two objects differ, as JSON pointers with the two values.
 pub(super) fn places(was: &Value, now: &Value) -> Vec<(String, Map<String, Value>)> {
-    let entries = match between(was, now) {
+    let entries = match difference_between(was, now) {
         Some(Value::Array(entries)) => entries,
         _ => Vec::new(),
     };
@@ -95,17 +95,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_put_aside_comes_back_but_not_over_an_edit() {
+    fn stashed_values_are_restored_but_do_not_overwrite_edits() {
         let was = json!({"spec": {"a": 1, "b": [1, {"x": 2}], "c/d": "e"}, "metadata": {"name": "n"}});
         let now = json!({"spec": {"a": 1, "b": [1, {"x": 3}], "f": true}});
-        let stash = between(&was, &now).unwrap();
+        let stash = difference_between(&was, &now).unwrap();
         let mut back = now.clone();
         restore(&stash, &mut back);
         assert_eq!(back["spec"], was["spec"]);
         let mut edited = json!({"spec": {"a": 1, "b": [1, {"x": 4}], "f": false}});
         restore(&stash, &mut edited);
         assert_eq!(edited, json!({"spec": {"a": 1, "b": [1, {"x": 4}], "c/d": "e", "f": false}}));
-        assert_eq!(between(&was, &was), None);
+        assert_eq!(difference_between(&was, &was), None);
         let before = edited.clone();
         restore(&json!("by hand"), &mut edited);
         restore(&json!([{"at": "/metadata", "was": {"name": "other"}}, {"at": "", "was": 1}, 7]), &mut edited);

@@ -1,4 +1,4 @@
-//! Objects for which a relation is not its own inverse.
+//! Objects that do not survive a round trip through a relation.
 
 use serde_json::Value;
 
@@ -6,24 +6,24 @@ use super::difference::places;
 use super::lost::declares_lost;
 use super::{FieldMap, Relation, expected};
 
-/// A place that does not survive the way to another version and back.
+/// A value that does not survive the conversion to another version and back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InverseGap {
-    /// Which of the objects.
+    /// The index of the object.
     pub object: usize,
     /// The object's version.
     pub version: String,
-    /// The version that it went to.
+    /// The other version.
     pub through: String,
-    /// JSON pointer to the place; empty where the way back was refused.
+    /// JSON pointer to the value; empty if converting back was refused.
     pub pointer: String,
-    /// What happened there.
+    /// The difference.
     pub what: String,
 }
 
-/// Takes objects to every version that the relation reaches and back, and tells what comes back changed although no map
-/// declares it lost. The version of an object is that of its `apiVersion`. A refusal on the way there is no gap: it says in
-/// words what cannot be converted.
+/// Converts objects to every version that the relation reaches and back, and returns the values that change although no
+/// map declares their loss. The version of an object is that of its `apiVersion`. A refusal of the first conversion is
+/// not a gap: its message says what cannot be converted.
 pub fn inverse_gaps(relation: &Relation<'_>, maps: &[&FieldMap], objects: &[Value]) -> Vec<InverseGap> {
     let mut gaps = Vec::new();
     for (index, object) in objects.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What may be lost, and on which way.
+//! Declared losses, by direction.
 
 use serde_json::Value;
 
@@ -6,27 +6,27 @@ use super::path::FieldPath;
 use super::{FieldMap, Loss};
 
 impl FieldMap {
-    /// Returns whether a loss of this field, or of one above it, is declared for this direction.
+    /// Returns true if a loss of this field, or of one above it, is declared for this direction.
     pub fn declares_lost(&self, from: &str, to: &str, field: &str) -> bool {
         self.lost.iter().any(|loss| loss.covers(from, to, field))
     }
 }
 
 impl Loss {
-    /// Returns whether this is the loss of a field, or of one above it, for this direction.
+    /// Returns true if this is the loss of the field, or of one above it, for this direction.
     pub fn covers(&self, from: &str, to: &str, field: &str) -> bool {
         let steps = concrete(field);
         self.from == from && self.to == to && FieldPath::parse(&self.path).is_some_and(|path| path.covers(&steps))
     }
 
-    /// Returns whether an object of the version that has the field sets it.
+    /// Returns true if an object of the version that has the field sets it.
     pub fn is_set(&self, object: &Value) -> bool {
         FieldPath::parse(&self.path).is_some_and(|path| !path.get(object).is_empty())
     }
 }
 
-/// Returns whether the loss of a field of the first version is declared anywhere on a way through versions. `field` is
-/// written with concrete items, such as `.spec.ports[0].name`; on the way it is followed through renames.
+/// Returns true if the loss of a field of the first version is declared on a route through versions. `field` has
+/// concrete items, such as `.spec.ports[0].name`; it is followed through renames.
 pub fn declares_lost(maps: &[&FieldMap], way: &[&str], field: &str) -> bool {
     let mut field = field.to_owned();
     for pair in way.windows(2) {
@@ -41,10 +41,10 @@ pub fn declares_lost(maps: &[&FieldMap], way: &[&str], field: &str) -> bool {
     false
 }
 
-/// A map with the versions that it leads from and to.
+/// A map with its source and target version.
 type Hop<'a> = (&'a FieldMap, &'a str, &'a str);
 
-/// The maps on the shortest way between two versions.
+/// The maps on the shortest route between two versions.
 fn hops<'a>(maps: &[&'a FieldMap], from: &'a str, to: &'a str) -> Vec<Hop<'a>> {
     let mut ways: Vec<(&str, Vec<Hop<'a>>)> = vec![(from, Vec::new())];
     let mut next = 0;
@@ -64,7 +64,7 @@ fn hops<'a>(maps: &[&'a FieldMap], from: &'a str, to: &'a str) -> Vec<Hop<'a>> {
     Vec::new()
 }
 
-/// The name that a field has in the other version, where it or something above it is renamed.
+/// The name of a field in the other version, if it or a field above it is renamed.
 fn renamed(map: &FieldMap, from: &str, to: &str, field: &str) -> Option<String> {
     let steps = concrete(field);
     let moves = map.rename.iter().filter_map(|paths| {

@@ -1,4 +1,4 @@
-//! One compiled map: from an object of one version to one of the other.
+//! One compiled map, which converts objects between two versions.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub(super) struct Set {
     pub(super) value: Value,
 }
 
-/// An annotation for all that the way back would not bring.
+/// An annotation for everything that converting back would not restore.
 #[derive(Debug)]
 pub(super) struct WholeStash {
     pub(super) from: Side,
@@ -37,7 +37,7 @@ pub(super) struct WholeStash {
 }
 
 impl Mapping<'_> {
-    /// The side from which a conversion between these versions starts.
+    /// The side where a conversion between these versions starts.
     pub(super) fn start(&self, from: &str, to: &str) -> Option<Side> {
         let between = |side: &Side| self.between[side.index()] == from && self.between[side.other().index()] == to;
         Side::BOTH.into_iter().find(between)
@@ -57,7 +57,7 @@ impl Mapping<'_> {
         }
         for whole in self.differences.iter().filter(|whole| whole.from == from) {
             let back = self.translate(&converted, from.other())?;
-            if let Some(stash) = difference::between(&self.without_losses(&source, from), &back) {
+            if let Some(stash) = difference::difference_between(&self.without_losses(&source, from), &back) {
                 let path = FieldPath::annotation(&whole.annotation);
                 let put = path.put(&mut converted, &[], Value::String(stash.to_string()));
                 put.map_err(|why| Refusal::new(path.to_string(), why))?;
@@ -66,7 +66,7 @@ impl Mapping<'_> {
         Ok(converted)
     }
 
-    /// Returns what is given up is not put aside.
+    /// Removes the fields that are declared as lost, which are not stashed.
     fn without_losses(&self, source: &Value, from: Side) -> Value {
         let mut object = source.clone();
         for operator in &self.operators {
@@ -79,7 +79,7 @@ impl Mapping<'_> {
         object
     }
 
-    /// The steps from taking to pruning.
+    /// Performs the steps from taking to pruning.
     fn translate(&self, source: &Value, from: Side) -> Result<Value, Refusal> {
         let to = from.other();
         let mut object = source.clone();
@@ -111,7 +111,7 @@ impl Mapping<'_> {
         }
     }
 
-    /// Sets constants, and then defaults, in the objects that are there to hold them.
+    /// Sets constants, and then defaults, in existing objects.
     fn set(&self, to: Side, object: &mut Value) {
         for operator in &self.operators {
             if let Operator::Constant { side, path, value } = operator

@@ -1,17 +1,17 @@
 //! The declared relation of versions, as data and as a function.
 //!
-//! [`FieldMap`] is what the author wrote; [`Relation`] is all maps of a CRD, compiled, with the versions that they reach
-//! through others. A conversion goes from one version of a map to the other in these steps:
+//! [`FieldMap`] is the declaration; [`Relation`] is all maps of a CRD, compiled, with the versions that they reach
+//! through others. A conversion from one version of a map to the other has these steps:
 //!
-//! 1. defaults of the source version are left off;
+//! 1. it removes defaults of the source version;
 //! 2. every operator takes its fields out of the object, those with the deepest paths first;
-//! 3. what they made of them is put into the object, shallow paths first;
-//! 4. constants and defaults of the target version are set;
-//! 5. what the target version does not know is pruned, and the whole difference, where one is declared, is put
-//!    aside or brought back.
+//! 3. the operators put their results into the object, shallow paths first;
+//! 4. it sets constants and defaults of the target version;
+//! 5. it prunes fields that the target version does not have, and stashes or restores the whole difference, if
+//! declared.
 //!
-//! So each direction undoes the other in reverse order, whatever the order in the file. Taking before putting also lets
-//! two fields change places. A value that would not come back the same is refused, unless the operator says otherwise.
+//! So each direction undoes the other in reverse order, whatever the order in the file. Taking before putting also
+//! allows two fields to swap. A value that would not come back the same is refused, unless the operator says otherwise.
 
 mod codec;
 mod compile;
@@ -33,15 +33,15 @@ pub use model::{
     Compute, Computed, FieldMap, Fixed, Format, Gather, GatheredList, Loss, Move, Otherwise, Part, PartType, Split,
     Stash, Stringify, Unit, UnitChange, ValueTable, Wrap,
 };
-pub use relation::{Misrelated, Relation, expected};
+pub use relation::{MapError, Relation, expected};
 
-/// A conversion that cannot be made without changing what the object says.
+/// A conversion that is refused, because it would change the meaning of the object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {message}")]
 pub struct Refusal {
-    /// The field that stands in the way.
+    /// The field that cannot be converted.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub message: String,
 }
 
@@ -52,7 +52,7 @@ impl Refusal {
 }
 
 impl FieldMap {
-    /// Returns whether the map relates these two versions, in either direction.
+    /// Returns true if the map relates these two versions, in either direction.
     pub fn relates(&self, from: &str, to: &str) -> bool {
         let [left, right] = &self.between;
         (left == from && right == to) || (left == to && right == from)

@@ -1,4 +1,4 @@
-//! Every field that a map names, with its version and its place in the file.
+//! The fields that a map names, with version and location in the file.
 
 use super::codec::Side;
 use super::model::{FieldMap, Otherwise};
@@ -6,11 +6,11 @@ use super::model::{FieldMap, Otherwise};
 /// A field that a map names.
 #[derive(Debug)]
 pub(super) struct Named<'a> {
-    /// Where it stands, below the map.
+    /// The location below the map.
     pub(super) pointer: String,
     pub(super) side: Side,
     pub(super) path: &'a str,
-    /// Whether no other operator may write it. A default may meet another operator.
+    /// True if no other operator may write it. A default may share a field with another operator.
     pub(super) alone: bool,
 }
 
@@ -20,7 +20,7 @@ impl FieldMap {
         Side::BOTH.into_iter().find(|side| self.between[side.index()] == version)
     }
 
-    /// All fields, in the order of the file's keys. Versions that are none of the two are left out.
+    /// All fields, in the order of the file's keys. Skips versions other than the two.
     pub(super) fn named(&self) -> Vec<Named<'_>> {
         let mut named = Vec::new();
         let mut name = |version: &str, pointer: String, path, alone| {
@@ -71,7 +71,7 @@ impl FieldMap {
         named
     }
 
-    /// The annotations that operators write, with their places in the file.
+    /// The annotations that operators write, with their locations in the file.
     pub(super) fn annotations(&self) -> Vec<(String, &str)> {
         let otherwise = pairs("values", &self.values, |table| &table.otherwise)
             .chain(pairs("split", &self.split, |split| &split.otherwise))
@@ -92,13 +92,13 @@ impl FieldMap {
         found
     }
 
-    /// The other version; any text for what is none of the two.
+    /// The other version; any text for a version other than the two.
     pub(super) fn opposite(&self, version: &str) -> &str {
         self.side(version).map_or("", |side| &self.between[side.other().index()])
     }
 }
 
-/// A part of each operator of a kind, with the place of `paths` in it.
+/// A part of each operator of a kind, with the location of its `paths`.
 fn pairs<'a, O, P>(
     key: &str,
     operators: &'a [O],

@@ -1,4 +1,4 @@
-//! What takes fields out of an object of one version and says what to put into that of the other.
+//! Operators, which take fields out of an object of one version and return the values for the other.
 
 use serde_json::{Map, Value};
 
@@ -9,16 +9,16 @@ use super::path::{Emptied, FieldPath, Key};
 use super::stash::{Kept, annotate, bundle, resolved, take_annotation, unbundle};
 use crdproof_schema::structural::Expression;
 
-/// Said instead of a reason that would tell a secret.
-const UNSHOWN: &str = "the value, which is not shown, would not come back the same";
+/// Replaces a reason that would reveal a secret.
+const REDACTED_REASON: &str = "the value, which is not shown, would not come back the same";
 
-/// A value that is to be put somewhere.
+/// A value, and the place to put it.
 #[derive(Debug)]
 pub(super) struct Write {
     pub(super) path: FieldPath,
     pub(super) keys: Vec<Key>,
     pub(super) value: Value,
-    /// Whether it is left out where its item is no longer there.
+    /// True if it is dropped when its item no longer exists.
     pub(super) from_stash: bool,
 }
 
@@ -27,7 +27,7 @@ impl Write {
         Self { path: path.clone(), keys, value, from_stash: false }
     }
 
-    /// Returns what is put first. Items are found by their keys, so these must be there.
+    /// Returns the order of writes. Items are found by their keys, so keys are put first.
     pub(super) fn rank(&self) -> (usize, bool) {
         (self.path.depth(), self.keys.iter().any(|key| matches!(key, Key::Item(_))))
     }
@@ -54,7 +54,7 @@ pub(super) enum Operator {
     Constant { side: Side, path: FieldPath, value: Value },
 }
 
-/// A value that has a place in both versions, perhaps in other words.
+/// A value that both versions have, perhaps translated.
 #[derive(Debug)]
 pub(super) struct Transfer {
     pub(super) places: [Place; 2],
@@ -62,14 +62,14 @@ pub(super) struct Transfer {
     pub(super) otherwise: Otherwise,
 }
 
-/// The place of a value on one side: in one field, or in several that are its parts.
+/// The place of a value on one side: one field, or several that are its parts.
 #[derive(Debug)]
 pub(super) enum Place {
     One(FieldPath),
     Parts(Vec<(String, FieldPath)>),
 }
 
-/// Several lists of one side that are a single one of the other.
+/// Several lists of one side that are a single list of the other.
 #[derive(Debug)]
 pub(super) struct Gathered {
     pub(super) several: Side,
@@ -86,7 +86,7 @@ pub(super) struct List {
 }
 
 impl Operator {
-    /// Returns how deep it takes from an object of this side; the deepest operators take first.
+    /// Returns the depth of its paths on this side; the deepest operators take first.
     pub(super) fn depth(&self, from: Side) -> usize {
         match self {
             Self::Transfer(transfer) => match &transfer.places[from.index()] {
@@ -103,7 +103,7 @@ impl Operator {
         }
     }
 
-    /// Takes what it is about. `source` is the whole object as it came.
+    /// Takes its fields out of `object`. `source` is the whole unchanged object.
     pub(super) fn take(&self, from: Side, source: &Value, object: &mut Value) -> Result<Vec<Write>, Refusal> {
         match self {
             Self::Transfer(transfer) => transfer.take(from, object),
@@ -145,7 +145,7 @@ impl Transfer {
                 (Some(_), Otherwise::Stash(_)) => kept.push((keys.clone(), value)),
                 (Some(Gap::Spelling(why) | Gap::Meaning(why)), _) => {
                     let secret = [own, other].iter().any(|place| place.is_secret());
-                    return Err(Refusal::new(own.at(&keys), if secret { UNSHOWN.to_owned() } else { why }));
+                    return Err(Refusal::new(own.at(&keys), if secret { REDACTED_REASON.to_owned() } else { why }));
                 }
             }
             if let Some(value) = said.value {
@@ -158,7 +158,7 @@ impl Transfer {
         Ok(writes)
     }
 
-    /// Brings stashed values back where the present ones still stand for them, and leaves the rest to be translated.
+    /// Restores stashed values if the present ones still correspond, and returns the rest for translation.
     fn restore(
         &self,
         from: Side,
@@ -199,7 +199,7 @@ fn take_every_item(path: &FieldPath, object: &mut Value) -> Result<Vec<(Vec<Key>
 }
 
 impl Place {
-    /// The path that stands for the place in messages and for its items.
+    /// The path that represents the place in messages and for its items.
     fn path(&self) -> &FieldPath {
         match self {
             Self::One(path) => path,
@@ -307,7 +307,7 @@ fn compute(
     Ok(vec![Write::new(target, Vec::new(), value)])
 }
 
-/// A constant that is not what it is declared to be would come back as something else.
+/// Removes a constant. Refuses another value, because it would not come back.
 fn leave_off_constant(path: &FieldPath, value: &Value, object: &mut Value) -> Result<(), Refusal> {
     let mut refusal = None;
     path.visit_parents(object, &mut |parent, name| match parent.remove(name) {
@@ -315,6 +315,6 @@ fn leave_off_constant(path: &FieldPath, value: &Value, object: &mut Value) -> Re
         Some(present) => refusal = Some(format!("it is {present}, and the map says that it is always {value}")),
         None => refusal = Some(format!("it is missing, and the map says that it is always {value}")),
     });
-    let shown = |message| if path.is_secret() { UNSHOWN.to_owned() } else { message };
+    let shown = |message| if path.is_secret() { REDACTED_REASON.to_owned() } else { message };
     refusal.map_or(Ok(()), |message| Err(Refusal::new(path.to_string(), shown(message))))
 }

@@ -15,12 +15,12 @@ pub(crate) enum Step {
     Each,
 }
 
-/// The item or value that an `[*]` stood for.
+/// The item or value that a `[*]` stands for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Index(usize),
     Name(String),
-    /// An item of a keyed list, wherever it stands: its keys, as JSON.
+    /// An item of a keyed list, wherever it is: its keys, as JSON.
     Item(String),
 }
 
@@ -28,17 +28,17 @@ pub(super) enum Key {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FieldPath(Vec<Step>);
 
-/// The handling of objects that a move emptied.
+/// The handling of objects that become empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Emptied {
     Stay,
     Go,
-    /// Lists of nothing but emptied items go too: the other version has their values in a plain list.
+    /// Also removes lists of emptied items: the other version has their values in a plain list.
     GoWithItems,
 }
 
 impl FieldPath {
-    /// Reads a path; `None` where the text is none.
+    /// Reads a path; `None` if the text is not a path.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut steps = Vec::new();
         let mut rest = text;
@@ -74,12 +74,12 @@ impl FieldPath {
         self.0.len()
     }
 
-    /// Returns whether its values are not to be shown, by the names on the way.
+    /// Returns true if its values must be redacted, by the names on the path.
     pub(super) fn is_secret(&self) -> bool {
         self.0.iter().any(|step| matches!(step, Step::Field(name) if is_secret(name, None)))
     }
 
-    /// Returns how many `[*]` it has.
+    /// Returns the number of `[*]` in it.
     pub(crate) fn each_count(&self) -> usize {
         self.0.iter().filter(|step| **step == Step::Each).count()
     }
@@ -88,13 +88,13 @@ impl FieldPath {
         self.0.last() == Some(&Step::Each)
     }
 
-    /// The paths of the lists and maps whose items it goes through.
+    /// The paths of the lists and maps whose items it passes.
     pub(crate) fn containers(&self) -> impl Iterator<Item = Self> {
         let ends = self.0.iter().enumerate().filter(|(_, step)| **step == Step::Each).map(|(index, _)| index);
         ends.map(|end| Self(self.0[..end].to_vec()))
     }
 
-    /// The path with these items in the place of each `[*]`.
+    /// The path with these items instead of each `[*]`.
     pub(super) fn at(&self, keys: &[Key]) -> String {
         let mut keys = keys.iter();
         let steps = self.0.iter().map(|step| match step {
@@ -126,19 +126,19 @@ impl FieldPath {
         taken
     }
 
-    /// Sets one value, making what is missing on the way. `Err` says what stands in the way.
+    /// Sets one value, and creates missing parents. `Err` names a conflicting value.
     pub(super) fn put(&self, object: &mut Value, keys: &[Key], value: Value) -> Result<(), String> {
         put(&self.0, object, keys, value)
     }
 
-    /// Returns how many items an object has at the last `[*]` of this path.
+    /// Returns the number of items that an object has at the last `[*]` of this path.
     pub(super) fn count_items(&self, object: &Value) -> usize {
         let end = self.0.iter().rposition(|step| *step == Step::Each).map_or(0, |at| at + 1);
         Self(self.0[..end].to_vec()).get(object).len()
     }
 
-    /// Returns whether an object has the item that leads to this place. A path without `[*]` needs none; the last of a
-    /// path that ends with one is made with its value.
+    /// Returns true if an object has the item that leads to this place. A path without `[*]` needs none; the last item
+    /// of a path that ends with `[*]` is created with its value.
     pub(super) fn has_item(&self, object: &Value, keys: &[Key]) -> bool {
         let steps = if self.ends_with_each() { &self.0[..self.0.len() - 1] } else { &self.0[..] };
         let Some(last) = steps.iter().rposition(|step| *step == Step::Each) else { return true };
@@ -147,14 +147,14 @@ impl FieldPath {
         items.get(object).iter().any(|(known, _)| known == keys)
     }
 
-    /// Calls with every object that the last step is a field of.
+    /// Calls a function for every object that can have the last step as a field.
     pub(super) fn visit_parents(&self, object: &mut Value, visit: &mut dyn FnMut(&mut Map<String, Value>, &str)) {
         if let Some((Step::Field(last), parents)) = self.0.split_last() {
             visit_parents(parents, last, object, visit);
         }
     }
 
-    /// The concrete field that this path gives for one that another path covers.
+    /// The concrete field of this path that corresponds to a concrete field of another path.
     pub(super) fn in_place_of(&self, source: &Self, concrete: &[&str]) -> String {
         let items = source.0.iter().zip(concrete).filter(|(step, _)| **step == Step::Each);
         let key = |item: &str| item.parse().map_or_else(|_| Key::Name(item.to_owned()), Key::Index);
@@ -164,7 +164,7 @@ impl FieldPath {
         self.at(&keys) + &rest.collect::<String>()
     }
 
-    /// Returns whether this is the path of a field written with concrete items, or leads to something above it.
+    /// Returns true if this is the path of a field with concrete items, or of a field above it.
     pub(super) fn covers(&self, concrete: &[&str]) -> bool {
         self.0.len() <= concrete.len()
             && self.0.iter().zip(concrete).all(|(step, name)| match step {
@@ -214,7 +214,7 @@ fn take(steps: &[Step], value: &mut Value, keys: &mut Vec<Key>, emptied: Emptied
             let Some(child) = map.get_mut(name) else { return };
             let before = taken.len();
             take(rest, child, keys, emptied, taken);
-            // `.spec` and its like belong to every object.
+            // Every object keeps `.spec` and similar fields.
             if emptied != Emptied::Stay && taken.len() > before && is_empty(child) && !keeps(name) {
                 map.remove(name);
             }
@@ -298,7 +298,7 @@ fn put(steps: &[Step], target: &mut Value, keys: &[Key], value: Value) -> Result
     }
 }
 
-/// Returns what a value is, with its article.
+/// Returns the type of a value, with an article.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_can_be_put_elsewhere_item_by_item() {
+    fn taken_values_can_be_put_elsewhere_item_by_item() {
         let mut object = json!({"spec": {"a": [{"x": 1, "y": 2}, {"y": 3}, {"x": 4}], "m": {"k": {"x": 5}}}});
         let taken = path(".spec.a[*].x").take(&mut object, Emptied::Go);
         assert_eq!(object["spec"]["a"], json!([{"y": 2}, {"y": 3}, {}]));
@@ -368,14 +368,14 @@ mod tests {
     }
 
     #[test]
-    fn an_emptied_object_goes_with_what_it_held_but_spec_stays() {
+    fn an_emptied_object_is_removed_but_spec_stays() {
         let mut object = json!({"spec": {"endpoint": {"host": "h"}}});
         path(".spec.endpoint.host").take(&mut object, Emptied::Go);
         assert_eq!(object, json!({"spec": {}}));
     }
 
     #[test]
-    fn what_stands_in_the_way_is_told() {
+    fn conflicting_values_are_reported() {
         let mut object = json!({"spec": {"a": "text"}});
         let refused = path(".spec.a.b").put(&mut object, &[], json!(1)).unwrap_err();
         assert_eq!(refused, "b needs an object, and there is a text");

@@ -1,4 +1,4 @@
-//! All maps of a CRD, and the ways through them.
+//! All maps of a CRD, and the routes through them.
 
 use std::collections::BTreeMap;
 
@@ -16,39 +16,39 @@ pub struct Relation<'a> {
     mappings: Vec<Mapping<'a>>,
 }
 
-/// A map that cannot be used: its place among those given, and what is wrong with it.
+/// An error in a map: its index, and the problem.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
-pub struct Misrelated {
+pub struct MapError {
     /// The map.
     pub map: usize,
     /// The problem.
     pub problem: Problem,
 }
 
-/// One step of a way: a map and the side to start from.
+/// One hop of a route: a map and the side to start from.
 type Hop<'m, 'a> = (&'m Mapping<'a>, Side);
 
 impl<'a> Relation<'a> {
-    /// Compiles the maps of a CRD. `schema_of` gives the schema of a version, where it has one.
+    /// Compiles the maps of a CRD. `schema_of` returns the schema of a version, if it has one.
     pub fn new(
         maps: impl IntoIterator<Item = &'a FieldMap>,
         schema_of: impl Fn(&str) -> Option<&'a Schema>,
-    ) -> Result<Self, Misrelated> {
+    ) -> Result<Self, MapError> {
         let mut relation = Self { mappings: Vec::new() };
         for (index, map) in maps.into_iter().enumerate() {
             let schemas = [schema_of(&map.between[0]), schema_of(&map.between[1])];
-            let mapping = compile(map, schemas).map_err(|problem| Misrelated { map: index, problem })?;
+            let mapping = compile(map, schemas).map_err(|problem| MapError { map: index, problem })?;
             relation.mappings.push(mapping);
             if let Some(message) = relation.ambiguity() {
                 let help = "keep one way between two versions: maps that meet in one hub version".to_owned();
-                return Err(Misrelated { map: index, problem: Problem::new("/between", message, help) });
+                return Err(MapError { map: index, problem: Problem::new("/between", message, help) });
             }
         }
         Ok(relation)
     }
 
-    /// Converts an object through the maps between two versions. `apiVersion` stays as it is.
+    /// Converts an object through the maps between two versions. Does not change `apiVersion`.
     pub fn convert(&self, object: &Value, from: &str, to: &str) -> Result<Value, Refusal> {
         let Some(way) = self.ways(from, to).pop() else {
             return Err(Refusal::new(".apiVersion", format!("no field map relates {from} and {to}")));
@@ -59,7 +59,7 @@ impl<'a> Relation<'a> {
         hops.try_fold(first, |object, (mapping, side)| mapping.convert(&object, side))
     }
 
-    /// The versions on the way, both ends included; `None` where there is no way.
+    /// The versions on the route, including both ends; `None` if there is no route.
     pub fn way(&self, from: &str, to: &str) -> Option<Vec<&'a str>> {
         let way = self.ways(from, to).pop()?;
         let Some((first, side)) = way.first() else { return Some(self.known(from).into_iter().collect()) };
@@ -80,7 +80,7 @@ impl<'a> Relation<'a> {
         self.versions().into_iter().find(|known| *known == version)
     }
 
-    /// The shortest ways between two versions. There is at most one in a relation that was made.
+    /// The shortest routes between two versions. A valid relation has at most one.
     fn ways(&self, from: &str, to: &str) -> Vec<Vec<Hop<'_, 'a>>> {
         let mut ways: BTreeMap<&str, Vec<Vec<Hop<'_, 'a>>>> = BTreeMap::new();
         ways.insert(from, vec![Vec::new()]);
@@ -113,9 +113,8 @@ impl<'a> Relation<'a> {
     }
 }
 
-/// Returns what a converter must give for an object, by the declared relation: the converted object, in the target
-/// version's
-/// `apiVersion`, or a refusal. This is the oracle that converters are judged by.
+/// Returns the expected result of a conversion by the declared relation: the converted object with the target
+/// `apiVersion`, or a refusal. Converters are judged by it.
 pub fn expected(relation: &Relation<'_>, object: &Value, from: &str, to: &str) -> Result<Value, Refusal> {
     let mut converted = relation.convert(object, from, to)?;
     if let Some(Value::String(version)) = converted.get_mut("apiVersion") {

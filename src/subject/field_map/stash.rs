@@ -1,4 +1,4 @@
-//! What is kept in annotations, and to which items of lists it belongs.
+//! Values in annotations, and the list items that they belong to.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ pub(super) struct Kept {
     side: Side,
     pub(super) path: FieldPath,
     annotation: String,
-    /// For each `[*]` of the path: the fields that tell the items of that list apart, where the schema names some.
+    /// For each `[*]` of the path: the key fields of the items of that list, if the schema names some.
     names: Vec<Vec<String>>,
 }
 
@@ -21,7 +21,7 @@ impl Kept {
     /// Keeps the values at a path. The schema is that of the side that has them.
     pub(super) fn new(side: Side, path: FieldPath, annotation: String, schema: Option<&Schema>) -> Self {
         let mut names: Vec<_> = path.containers().map(|list| item_keys(&list, schema)).collect();
-        // Items that are kept whole have nothing left to be found by.
+        // Whole items that are kept leave no keys to find them by.
         if let Some(last) = names.last_mut().filter(|_| path.ends_with_each()) {
             last.clear();
         }
@@ -29,10 +29,11 @@ impl Kept {
     }
 
     /// Takes the values out of an object of their own side, or the annotation out of one of the other. `source` is the
-    /// whole object as it came.
+    /// whole unchanged object.
     pub(super) fn take(&self, from: Side, source: &Value, object: &mut Value) -> Vec<Write> {
         if self.side == from {
-            // Where the field is, it alone counts; what came along would pass for it on the way back.
+            // If the object has the field, only the field counts; a leftover annotation would replace it when
+            // converting back.
             take_annotation(object, &self.annotation);
             let mut taken = self.path.take(object, Emptied::Stay);
             for (keys, _) in &mut taken {
@@ -44,7 +45,7 @@ impl Kept {
         stashed.map(|stashed| unbundle(&self.path, stashed)).unwrap_or_default()
     }
 
-    /// Names items by their keys instead of their places, which change when somebody edits the list.
+    /// Identifies items by their keys instead of their indexes, which change when the list is edited.
     fn name(&self, keys: &mut [Key], source: &Value) -> Option<()> {
         let mut at = source;
         let mut items = keys.iter_mut().zip(&self.names);
@@ -71,7 +72,7 @@ impl Kept {
     }
 }
 
-/// The fields by which a schema tells the items of a list apart.
+/// The key fields of the items of a list, by the schema.
 fn item_keys(list: &FieldPath, schema: Option<&Schema>) -> Vec<String> {
     let found = list.steps().iter().try_fold(schema, |schema, step| match step {
         Step::Field(name) => schema.map(|schema| schema.child(name)),
@@ -81,7 +82,7 @@ fn item_keys(list: &FieldPath, schema: Option<&Schema>) -> Vec<String> {
     keyed.map(|schema| schema.list_map_keys.clone()).unwrap_or_default()
 }
 
-/// The places at which an object has the items that these keys name. `None` where one is gone.
+/// The indexes of the items with these keys in an object. `None` if one is missing.
 pub(super) fn resolved(path: &FieldPath, keys: Vec<Key>, object: &Value) -> Option<Vec<Key>> {
     let mut at = Some(object);
     let mut found = Vec::new();
@@ -113,8 +114,8 @@ pub(super) fn resolved(path: &FieldPath, keys: Vec<Key>, object: &Value) -> Opti
     Some(found)
 }
 
-/// Returns what an annotation holds for the values of a path: the value itself, or, where the path has `[*]`, a list of
-/// values each with its items.
+/// Returns the content of an annotation for the values of a path: the value itself or, if the path has `[*]`, a list of
+/// values, each with its items.
 pub(super) fn bundle(path: &FieldPath, mut taken: Vec<(Vec<Key>, Value)>) -> Option<Value> {
     if taken.is_empty() {
         return None;
@@ -133,7 +134,7 @@ pub(super) fn bundle(path: &FieldPath, mut taken: Vec<(Vec<Key>, Value)>) -> Opt
     Some(Value::Array(entries.collect()))
 }
 
-/// The values that an annotation holds for a path.
+/// The values of a path in an annotation.
 pub(super) fn unbundle(path: &FieldPath, stashed: Value) -> Vec<Write> {
     let write = |keys, value| Write { from_stash: true, ..Write::new(path, keys, value) };
     if path.each_count() == 0 {
@@ -156,12 +157,12 @@ pub(super) fn annotate(annotation: &str, value: &Value) -> Write {
     Write::new(&FieldPath::annotation(annotation), Vec::new(), Value::String(write_text(value)))
 }
 
-/// Takes the value out of an annotation. One that was written by hand and holds no JSON stays as it is.
+/// Takes the value out of an annotation. Keeps an annotation without JSON, which a user wrote.
 pub(super) fn take_annotation(object: &mut Value, annotation: &str) -> Option<Value> {
     let annotations = object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()?;
     let value = serde_json::from_str(annotations.get(annotation)?.as_str()?).ok()?;
     annotations.remove(annotation);
-    // Annotations that the stash itself brought go with it.
+    // Remove annotations that become empty without the stash.
     if annotations.is_empty()
         && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
     {

@@ -1,31 +1,31 @@
-//! Commands that give manifests, and which commands of a subject may run at all.
+//! Commands that print manifests, and the permission to run commands of a subject.
 
 use std::path::Path;
 use std::time::Duration;
 
-use super::tree::{here, utf8};
+use super::tree::{or_dot, utf8};
 use super::{InputError, Text, Trouble};
 use crate::subject::{ConverterConfig, SubjectFile};
 use crdproof_envtest::capture::{Capture, Captured, End, MAX_OUTPUT, is_program};
 use crdproof_envtest::guard::{Guard, Spec};
 
-/// The timeout of a command that gives manifests; it may fetch from other hosts.
+/// The timeout of a command that prints manifests; it may download.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The permission to run commands of a subject.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Commands {
-    /// All that the subject names.
+    /// All commands that the subject names.
     #[default]
     Allowed,
-    /// None while the subject is loaded. Its converter and its migration are named, and nobody starts them.
+    /// No commands while the subject is loaded. Its converter and its migration may be named, but are not started.
     NotWhileLoading,
-    /// None: a subject that names one is refused.
+    /// No commands: a subject that names one is refused.
     Refused,
 }
 
 impl Commands {
-    /// Says why commands do not run while a subject is loaded, where they do not.
+    /// Returns why commands do not run while a subject is loaded, if they do not.
     pub(super) fn why_not(self) -> Option<&'static str> {
         match self {
             Self::Allowed => None,
@@ -34,7 +34,7 @@ impl Commands {
         }
     }
 
-    /// Names the first key of a subject file, as a JSON pointer, whose command may not run.
+    /// Returns the first key of a subject file, as a JSON pointer, whose command may not run.
     pub(super) fn refused(self, file: &SubjectFile) -> Option<&'static str> {
         let loading = [
             ("/crds/command", !file.crds.command.is_empty()),
@@ -60,7 +60,7 @@ impl Commands {
     }
 }
 
-/// Runs a command in a folder and takes what it prints.
+/// Runs a command in a folder and returns its output.
 pub(super) fn run(command: &[String], folder: &Path) -> Result<Text, InputError> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(
@@ -75,7 +75,7 @@ pub(super) fn run(command: &[String], folder: &Path) -> Result<Text, InputError>
     }
     let io = |error: std::io::Error| failed(&error.to_string());
     let guard = Guard::new(None).map_err(io)?;
-    let spec = Spec::new(program).args(arguments).folder(here(folder));
+    let spec = Spec::new(program).args(arguments).folder(or_dot(folder));
     let captured = Capture::start(&guard, spec, Vec::new(), TIMEOUT).and_then(Capture::wait);
     let Captured { end, output, errors } = captured.map_err(io)?;
     match end {

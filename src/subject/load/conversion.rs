@@ -1,4 +1,4 @@
-//! Conversion stanzas of CRDs that controller-gen wrote: it leaves them out, and a kustomize patch adds them.
+//! Conversion stanzas of CRDs that controller-gen wrote: it omits them, and a kustomize patch adds them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use super::tree::Tree;
 use crate::subject::{Crd, Kustomized};
 use crdproof_schema::document::{Entry, Kind, Node, Sources, Span, parse};
 
-/// The number of folders above a file that are searched for its kustomization.
+/// The number of parent folders of a file that are searched for its kustomization.
 const LEVELS: usize = 2;
 
-/// Completes CRDs that controller-gen wrote and that were read as they stand: takes over the conversion stanza that the
+/// Completes CRDs that controller-gen wrote and that were read unchanged: adopts the conversion stanza that a
 /// kustomization above them adds, or notes a patch beside them that would add one.
 pub(super) fn complete(sources: &mut Sources, tree: &Tree, crds: &mut [Crd]) {
     let mut kustomizations: BTreeMap<PathBuf, Vec<Node>> = BTreeMap::new();
@@ -26,7 +26,7 @@ pub(super) fn complete(sources: &mut Sources, tree: &Tree, crds: &mut [Crd]) {
         {
             let documents = match kustomize::build_natively(sources, tree, &file) {
                 Ok(Built { documents, .. }) => documents,
-                // The file was not named, so what is wrong with it does not matter here.
+                // The user did not name the file, so its errors do not matter here.
                 Err(_) => Vec::new(),
             };
             kustomizations.insert(file, documents);
@@ -42,7 +42,7 @@ pub(super) fn complete(sources: &mut Sources, tree: &Tree, crds: &mut [Crd]) {
     }
 }
 
-/// Returns whether a built document is a CRD that comes from the same file.
+/// Returns true if a built document is a CRD from the same file.
 fn is_of(sources: &Sources, node: &Node, crd: &Crd, file: &str) -> bool {
     Crd::is_crd(node)
         && node.at(&["metadata", "name"]).and_then(Node::as_str) == Some(&crd.name)
@@ -59,7 +59,7 @@ fn with_stanza(crd: &Crd, built: &Node) -> Option<Node> {
     Some(node)
 }
 
-/// A patch in a folder `patches` nearby that would add a conversion webhook.
+/// A patch in a nearby folder `patches` that would add a conversion webhook.
 fn unused_patch(sources: &mut Sources, tree: &Tree, folders: &[PathBuf], name: &str) -> Option<Span> {
     let files = folders.iter().filter_map(|folder| tree.manifests_below(&folder.join("patches")).ok()).flatten();
     for Text { name: file, text } in files.filter_map(|file| tree.read(&file).ok()).collect::<Vec<_>>() {

@@ -1,16 +1,16 @@
-//! Saved answers of a server: what `kubectl get -o json` and `-o yaml` write.
+//! Saved responses of a server: the output of `kubectl get -o json` and `-o yaml`.
 
 use serde_json::Value;
 
 use super::{InputError, Texts};
 use crdproof_schema::document::{Sources, parse};
 
-/// All objects of these sources, those of lists one by one.
+/// All objects of these sources, including the items of lists.
 pub fn read_dump(sources: &[String]) -> Result<Vec<Value>, InputError> {
     let mut found = Vec::new();
     for text in sources.iter().map(|source| Texts::relative_to("").read(source)) {
         for text in text? {
-            // JSON of a whole cluster is long, and no place in it is ever shown.
+            // The JSON of a whole cluster is long, and its locations are never shown.
             if let Ok(value) = serde_json::from_str(&text.text) {
                 flatten(value, &mut found);
                 continue;
@@ -26,7 +26,7 @@ pub fn read_dump(sources: &[String]) -> Result<Vec<Value>, InputError> {
     Ok(found)
 }
 
-/// Items of a typed list may say their kind by the list alone.
+/// Flattens lists. Items of a typed list may lack their kind, which the list implies.
 fn flatten(mut value: Value, found: &mut Vec<Value>) {
     let kind = value["kind"].as_str().and_then(|kind| kind.strip_suffix("List")).map(str::to_owned);
     let (Some(kind), Value::Array(items)) = (kind, value.get_mut("items").map(Value::take).unwrap_or_default()) else {
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_taken_apart_and_name_their_items() {
+    fn lists_are_flattened_and_their_items_get_a_kind() {
         let mut found = Vec::new();
         flatten(
             json!({"kind": "List", "items": [{"kind": "A"}, {"kind": "BList", "apiVersion": "g/v1", "items": [{"x": 1}]}, 3]}),

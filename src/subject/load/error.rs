@@ -1,4 +1,4 @@
-//! What can be wrong with an input.
+//! Errors in inputs.
 
 use std::fmt;
 
@@ -20,9 +20,9 @@ pub enum Trouble {
 pub struct InputError {
     /// The kind of error.
     pub trouble: Trouble,
-    /// Where, as far as it is known.
+    /// The location, if it is known.
     pub place: Option<Place>,
-    /// The line at that place.
+    /// The line at that location.
     pub line: Option<String>,
     /// The problem.
     pub message: String,
@@ -31,12 +31,12 @@ pub struct InputError {
 }
 
 impl InputError {
-    /// An error without a place in a text.
+    /// An error without a location.
     pub fn new(trouble: Trouble, message: impl Into<String>) -> Self {
         Self { trouble, place: None, line: None, message: message.into(), help: None }
     }
 
-    /// An error at a place in a text.
+    /// An error at a location in a text.
     pub fn at(sources: &Sources, span: Span, message: impl Into<String>) -> Self {
         let place = sources.place(span);
         let line = sources.get(span.source).line(place.line).to_owned();

@@ -1,4 +1,4 @@
-//! Field maps must speak of CRDs, versions and fields that exist, and say what can be carried out.
+//! Checks that field maps name existing CRDs, versions and fields, and can be compiled.
 
 use super::InputError;
 use crate::subject::field_map::{FieldMap, Problem, Relation};
@@ -6,20 +6,20 @@ use crate::subject::{Crd, Subject};
 use crdproof_schema::names;
 
 /// The first mistake in the field maps of a subject.
-pub(super) fn stray(subject: &Subject) -> Option<InputError> {
+pub(super) fn first_mistake(subject: &Subject) -> Option<InputError> {
     let (index, problem) = subject
         .file
         .field_maps
         .iter()
         .enumerate()
-        .find_map(|(index, map)| Some((index, unknown(subject, map)?)))
-        .or_else(|| subject.crds.iter().find_map(|crd| unusable(subject, crd)))?;
+        .find_map(|(index, map)| Some((index, unknown_name(subject, map)?)))
+        .or_else(|| subject.crds.iter().find_map(|crd| uncompilable(subject, crd)))?;
     let span = subject.file_span(&format!("/fieldMaps/{index}{}", problem.pointer))?;
     Some(InputError::at(&subject.sources, span, problem.message).help(problem.help))
 }
 
 /// A CRD or a version that does not exist.
-fn unknown(subject: &Subject, map: &FieldMap) -> Option<Problem> {
+fn unknown_name(subject: &Subject, map: &FieldMap) -> Option<Problem> {
     let say = |pointer: String, message: String, help: String| Some(Problem { pointer, message, help });
     let Some(crd) = subject.crd(&map.crd) else {
         let near = names::closest(&map.crd, subject.crds.iter().map(|crd| crd.name.as_str()));
@@ -33,8 +33,8 @@ fn unknown(subject: &Subject, map: &FieldMap) -> Option<Problem> {
     say(format!("/between/{side}"), message, format!("its versions: {}", names.join(", ")))
 }
 
-/// A map of a CRD that cannot be carried out, with its place among all maps of the subject.
-fn unusable(subject: &Subject, crd: &Crd) -> Option<(usize, Problem)> {
+/// A map of a CRD that cannot be compiled, with its index among all maps of the subject.
+fn uncompilable(subject: &Subject, crd: &Crd) -> Option<(usize, Problem)> {
     let maps = subject.field_maps_of(crd).map(|(_, map)| map);
     let wrong = Relation::new(maps, |version| crd.version(version)?.schema.as_ref()).err()?;
     let (index, _) = subject.field_maps_of(crd).nth(wrong.map)?;

@@ -1,4 +1,4 @@
-//! CRDs out of texts: several documents in one file, lists, and whatever else lies in a bundle.
+//! Reading CRDs from texts: multi-document files, lists, and bundles with other kinds.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,18 +15,18 @@ use crdproof_schema::document::{Kind, Node, SourceId, Sources, parse};
 pub struct Manifests {
     /// Its CRDs, sorted by name.
     pub crds: Vec<Crd>,
-    /// Everything else, also CRDs without the parts that a whole one has, such as patches.
+    /// All other documents, including incomplete CRDs, such as patches.
     pub others: Vec<Node>,
-    /// How many files of folders are not YAML and mention no CRD.
+    /// The number of files in folders that are not YAML and mention no CRD.
     pub unreadable: usize,
-    /// What kustomizations do to the CRDs and was not applied, with its place and the reason.
+    /// Changes by kustomizations that were not applied to the CRDs, with location and reason.
     pub not_applied: Vec<String>,
-    /// Whether a kustomization was built by another program.
+    /// True if another program built a kustomization.
     pub by_tool: bool,
 }
 
 impl Manifests {
-    /// The other documents, counted by kind, and what was not applied.
+    /// The other documents, counted by kind, and the changes that were not applied.
     pub fn passed_over(&self) -> BTreeMap<String, usize> {
         let mut kinds = BTreeMap::new();
         for node in &self.others {
@@ -54,7 +54,7 @@ impl Manifests {
         self.by_tool |= other.by_tool;
     }
 
-    /// Sorts the CRDs and refuses names that stand there twice.
+    /// Sorts the CRDs and refuses duplicate names.
     fn sorted(mut self, sources: &Sources) -> Result<Self, InputError> {
         self.crds.sort_by(|left, right| left.name.cmp(&right.name));
         for pair in self.crds.windows(2) {
@@ -74,7 +74,7 @@ impl Manifests {
     }
 }
 
-/// Reads all manifests that paths and a command give. A folder with a kustomization is read as kustomize builds it.
+/// Reads all manifests of paths and a command. A folder with a kustomization is read as kustomize builds it.
 pub fn read_manifests(sources: &mut Sources, texts: &Texts, inputs: &CrdInputs) -> Result<Manifests, InputError> {
     let mut manifests = Manifests::default();
     for path in &inputs.paths {
@@ -101,7 +101,7 @@ fn read_source(sources: &mut Sources, texts: &Texts, path: &str) -> Result<Manif
     Ok(manifests)
 }
 
-/// Reads objects: the documents of files and folders as they stand, without kustomizations.
+/// Reads objects: the documents of files and folders, without kustomizations.
 pub(super) fn read_objects(sources: &mut Sources, texts: &Texts, paths: &[String]) -> Result<Vec<Node>, InputError> {
     let mut found = Vec::new();
     for path in paths {
@@ -111,7 +111,7 @@ pub(super) fn read_objects(sources: &mut Sources, texts: &Texts, paths: &[String
     Ok(from_texts(sources, found)?.others)
 }
 
-/// Reads objects of any kind, CRDs among them.
+/// Reads objects of any kind, including CRDs.
 pub(super) fn read_all(sources: &mut Sources, texts: &Texts, paths: &[String]) -> Result<Vec<Value>, InputError> {
     let inputs = CrdInputs { paths: paths.to_vec(), ..CrdInputs::default() };
     let found = read_manifests(sources, texts, &inputs)?;
@@ -123,7 +123,7 @@ pub(super) fn from_texts(sources: &mut Sources, texts: Vec<Text>) -> Result<Mani
     read(sources, texts, false)?.sorted(sources)
 }
 
-/// Sorts what a kustomization gives.
+/// Sorts the documents of a kustomization.
 fn from_kustomization(sources: &Sources, built: Built) -> Result<Manifests, InputError> {
     let mut manifests = Manifests { not_applied: built.not_applied, by_tool: built.by_tool, ..Manifests::default() };
     let sorted = parallel::each(built.documents, |document| {
@@ -156,7 +156,7 @@ fn read_one(sources: &Sources, id: SourceId, in_folder: bool) -> Result<Manifest
                 sort_in(sources, &mut manifests, document)?;
             }
         }
-        // A folder may hold templates and other texts that only look like YAML.
+        // A folder may contain templates and other texts that only look like YAML.
         Err(_) if in_folder && !sources.get(id).text.contains("CustomResourceDefinition") => manifests.unreadable = 1,
         Err(error) if sources.get(id).text.contains("{{") => {
             let help = "this looks like a template: render it first, such as with \
@@ -168,7 +168,7 @@ fn read_one(sources: &Sources, id: SourceId, in_folder: bool) -> Result<Manifest
     Ok(manifests)
 }
 
-/// Puts a document where it belongs; lists are opened.
+/// Adds a document to the CRDs or to the others; flattens lists.
 fn sort_in(sources: &Sources, manifests: &mut Manifests, document: Node) -> Result<(), InputError> {
     let is_list = document.str_at("kind").is_some_and(|kind| kind.ends_with("List"))
         && document.get("items").is_some_and(|items| matches!(items.kind, Kind::List(_)));
@@ -186,7 +186,7 @@ fn sort_in(sources: &Sources, manifests: &mut Manifests, document: Node) -> Resu
     Ok(())
 }
 
-/// Returns whether a document is meant to be a whole CRD, be it right or wrong, and not a patch of one.
+/// Returns true if a document is meant as a whole CRD, valid or not, and not as a patch.
 fn is_whole(document: &Node) -> bool {
     let has = |key: &&&str| document.at(&["spec", key]).is_some();
     ["group", "names", "versions", "version"].iter().filter(has).count() >= 2

@@ -1,5 +1,5 @@
-//! Reading a subject: files, directories, standard input, commands and git, at the edge of the pure
-//! part. Everything that can be wrong with an input is an [`InputError`] with a place and a remedy.
+//! Reading a subject: files, directories, standard input, commands and git. Everything that can be wrong with an input
+//! is an [`InputError`] with a location and a remedy.
 
 mod command;
 mod conversion;

@@ -1,9 +1,9 @@
-//! Work on all cores.
+//! Parallel work on all cores.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
-/// Does a job for each item and returns the results in the order of the items.
+/// Calls a function for each item and returns the results in the order of the items.
 pub(super) fn each<T: Send, R: Send>(items: Vec<T>, job: impl Fn(T) -> R + Sync) -> Vec<R> {
     let jobs = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(items.len().max(1));
     let queue = Mutex::new(items.into_iter().enumerate());
@@ -18,7 +18,7 @@ pub(super) fn each<T: Send, R: Send>(items: Vec<T>, job: impl Fn(T) -> R + Sync)
     let mut done = std::thread::scope(|scope| {
         let workers: Vec<_> = (1..jobs).map(|_| scope.spawn(work)).collect();
         let mut done = work();
-        // A worker that panicked takes the whole process with it, as a panic here would.
+        // Propagate the panic of a worker.
         done.extend(
             workers
                 .into_iter()

@@ -1,4 +1,4 @@
-//! Subjects out of a subject file, out of bare paths, and out of texts.
+//! Loading subjects from a subject file, from bare paths, and from texts.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub fn from_file(path: &Path) -> Result<Subject, InputError> {
     from_file_with(path, Commands::Allowed)
 }
 
-/// Loads the subject that a subject file describes, and runs no other commands of it than these.
+/// Loads the subject that a subject file describes, and runs only the permitted commands.
 pub fn from_file_with(path: &Path, commands: Commands) -> Result<Subject, InputError> {
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     let mut sources = Sources::default();
@@ -39,15 +39,15 @@ pub fn from_paths(paths: Vec<String>) -> Result<Subject, InputError> {
     from_paths_with(paths, Commands::Allowed)
 }
 
-/// Loads bare CRD paths, and runs no other commands than these.
+/// Loads bare CRD paths, and runs only the permitted commands.
 pub fn from_paths_with(paths: Vec<String>, commands: Commands) -> Result<Subject, InputError> {
     let file = SubjectFile::for_paths(paths.clone());
     let subject = load(Sources::default(), file, None, &Texts::relative_to("").with(commands))?;
     Ok(Subject { arguments: Some(paths), ..subject })
 }
 
-/// Loads a subject from texts available, without touching the file system: CRDs, samples and an
-/// earlier state. Useful in tests of operators.
+/// Loads a subject from texts, without touching the file system: CRDs, samples and an earlier state. Useful in tests of
+/// operators.
 pub fn from_texts(crds: Vec<Text>, samples: Vec<Text>, baseline: Option<Vec<Text>>) -> Result<Subject, InputError> {
     let mut sources = Sources::default();
     let manifests = manifests::from_texts(&mut sources, crds)?;
@@ -71,8 +71,8 @@ pub fn compare(old: &str, new: &str, commands: Commands) -> Result<Subject, Inpu
     assemble(sources, file, None, manifests, [Vec::new(), Vec::new()], Some(old))
 }
 
-/// Takes what a subject file decides about a comparison: its name, waivers, accepted findings, declared losses, and the
-/// Kubernetes versions that count. Its CRDs are not read.
+/// Adopts the parts of a subject file that matter for a comparison: its name, waivers, accepted findings, declared
+/// losses, and the Kubernetes versions. Does not read its CRDs.
 pub fn decide(subject: &mut Subject, path: &Path) -> Result<(), InputError> {
     let text = Texts::relative_to("").read(&path.display().to_string())?.into_iter().next();
     let Some(Text { name, text }) = text else { return Ok(()) };
@@ -113,7 +113,7 @@ fn read_file(sources: &mut Sources, name: String, text: String) -> Result<(Subje
     Ok((file, document))
 }
 
-/// Reads the accepted findings beside a subject file; none where there is no such file.
+/// Reads the accepted findings beside a subject file; none if there is no such file.
 fn read_accepted(sources: &mut Sources, path: &Path) -> Result<Accepted, InputError> {
     if !path.is_file() {
         return Ok(Accepted::default());
@@ -199,7 +199,7 @@ fn assemble(
         file,
         document,
     };
-    match field_maps::stray(&subject) {
+    match field_maps::first_mistake(&subject) {
         Some(error) => Err(error),
         None => Ok(subject),
     }

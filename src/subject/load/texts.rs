@@ -1,4 +1,4 @@
-//! Texts by where they are: a file, a directory, standard input, a command, a git revision.
+//! Sources of texts: a file, a directory, standard input, a command, a git revision.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -29,12 +29,12 @@ impl Texts {
         Self { base: base.into(), commands: Commands::default() }
     }
 
-    /// Says which commands may run.
+    /// Sets the permission to run commands.
     pub(super) fn with(self, commands: Commands) -> Self {
         Self { commands, ..self }
     }
 
-    /// Reads what a source names: `-`, `git:REF:PATH`, a file or a directory.
+    /// Reads a source: `-`, `git:REF:PATH`, a file or a directory.
     pub fn read(&self, source: &str) -> Result<Vec<Text>, InputError> {
         if source == "-" {
             return Self::stdin().map(|text| vec![text]);
@@ -44,7 +44,7 @@ impl Texts {
             (Found::File, _) => tree.read(&path).map(|text| vec![text]),
             (Found::Folder, Tree::Disk) => tree.manifests_below(&path)?.iter().map(|path| tree.read(path)).collect(),
             (Found::Nothing, Tree::Disk) => {
-                // Reading it says what is wrong with it.
+                // Reading its metadata gives the reason.
                 let error = std::fs::metadata(&path).err().map(|error| plain(&error)).unwrap_or_default();
                 let error = InputError::new(Trouble::Wrong, format!("cannot read {}: {error}", path.display()));
                 Err(error.help(
@@ -64,7 +64,7 @@ impl Texts {
         }
     }
 
-    /// Returns the tree and the path that a source names; not for standard input.
+    /// Returns the tree and the path that a source names, except for standard input.
     pub(super) fn locate(&self, source: &str) -> Result<(Tree, PathBuf), InputError> {
         let Some(rest) = source.strip_prefix("git:") else {
             return Ok((Tree::Disk, self.base.join(source)));
@@ -81,7 +81,7 @@ impl Texts {
         Ok((tree, tree::join(Path::new(""), path)))
     }
 
-    /// Returns the kustomization that a source names, by its folder or by itself.
+    /// Returns the kustomization that a source names, by its folder or its file.
     pub(super) fn kustomization(&self, source: &str) -> Result<Option<(Tree, PathBuf)>, InputError> {
         if source == "-" {
             return Ok(None);
@@ -96,7 +96,7 @@ impl Texts {
         Ok(file.map(|file| (tree, file)))
     }
 
-    /// Returns whether a source names a folder.
+    /// Returns true if a source names a folder.
     pub(super) fn is_folder(&self, source: &str) -> Result<bool, InputError> {
         if source == "-" {
             return Ok(false);
@@ -105,7 +105,7 @@ impl Texts {
         Ok(tree.look(&path) == Found::Folder)
     }
 
-    /// Reads every manifest below a folder that is text; what is not is left out.
+    /// Reads every text manifest below a folder; skips binary files.
     pub fn scan(&self, folder: &Path) -> Result<Vec<Text>, InputError> {
         let paths = Tree::Disk.manifests_below(&self.base.join(folder))?;
         Ok(paths.iter().filter_map(|path| file(path).ok()).collect())
@@ -119,7 +119,7 @@ impl Texts {
         Ok(Text { name: "-".into(), text })
     }
 
-    /// Runs a command and takes what it prints.
+    /// Runs a command and returns its output.
     pub fn command(&self, words: &[String]) -> Result<Text, InputError> {
         match self.commands.why_not() {
             Some(why) => Err(InputError::new(Trouble::Wrong, format!("the command is not run: {why}"))),
@@ -127,7 +127,7 @@ impl Texts {
         }
     }
 
-    /// Returns which commands may run.
+    /// Returns the permission to run commands.
     pub(super) fn commands(&self) -> Commands {
         self.commands
     }

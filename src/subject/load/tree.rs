@@ -1,4 +1,4 @@
-//! Files by where they lie: on disk, or at a git revision.
+//! Trees of files: on disk, or at a git revision.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -31,14 +31,14 @@ pub(super) enum Found {
     Nothing,
 }
 
-/// Endings of files that are read from a directory.
-const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
+/// Extensions of files that are read from a directory.
+const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
 impl Tree {
-    /// Returns what lies at a path.
+    /// Returns the type of the entry at a path.
     pub(super) fn look(&self, path: &Path) -> Found {
         match self {
-            Self::Disk => match fs::metadata(here(path)) {
+            Self::Disk => match fs::metadata(or_dot(path)) {
                 Ok(metadata) if metadata.is_dir() => Found::Folder,
                 Ok(_) => Found::File,
                 Err(_) => Found::Nothing,
@@ -64,7 +64,7 @@ impl Tree {
         }
     }
 
-    /// Returns the path of a text that was read from here, by its name.
+    /// Returns the path of a text that was read from this tree, by its name.
     pub(super) fn path_of(&self, name: &str) -> PathBuf {
         let path = match self {
             Self::Disk => name,
@@ -73,12 +73,12 @@ impl Tree {
         join(Path::new(""), path)
     }
 
-    /// Lists all manifests below a folder, by path. Hidden folders and files are not entered.
+    /// Lists all manifests below a folder, by path. Skips hidden folders and files.
     pub(super) fn manifests_below(&self, path: &Path) -> Result<Vec<PathBuf>, InputError> {
         match self {
-            Self::Disk => Ok(walk(here(path))?.files),
+            Self::Disk => Ok(walk(or_dot(path))?.files),
             Self::Git { folder, revision } => {
-                let below = here(path).to_string_lossy();
+                let below = or_dot(path).to_string_lossy();
                 let listed = git(folder, &["ls-tree", "-r", "-z", "--name-only", revision, "--", &below])?;
                 let mut paths: Vec<PathBuf> = listed.split('\0').map(PathBuf::from).collect();
                 paths.retain(|found| has_ending(found));
@@ -88,22 +88,22 @@ impl Tree {
         }
     }
 
-    /// Says which links below a folder are not followed, since they leave it.
+    /// Returns the links below a folder that are not followed, because they lead outside.
     pub(super) fn links_out_of(&self, path: &Path) -> Result<Vec<String>, InputError> {
         match self {
             Self::Disk if self.look(path) == Found::Folder => {
-                let links = walk(here(path))?.links_out;
+                let links = walk(or_dot(path))?.links_out;
                 Ok(links
                     .iter()
                     .map(|link| format!("{} (a link out of its folder, not followed)", link.display()))
                     .collect())
             }
-            // Git gives a link as the path that it holds, and follows none.
+            // Git returns the content of a link, and follows none.
             Self::Disk | Self::Git { .. } => Ok(Vec::new()),
         }
     }
 
-    /// Returns the first of these files that lies in a folder.
+    /// Returns the first of these files that exists in a folder.
     pub(super) fn first_of(&self, folder: &Path, names: &[&str]) -> Option<PathBuf> {
         names.iter().map(|name| folder.join(name)).find(|path| self.look(path) == Found::File)
     }
@@ -121,7 +121,7 @@ const SAFE_SETTINGS: [&str; 8] = [
     "diff.external=",
 ];
 
-/// Returns git in a folder, so set up that it reads objects and runs no code of the repository.
+/// Returns a git command for a folder that reads objects and runs no code of the repository.
 pub(super) fn git_command(folder: &Path) -> Command {
     let mut command = Command::new("git");
     command.arg("--no-pager").arg("--no-replace-objects");
@@ -129,11 +129,11 @@ pub(super) fn git_command(folder: &Path) -> Command {
         command.args(["-c", setting]);
     }
     command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
-    command.current_dir(here(folder)).stdin(Stdio::null());
+    command.current_dir(or_dot(folder)).stdin(Stdio::null());
     command
 }
 
-/// Runs git in a folder and returns what it prints.
+/// Runs git in a folder and returns its output.
 pub(super) fn git(folder: &Path, arguments: &[&str]) -> Result<String, InputError> {
     let output = git_command(folder).args(arguments).output().map_err(|error| {
         InputError::new(Trouble::Environment, format!("cannot run git: {}", plain(&error))).help("install git")
@@ -155,7 +155,7 @@ pub(super) fn file(path: &Path) -> Result<Text, InputError> {
     Ok(Text { text: utf8(&name, bytes)?, name })
 }
 
-/// Joins a path to a folder and removes `.` and `..` as far as the path itself tells.
+/// Joins a path to a folder and removes `.` and `..` lexically.
 pub(super) fn join(folder: &Path, path: &str) -> PathBuf {
     let mut joined = PathBuf::new();
     for part in folder.join(path).components() {
@@ -170,13 +170,13 @@ pub(super) fn join(folder: &Path, path: &str) -> PathBuf {
     joined
 }
 
-/// The path, or a dot where it is empty.
-pub(super) fn here(path: &Path) -> &Path {
+/// The path, or a dot if it is empty.
+pub(super) fn or_dot(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
 fn has_ending(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+    path.extension().is_some_and(|ending| EXTENSIONS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
 pub(super) fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, InputError> {
@@ -187,7 +187,7 @@ pub(super) fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, InputError> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// The words of the operating system without the number behind them.
+/// The message of the operating system without its error number.
 pub(super) fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
@@ -200,7 +200,7 @@ fn object(revision: &str, path: &Path) -> String {
 /// The entries below a folder.
 struct Below {
     files: Vec<PathBuf>,
-    /// Links to files elsewhere.
+    /// Links to files outside.
     links_out: Vec<PathBuf>,
 }
 
@@ -217,7 +217,7 @@ fn walk(root: &Path) -> Result<Below, InputError> {
                 continue;
             }
             let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
-            // Links to folders are not followed, so a loop cannot be entered.
+            // Links to folders are not followed, so there are no loops.
             if kind.is_dir() {
                 pending.push(path);
             } else if has_ending(&path) && path.is_file() {

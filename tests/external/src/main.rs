@@ -1,4 +1,4 @@
-//! Starts the API server of the release that the first argument names, and prints what it says about itself.
+//! Starts the API server of the release that the first argument names, and prints its version.
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

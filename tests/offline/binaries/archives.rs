@@ -1,4 +1,4 @@
-//! Release archives: fetched, continued, checked and unpacked; and those that are handed in.
+//! Release archives: downloading, resuming, verifying and unpacking them, and loading them from a file.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn machine() -> String {
     format!("{os}-{arch}")
 }
 
-fn says(text: &str) -> Vec<u8> {
+fn printing_program(text: &str) -> Vec<u8> {
     // Incompressible padding, so that an archive can be cut in many places.
     let noise: String = (0..20_000_u32).map(|at| format!("{:x}", at.wrapping_mul(2_654_435_761))).collect();
     format!("#!/bin/sh\necho '{text}'\nexit\n{noise}\n").into_bytes()
@@ -38,14 +38,14 @@ fn tar_gz(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
 
 fn archive(version: &str) -> Vec<u8> {
     tar_gz(&[
-        ("controller-tools/envtest/etcd", says("etcd Version: 3.6.8")),
-        ("controller-tools/envtest/kube-apiserver", says(&format!("Kubernetes v{version}"))),
+        ("controller-tools/envtest/etcd", printing_program("etcd Version: 3.6.8")),
+        ("controller-tools/envtest/kube-apiserver", printing_program(&format!("Kubernetes v{version}"))),
         ("controller-tools/envtest/kubectl", b"not wanted".to_vec()),
     ])
 }
 
-/// A world with an index that has one archive, and its server.
-fn served(version: &str, archive: Vec<u8>, hash: Option<String>) -> (World, Server) {
+/// A world whose index lists one archive, and the server of both.
+fn serve_archive(version: &str, archive: Vec<u8>, hash: Option<String>) -> (World, Server) {
     let mut world = World::new();
     let server = Server::start();
     let name = format!("envtest-v{version}-{}.tar.gz", machine());
@@ -64,8 +64,8 @@ fn served(version: &str, archive: Vec<u8>, hash: Option<String>) -> (World, Serv
 }
 
 #[test]
-fn an_archive_is_fetched_checked_and_kept() {
-    let (world, server) = served("1.29.2", archive("1.29.2"), None);
+fn an_archive_is_downloaded_verified_and_cached() {
+    let (world, server) = serve_archive("1.29.2", archive("1.29.2"), None);
     let found = world.resolve("1.29").unwrap().remove(0);
     assert_eq!(found.version.to_string(), "1.29.2");
     assert!(matches!(found.origin, Origin::Archive { .. }));
@@ -78,15 +78,15 @@ fn an_archive_is_fetched_checked_and_kept() {
     let asked = server.state.lock().unwrap().asked.len();
     world.resolve("1.29.2").unwrap();
     assert_eq!(server.state.lock().unwrap().asked.len(), asked);
-    // Who wants the newest asks the index, and finds that it is here.
+    // A selector for the newest patch asks the index, and finds this release in the cache.
     world.resolve("~1.29").unwrap();
     world.resolve("latest").unwrap_err();
     assert_eq!(server.state.lock().unwrap().asked.len(), asked + 2);
 }
 
 #[test]
-fn a_download_that_is_cut_off_is_continued() {
-    let (world, server) = served("1.29.2", archive("1.29.2"), None);
+fn an_interrupted_download_is_resumed() {
+    let (world, server) = serve_archive("1.29.2", archive("1.29.2"), None);
     server.state.lock().unwrap().cuts = vec![1000, 500];
     world.resolve("1.29").unwrap();
     let asked: Vec<_> = server.state.lock().unwrap().asked.iter().skip(1).map(|(_, range)| range.clone()).collect();
@@ -94,8 +94,8 @@ fn a_download_that_is_cut_off_is_continued() {
 }
 
 #[test]
-fn what_was_cut_off_too_often_is_continued_the_next_time() {
-    let (world, server) = served("1.29.2", archive("1.29.2"), None);
+fn a_failed_download_is_resumed_by_the_next_run() {
+    let (world, server) = serve_archive("1.29.2", archive("1.29.2"), None);
     server.state.lock().unwrap().cuts = vec![10; 4];
     let error = world.resolve("1.29").unwrap_err().to_string();
     assert!(error.contains("is not complete"), "{error}");
@@ -105,8 +105,8 @@ fn what_was_cut_off_too_often_is_continued_the_next_time() {
 }
 
 #[test]
-fn another_digest_than_promised_is_refused_and_not_kept() {
-    let (world, _server) = served("1.29.2", archive("1.29.2"), Some("a".repeat(128)));
+fn an_archive_with_a_wrong_digest_is_refused_and_deleted() {
+    let (world, _server) = serve_archive("1.29.2", archive("1.29.2"), Some("a".repeat(128)));
     let error = world.resolve("1.29").unwrap_err().to_string();
     assert!(error.contains("and aaaaaa"), "{error}");
     assert!(world.store.entries().is_empty());
@@ -117,15 +117,15 @@ fn another_digest_than_promised_is_refused_and_not_kept() {
 fn a_truncated_archive_with_the_right_digest_is_refused() {
     let mut half = archive("1.29.2");
     half.truncate(half.len() / 2);
-    let (world, _server) = served("1.29.2", half, None);
+    let (world, _server) = serve_archive("1.29.2", half, None);
     let error = world.resolve("1.29").unwrap_err().to_string();
     assert!(error.contains("cannot be unpacked: it ends early"), "{error}");
     assert!(world.store.entries().is_empty());
 }
 
 #[test]
-fn a_mirror_is_asked_instead() {
-    let (mut world, server) = served("1.29.2", archive("1.29.2"), None);
+fn a_mirror_replaces_the_default_source() {
+    let (mut world, server) = serve_archive("1.29.2", archive("1.29.2"), None);
     world.sources.mirror = Some(format!("{}/mirror/", server.url));
     let error = world.resolve("1.29").unwrap_err().to_string();
     assert!(error.contains("/mirror/envtest-v1.29.2-") && error.contains("the server answers 404"), "{error}");
@@ -135,8 +135,8 @@ fn a_mirror_is_asked_instead() {
 }
 
 #[test]
-fn offline_asks_nobody() {
-    let (mut world, server) = served("1.29.2", archive("1.29.2"), None);
+fn offline_sends_no_request() {
+    let (mut world, server) = serve_archive("1.29.2", archive("1.29.2"), None);
     world.sources.offline = true;
     world.resolve("1.29").unwrap_err();
     assert!(server.state.lock().unwrap().asked.is_empty());
@@ -147,7 +147,7 @@ fn load(world: &World, version: &str, archive: &[u8]) -> Result<Entry, BinariesE
 }
 
 #[test]
-fn an_archive_can_be_handed_in() {
+fn an_archive_can_be_loaded_from_a_file() {
     let world = World::new();
     let entry = load(&world, "1.29.2", &archive("1.29.2")).unwrap();
     assert!(matches!(entry.manifest.origin, Origin::Sideloaded { .. }));
@@ -156,11 +156,12 @@ fn an_archive_can_be_handed_in() {
 }
 
 #[test]
-fn an_archive_of_another_release_or_of_nothing_is_refused() {
+fn an_archive_of_another_release_or_without_binaries_is_refused() {
     let world = World::new();
     let error = load(&world, "1.29.2", &archive("1.29.3")).unwrap_err().to_string();
     assert!(error.ends_with("is not kube-apiserver 1.29.2: it says \"1.29.3\""), "{error}");
-    let error = load(&world, "1.29.2", &tar_gz(&[("etcd", says("etcd Version: 3"))])).unwrap_err().to_string();
+    let error =
+        load(&world, "1.29.2", &tar_gz(&[("etcd", printing_program("etcd Version: 3"))])).unwrap_err().to_string();
     assert!(error.ends_with("it holds no etcd or no kube-apiserver"), "{error}");
     let error = load(&world, "1.29.2", b"hello").unwrap_err().to_string();
     assert!(error.starts_with("the archive cannot be unpacked: it "), "{error}");
@@ -171,8 +172,8 @@ fn an_archive_of_another_release_or_of_nothing_is_refused() {
 fn no_path_of_an_archive_leaves_the_cache() {
     let world = World::new();
     let mut files = vec![
-        ("../../../../escaped/etcd", says("etcd Version: 3.6.8")),
-        ("/kube-apiserver", says("Kubernetes v1.29.2")),
+        ("../../../../escaped/etcd", printing_program("etcd Version: 3.6.8")),
+        ("/kube-apiserver", printing_program("Kubernetes v1.29.2")),
     ];
     files.push(("../evil", b"evil".to_vec()));
     let entry = load(&world, "1.29.2", &tar_gz(&files)).unwrap();

@@ -35,7 +35,7 @@ fn path_prints_a_folder_and_nothing_else() {
 }
 
 #[test]
-fn list_shows_what_is_here_and_what_can_be_built() {
+fn list_shows_installed_and_buildable_releases() {
     let world = World::new();
     assert!(text(&env(&world, &["list"]).stdout).contains("  none\n"));
     has(&world, &["use", "1.35..1.36"]);

@@ -1,15 +1,15 @@
-//! A small HTTP server that knows ranges, and can hang up early.
+//! A small HTTP server that supports ranges and can close connections early.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-/// What it serves and what it was asked.
+/// The files that the server serves, and the requests that it received.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) files: BTreeMap<String, Vec<u8>>,
-    /// After how many bytes of a body it hangs up, once for each.
+    /// Numbers of body bytes after which the server closes the connection; each applies to one response.
     pub(super) cuts: Vec<usize>,
     /// Path and range of each request.
     pub(super) asked: Vec<(String, Option<String>)>,
@@ -26,10 +26,10 @@ impl Server {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Arc::clone(&state);
-        // It ends with the test's process.
+        // The thread ends with the test's process.
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // A client that hung up is the client's affair.
+                // Errors of a connection are the client's.
                 let _ = answer(&stream, &shared);
             }
         });

@@ -1,9 +1,9 @@
-//! What packagers and bug reports need: the version, man pages, completions.
+//! Information for packagers and bug reports: the version, man pages, completions.
 
 use super::{crdproof, listing, repository};
 
 #[test]
-fn the_version_says_what_it_was_built_from() {
+fn the_version_shows_its_commit() {
     let version = env!("CARGO_PKG_VERSION");
     let short = crdproof(repository(), &["version"]).says(0, &[]).stdout;
     assert_eq!(short, format!("crdproof {version}\n"));
@@ -28,7 +28,7 @@ fn every_command_has_a_man_page() {
 }
 
 #[test]
-fn completions_are_there_for_each_shell() {
+fn completions_are_packaged_for_each_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = crdproof(repository(), &["completions", shell]).says(0, &[]).stdout;
         assert!(script.contains("preflight"), "{shell}");

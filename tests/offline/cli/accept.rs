@@ -1,4 +1,4 @@
-//! Accepted findings: what is on the list does not fail, what is new does, and what is gone is said.
+//! Accepted findings: listed findings do not fail, new ones do, and findings that are gone are reported.
 
 use super::{crdproof, subject};
 
@@ -23,9 +23,9 @@ fn only_new_findings_fail_once_the_others_are_accepted() {
     std::fs::write(&crd, text.replace(password, &more)).unwrap();
     run(1, &["error[manifest/none-strategy-lossless]: .spec.comment", "✗ failed: 1 error"]);
 
-    // What is mended is taken off the list by the next `accept`.
+    // The next `accept` removes fixed findings from the list.
     std::fs::write(&crd, text.replace(password, "")).unwrap();
-    // The sample still has the field, which is another matter.
+    // The sample still has the field, which another check reports.
     let mended = |command: &str| crdproof(folder.path(), &[command, "--except", "manifest/samples-valid"]);
     mended("run").says(0, &["accepted findings that are gone: 1", "crdproof accept"]);
     mended("accept").says(0, &["accepted findings: 0"]);
@@ -33,7 +33,7 @@ fn only_new_findings_fail_once_the_others_are_accepted() {
 }
 
 #[test]
-fn a_list_that_cannot_be_read_is_an_error_with_its_place() {
+fn an_unreadable_list_is_an_error_with_its_location() {
     let folder = subject("databases-none");
     let file = folder.path().join("crdproof-accepted.yaml");
     for (text, words) in [

@@ -1,4 +1,4 @@
-//! `audit` on saved lists, and on servers that answer as no server should.
+//! `audit` on saved lists, and on servers that misbehave.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
@@ -46,7 +46,7 @@ fn prints(ended: Ended, code: i32, lines: &[&str]) -> Ended {
 }
 
 #[test]
-fn a_dump_in_order_is_clean_and_one_that_is_not_says_what_to_do() {
+fn a_clean_dump_passes_and_others_name_the_next_step() {
     let clean = dumps(&json!(["v2"]), &[widget("a", "v2")]);
     let ended = prints(
         crdproof(clean.path(), &DUMP),
@@ -73,7 +73,7 @@ fn a_dump_in_order_is_clean_and_one_that_is_not_says_what_to_do() {
 }
 
 #[test]
-fn dumps_that_are_not_what_they_should_be() {
+fn malformed_dumps_are_refused() {
     let folder = dumps(&json!(["v2"]), &[]);
     prints(
         crdproof(folder.path(), &["audit", "--dump", "crds.json"]),
@@ -96,7 +96,7 @@ fn dumps_that_are_not_what_they_should_be() {
 }
 
 #[test]
-fn samples_are_redacted_private_and_never_written_over() {
+fn samples_are_redacted_private_and_never_overwritten() {
     let folder = dumps(&json!(["v2"]), &[widget("a", "v2"), widget("b", "v2"), widget("c", "v2")]);
     let words = [&DUMP[..], &["--crd", "widgets.example.com", "--count", "2", "--samples"]].concat();
     let run = |more: &[&str]| crdproof(folder.path(), &[&words[..], more].concat());
@@ -120,8 +120,8 @@ fn samples_are_redacted_private_and_never_written_over() {
     crdproof(none.path(), &[&words[..], &["out"]].concat()).says(4, &["there are no objects"]);
 }
 
-/// What a server says where nothing is wrong with it. Lists of widgets come in two pages.
-fn sound(path: &str) -> Reply {
+/// Answers as a server without problems. Lists of widgets have two pages.
+fn healthy_server(path: &str) -> Reply {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     match path {
         "/version" => Reply::json(&json!({"gitVersion": "v1.36.4"})),
@@ -140,13 +140,13 @@ fn sound(path: &str) -> Reply {
     }
 }
 
-/// Audits a server that speaks TLS and answers so; asserts that it was only read.
-fn audited(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Ended {
-    audited_as("config", &[], answer)
+/// Audits a TLS server with these responses, and asserts that it received only reads.
+fn audit_server(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Ended {
+    audit_server_as("config", &[], answer)
 }
 
-/// The same, with a kubeconfig of this name, and more words.
-fn audited_as(config: &str, more: &[&str], answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Ended {
+/// Does the same with a kubeconfig of this name, and more arguments.
+fn audit_server_as(config: &str, more: &[&str], answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Ended {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let calls = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&calls);
@@ -166,36 +166,38 @@ fn audited_as(config: &str, more: &[&str], answer: impl Fn(&str) -> Reply + Send
 }
 
 #[test]
-fn a_server_in_order_is_read_page_by_page() {
-    prints(audited(sound), 0, &["✔ 2 objects", "✔ managedFields at v2: alice 2", "no problems found"]);
+fn a_healthy_server_is_read_page_by_page() {
+    prints(audit_server(healthy_server), 0, &["✔ 2 objects", "✔ managedFields at v2: alice 2", "no problems found"]);
 }
 
-/// What is to be done next can be pasted: it names the cluster that was looked at, as a shell reads it.
+/// The next command can be pasted: it names the audited cluster, quoted for a shell.
 #[test]
-fn next_is_for_the_same_cluster() {
+fn the_next_command_names_the_audited_cluster() {
     let unmigrated = |path: &str| {
         if path.contains("customresourcedefinitions") {
             let items = [definition(&json!(["v1", "v2"]))];
             return Reply::json(&json!({"kind": "CustomResourceDefinitionList", "metadata": {}, "items": items}));
         }
-        sound(path)
+        healthy_server(path)
     };
     let next = "next: crdproof migrate widgets.example.com --trim --kubeconfig";
-    prints(audited_as("config", &[], unmigrated), 0, &[&format!("{next} config\n")]);
-    let both = audited_as("my config", &["--context", "stand-in"], unmigrated);
+    prints(audit_server_as("config", &[], unmigrated), 0, &[&format!("{next} config\n")]);
+    let both = audit_server_as("my config", &["--context", "stand-in"], unmigrated);
     prints(both, 0, &[&format!("{next} 'my config' --context stand-in\n")]);
 }
 
 #[test]
-fn servers_that_cannot_be_read_are_environment() {
-    audited(|_| Reply { content_type: "text/html", ..Reply::text(200, "<html>welcome</html>") })
+fn unreadable_servers_exit_with_5() {
+    audit_server(|_| Reply { content_type: "text/html", ..Reply::text(200, "<html>welcome</html>") })
         .says(5, &["not answered as Kubernetes does", "something else listens there"]);
-    audited(|_| failure(403, "forbidden: User \"u\" cannot")).says(5, &["403", "User \"u\" cannot"]);
-    audited(|_| failure(401, "Unauthorized")).says(5, &["does not know who asks"]);
-    audited(|path| if path == "/apis" { failure(500, "etcd is away") } else { sound(path) })
+    audit_server(|_| failure(403, "forbidden: User \"u\" cannot")).says(5, &["403", "User \"u\" cannot"]);
+    audit_server(|_| failure(401, "Unauthorized")).says(5, &["does not know who asks"]);
+    audit_server(|path| if path == "/apis" { failure(500, "etcd is away") } else { healthy_server(path) })
         .says(5, &["500", "etcd is away"]);
     let crds = |reply: fn() -> Reply| {
-        audited(move |path| if path.contains("customresourcedefinitions") { reply() } else { sound(path) })
+        audit_server(
+            move |path| if path.contains("customresourcedefinitions") { reply() } else { healthy_server(path) },
+        )
     };
     crds(|| failure(403, "cannot list")).says(5, &["not allowed to read CRDs: cannot list", "needs get and list"]);
     crds(|| Reply::text(200, "welcome")).says(5, &["not answered as Kubernetes does: welcome"]);
@@ -208,9 +210,10 @@ fn servers_that_cannot_be_read_are_environment() {
 }
 
 #[test]
-fn a_kind_that_cannot_be_read_is_a_line() {
-    let widgets =
-        |reply: fn() -> Reply| audited(move |path| if path.contains("/widgets") { reply() } else { sound(path) });
+fn an_unreadable_kind_is_listed() {
+    let widgets = |reply: fn() -> Reply| {
+        audit_server(move |path| if path.contains("/widgets") { reply() } else { healthy_server(path) })
+    };
     let words = ["○ objects were not read: cannot list", "○ 1 kind was not read"];
     prints(widgets(|| failure(403, "cannot list")), 0, &words);
     prints(
@@ -223,7 +226,7 @@ fn a_kind_that_cannot_be_read_is_a_line() {
 }
 
 #[test]
-fn a_server_without_tls_is_asked_as_well() {
+fn a_server_without_tls_is_audited() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let folder = tempfile::tempdir().unwrap();
     kubeconfig(folder.path(), &format!("http://{}", listener.local_addr().unwrap()), "");
@@ -232,7 +235,7 @@ fn a_server_without_tls_is_asked_as_well() {
             let mut head = [0; 4096];
             let length = stream.read(&mut head).unwrap_or_default();
             let head = String::from_utf8_lossy(&head[..length]).into_owned();
-            let reply = sound(head.split(' ').nth(1).unwrap_or_default());
+            let reply = healthy_server(head.split(' ').nth(1).unwrap_or_default());
             let line = format!("HTTP/1.1 {} X\r\ncontent-type: application/json\r\n", reply.status);
             let rest = format!("content-length: {}\r\nconnection: close\r\n\r\n", reply.body.len());
             let _ = stream.write_all(&[line.as_bytes(), rest.as_bytes(), &reply.body].concat());

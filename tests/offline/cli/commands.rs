@@ -16,14 +16,14 @@ fn plan_changes_nothing_and_prints_every_setting() {
     let plan = crdproof(folder.path(), &["plan", "--format", "json"]).says(0, &[]).json();
     assert_eq!((&plan["subject"], &plan["seed"]), (&"databases-none".into(), &1.into()));
     assert_eq!(plan["settings"]["kubernetes"]["minimum"], "1.31");
-    // A plan is what the run then does.
+    // The run does exactly what the plan lists.
     let report = crdproof(folder.path(), &["run", "-q", "--report", "json"]).json();
     assert_eq!(plan["checks"].as_array().unwrap().len(), report["results"].as_array().unwrap().len());
     assert_eq!(plan["skipped"], report["skipped"]);
 }
 
 #[test]
-fn list_and_explain_tell_the_registry() {
+fn list_and_explain_show_the_registry() {
     let all = crdproof(repository(), &["list", "--format", "json"]).says(0, &[]).json();
     assert_eq!(all["checks"].as_array().unwrap().len(), crdproof::checks::ALL.len());
     let text = crdproof(repository(), &["list"]).says(0, &[]).stdout;
@@ -38,7 +38,7 @@ fn list_and_explain_tell_the_registry() {
 }
 
 #[test]
-fn explain_finds_near_misses() {
+fn explain_suggests_similar_ids() {
     let by_name = crdproof(repository(), &["explain", "one-storage-version"]).says(0, &[]);
     assert!(by_name.stdout.contains("Guarantee: exactly one version is stored."));
     crdproof(repository(), &["explain", "manifest/one-storage-versions"])
@@ -60,7 +60,7 @@ fn init_writes_a_subject_file_that_runs() {
 }
 
 #[test]
-fn schemas_describe_what_is_read_and_written() {
+fn schemas_describe_inputs_and_outputs() {
     for of in ["subject", "suite", "report"] {
         let schema = crdproof(repository(), &["schema", of]).says(0, &[]).json();
         assert_eq!(schema["type"], "object", "{of}");
@@ -81,7 +81,7 @@ fn completions_exist_for_every_shell() {
 }
 
 #[test]
-fn diff_tells_what_a_change_brings() {
+fn diff_reports_the_effects_of_a_change() {
     let old = sound_crd();
     let (before, after) = old.split_once("- name: v1beta1").unwrap();
     let new = format!("{before}- name: v1beta1{}", after.replacen("served: true", "served: false", 1));
@@ -95,7 +95,7 @@ fn diff_tells_what_a_change_brings() {
 }
 
 #[test]
-fn what_changes_clusters_says_what_it_misses() {
+fn commands_that_change_clusters_name_missing_flags() {
     let folder = tempfile::tempdir().unwrap();
     crdproof(folder.path(), &["retire", "widgets.example.com"]).says(2, &["<VERSION>"]);
     crdproof(folder.path(), &["retire", "widgets.example.com", "v1", "--drain", "soon"])
@@ -107,7 +107,7 @@ fn what_changes_clusters_says_what_it_misses() {
     assert!(listing(folder.path()).is_empty());
 }
 
-/// Programs that would tell if somebody started them.
+/// Programs that leave a mark if somebody starts them.
 fn telltale(folder: &std::path::Path) {
     use std::os::unix::fs::PermissionsExt as _;
     for program in ["etcd", "kube-apiserver", "go", "docker", "kind"] {

@@ -1,4 +1,4 @@
-//! Conformance reports: who claims what, and that nothing is claimed by leaving it out.
+//! Conformance reports: identity, claims, and that omitted checks are never claimed.
 
 use std::path::Path;
 use std::process::Command;
@@ -33,7 +33,7 @@ fn identified(name: &str) -> tempfile::TempDir {
     folder
 }
 
-fn of<'v>(report: &'v Value, profile: &str, level: &str) -> &'v Value {
+fn level_of<'v>(report: &'v Value, profile: &str, level: &str) -> &'v Value {
     let profiles = report["profiles"].as_array().unwrap();
     &profiles.iter().find(|one| one["name"] == profile).unwrap()[level]
 }
@@ -60,18 +60,18 @@ fn the_example_of_the_document_runs_and_its_digest_is_right() {
     assert_eq!(command, "crdproof run --suite converter --suite webhook --objects 50");
     report["date"].as_str().unwrap().parse::<jiff::civil::Date>().unwrap();
 
-    let core = of(&report, "CONVERSION", "core");
+    let core = level_of(&report, "CONVERSION", "core");
     assert_eq!(core["statistics"]["failed"], 0);
     assert!(core["statistics"]["passed"].as_u64().unwrap() > 5, "{core}");
-    // Nothing goes over the wire, so nothing is claimed of it.
-    let wire = of(&report, "WIRE", "core");
+    // Nothing goes over the wire, so nothing is claimed about it.
+    let wire = level_of(&report, "WIRE", "core");
     assert_eq!((&wire["result"], &wire["statistics"]["passed"]), (&json!("partial"), &json!(0)));
     let reason = &wire["skippedTests"][0]["reason"];
     assert_eq!(reason, "nothing is asked over the wire");
 }
 
 #[test]
-fn what_is_broken_fails_and_what_is_left_out_is_skipped() {
+fn failed_checks_fail_and_omitted_checks_are_skipped() {
     let folder = identified("databases-none");
     let file = folder.path().join("crdproof.yaml");
     let waiver = "waivers:\n- {check: 'converter/*', reason: known, expires: 9999-12-31}\n";
@@ -80,7 +80,7 @@ fn what_is_broken_fails_and_what_is_left_out_is_skipped() {
     let run = [&run[..], &["--report", "conformance=a.yaml"]].concat();
     crdproof(folder.path(), &run).says(0, &[]);
     let (_, report) = read(&folder.path().join("a.yaml"));
-    let core = of(&report, "CONVERSION", "core");
+    let core = level_of(&report, "CONVERSION", "core");
     assert_eq!(core["result"], "failure");
     let failed = core["failedTests"].as_array().unwrap();
     assert_eq!(core["statistics"]["failed"], failed.len());
@@ -88,7 +88,7 @@ fn what_is_broken_fails_and_what_is_left_out_is_skipped() {
         failed.contains(&json!({"test": "converter/round-trip-lossless", "crd": "databases.example.com"})),
         "{core}"
     );
-    let wire = of(&report, "WIRE", "extended");
+    let wire = level_of(&report, "WIRE", "extended");
     assert_eq!(wire["result"], "partial");
     let reasons = wire["skippedTests"].as_array().unwrap().iter().map(|test| &test["reason"]);
     assert!(reasons.into_iter().all(|reason| reason == "the run left it out"), "{wire}");

@@ -1,4 +1,4 @@
-//! The first ten minutes: the demo, a finding that is understood and fixed, and wrong first moves.
+//! The first ten minutes: the demo, understanding and fixing a finding, and typical first mistakes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -25,7 +25,7 @@ fn without_servers(folder: &Path, arguments: &[&str]) -> Ended {
 }
 
 #[test]
-fn the_demo_does_the_rest_where_no_server_can_be_installed() {
+fn the_demo_runs_offline_if_no_server_can_be_installed() {
     let folder = tempfile::tempdir().unwrap();
     let ended = without_servers(folder.path(), &["demo", "--offline"]);
     let ended = ended.says(5, &["there is no API server of Kubernetes 1.36", "`crdproof env use 1.36`"]);
@@ -40,7 +40,8 @@ fn the_demo_does_the_rest_where_no_server_can_be_installed() {
     assert!(report.contains("databases.example.com"));
 }
 
-/// What a new user types after cloning, with a demo that needs no server here; the same with one is a test on servers.
+/// Commands of a new user after cloning, with a demo that needs no server here; a test on servers does the same with
+/// one.
 #[test]
 fn a_finding_is_understood_and_fixed_in_a_few_commands() {
     let folder = tempfile::tempdir().unwrap();
@@ -63,8 +64,8 @@ fn a_finding_is_understood_and_fixed_in_a_few_commands() {
     crdproof(here, &["run", "-f", "crdproof-demo-defect/crdproof.yaml"]).says(0, &["✔ passed: no findings"]);
 }
 
-/// Asserts what is said, but for what differs between machines and runs.
-macro_rules! said {
+/// Compares the output with a snapshot, without the parts that differ between machines and runs.
+macro_rules! assert_output {
     ($name:literal, $ended:expr) => {{
         let ended: Ended = $ended;
         insta::with_settings!({filters => vec![
@@ -79,48 +80,48 @@ macro_rules! said {
 }
 
 #[test]
-fn no_crds_here() {
+fn a_folder_without_crds_is_reported() {
     let empty = folder(&[("README.md", "# an operator\n")]);
-    said!("no_crds_init", crdproof(empty.path(), &["init"]));
-    said!("no_crds_run", crdproof(empty.path(), &["run"]));
-    said!("no_crds_run_here", crdproof(empty.path(), &["run", "."]));
+    assert_output!("no_crds_init", crdproof(empty.path(), &["init"]));
+    assert_output!("no_crds_run", crdproof(empty.path(), &["run"]));
+    assert_output!("no_crds_run_here", crdproof(empty.path(), &["run", "."]));
 }
 
 #[test]
-fn a_path_that_does_not_exist() {
+fn a_missing_path_is_reported() {
     let operator = folder(&[("config/crd/apps.yaml", &sound_crd())]);
-    said!("wrong_path", crdproof(operator.path(), &["run", "config/crds"]));
-    said!("wrong_file", crdproof(operator.path(), &["run", "-f", "crdprof.yaml"]));
+    assert_output!("wrong_path", crdproof(operator.path(), &["run", "config/crds"]));
+    assert_output!("wrong_file", crdproof(operator.path(), &["run", "-f", "crdprof.yaml"]));
 }
 
 #[test]
-fn a_webhook_that_does_not_run() {
-    // Port 9 is nobody's: it is refused at once.
+fn a_webhook_that_does_not_run_is_reported() {
+    // Nothing listens on port 9, so connections are refused at once.
     let folder = webhook::subject("https://127.0.0.1:9/convert", None);
-    said!("webhook_not_running", crdproof(folder.path(), &["run", "--suite", "quick"]));
+    assert_output!("webhook_not_running", crdproof(folder.path(), &["run", "--suite", "quick"]));
 }
 
 #[test]
-fn a_certificate_that_is_not_trusted() {
+fn an_untrusted_certificate_is_reported() {
     let ended = crate::certificates::not_trusted();
     let text: String =
         ended.stderr.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect();
     let ended = Ended { stderr: text, ..ended };
-    said!("certificate_not_trusted", ended);
+    assert_output!("certificate_not_trusted", ended);
 }
 
 #[test]
-fn a_server_that_cannot_be_installed() {
+fn a_server_that_cannot_be_installed_is_reported() {
     let folder = subject("databases");
     let arguments = ["run", "--suite", "storage", "--kubernetes", "1.36", "--offline"];
-    said!("server_not_installable", without_servers(folder.path(), &arguments));
+    assert_output!("server_not_installable", without_servers(folder.path(), &arguments));
 }
 
 #[test]
-fn a_typo_in_the_subject_file() {
+fn a_typo_in_the_subject_file_is_reported() {
     let folder = subject("databases");
     let file = folder.path().join("crdproof.yaml");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replace("samples:", "sampels:")).unwrap();
-    said!("typo", crdproof(folder.path(), &["run"]));
+    assert_output!("typo", crdproof(folder.path(), &["run"]));
 }

@@ -1,4 +1,4 @@
-//! Every command explains itself by an example, and every example runs.
+//! Every command has an example in its help, and every example runs.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ fn commands(prefix: &[String]) -> Vec<Vec<String>> {
     let help = crdproof(Path::new("."), &arguments).says(0, &[]).stdout;
     let mut found = vec![prefix.to_vec()];
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // Descriptions that take several lines go on with a deeper indentation.
+    // Descriptions of several lines continue with a deeper indentation.
     let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()));
     for name in names {
         found.extend(commands(&[prefix, &[name.to_owned()]].concat()));
@@ -52,7 +52,7 @@ fn workplace() -> tempfile::TempDir {
     folder
 }
 
-/// Examples that would download, build or go on for ever are not run; the commands that they name must exist.
+/// Examples that would download, build or run forever are not run; the commands that they name must exist.
 fn names_a_command(example: &str, words: usize) {
     for part in example.split("crdproof ").skip(1) {
         let words: Vec<&str> = part.split([' ', ')']).take(words).chain(["--help"]).collect();

@@ -1,4 +1,4 @@
-//! `init` in repositories as people keep them: what it writes runs unchanged.
+//! `init` in repositories as people keep them: the file that it writes runs unchanged.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ fn has(text: &str, lines: &[&str]) {
 }
 
 #[test]
-fn charts_give_their_crds_and_never_their_templates() {
+fn init_reads_crds_of_charts_and_no_templates() {
     let folder = folder(&[
         ("charts/app/Chart.yaml", "apiVersion: v2\nname: app\nversion: 0.1.0\n"),
         ("charts/app/values.yaml", "a: 1\n"),
@@ -71,7 +71,7 @@ fn a_bundle_alone_is_read_as_a_file() {
     has(&init_and_run(beside.path(), 1), &["paths: [install.yaml]", "samples: [sample.yaml]"]);
 }
 
-/// Two operators of kubebuilder in one repository, one with a conversion webhook.
+/// Two kubebuilder operators in one repository, one with a conversion webhook.
 fn monorepo() -> tempfile::TempDir {
     let crd = sound_crd();
     let patch = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: apps.example.com}\nspec:\n  \
@@ -109,7 +109,7 @@ fn repositories_with_several_operators_are_one_subject() {
 }
 
 #[test]
-fn each_proposed_converter_can_be_used_as_it_stands() {
+fn each_proposed_converter_can_be_used_unchanged() {
     let folder = monorepo();
     crdproof(folder.path(), &["init"]).says(0, &["1 converted by a webhook"]);
     let file = folder.path().join("crdproof.yaml");
@@ -138,7 +138,7 @@ fn each_proposed_converter_can_be_used_as_it_stands() {
 
 #[cfg(unix)]
 #[test]
-fn templates_of_charts_are_rendered_where_helm_is_installed() {
+fn templates_of_charts_are_rendered_if_helm_is_installed() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = folder(&[
         ("chart/Chart.yaml", "apiVersion: v2\nname: app\nversion: 0.1.0\n"),

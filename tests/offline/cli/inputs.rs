@@ -1,4 +1,4 @@
-//! Where CRDs come from, and what is said of inputs that cannot be used.
+//! Sources of CRDs, and messages about unusable inputs.
 
 use rstest::rstest;
 
@@ -35,7 +35,7 @@ fn nothing_to_test_is_not_a_pass() {
 #[case("crds: {paths: [\"git:HEAD\"]}\n", &["names no revision and path", "write git:REF:PATH"])]
 #[case("crds: {paths: [crd.yaml]}\nfieldMaps: [{crd: app.example.com, between: [v1, v2]}]\n",
        &["crdproof.yaml:4:19: the subject has no CRD \"app.example.com\"", "did you mean `apps.example.com`?"])]
-fn a_wrong_subject_file_is_refused_with_place_and_remedy(#[case] body: &str, #[case] words: &[&str]) {
+fn a_wrong_subject_file_is_refused_with_location_and_remedy(#[case] body: &str, #[case] words: &[&str]) {
     with_body(body).says(2, words);
 }
 
@@ -121,7 +121,7 @@ fn lists_json_and_bundles_are_opened() {
 }
 
 #[test]
-fn documents_that_cannot_be_read_are_refused_with_their_place() {
+fn unreadable_documents_are_refused_with_their_location() {
     let run = |text: &str| crdproof_fed(repository(), &["run", "-"], text);
     run("a: [1\n").says(2, &["error: -:1:4: unclosed bracket"]);
     run("a: 1\nb:\n  c: 2\n  c: 3\n").says(2, &["-:4:3: duplicate key \"c\"; the first one is on line 3"]);
@@ -134,7 +134,7 @@ fn documents_that_cannot_be_read_are_refused_with_their_place() {
 }
 
 #[test]
-fn a_budget_that_is_no_time_has_a_place() {
+fn an_invalid_budget_is_refused_with_its_location() {
     let text = "apiVersion: crdproof/v1alpha1\nkind: Subject\ncrds: {paths: [crd.yaml]}\nbudget: {perCall: 50, perObject: 8ms}\n";
     for (wrong, says) in [
         ("50", "expected a length of time, such as 50ms"),

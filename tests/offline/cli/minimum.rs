@@ -1,4 +1,4 @@
-//! `minimum` as far as it needs no server: what manifests say, and what is wrong with a question.
+//! `minimum` without servers: requirements of manifests, and wrong arguments.
 
 use std::process::Command;
 
@@ -16,7 +16,7 @@ fn subject(name: &str) -> String {
 #[case("selectable", "1.31", Some("selectableFields"))]
 #[case("short-name", "1.35", Some("format k8s-short-name"))]
 #[case("review-v1", "1.17", Some("conversionReviewVersions without v1beta1"))]
-fn manifests_tell_what_they_need(#[case] name: &str, #[case] minimum: &str, #[case] what: Option<&str>) {
+fn manifests_determine_a_minimum(#[case] name: &str, #[case] minimum: &str, #[case] what: Option<&str>) {
     let file = subject(name);
     let arguments = ["minimum", "--derive-only", "-f", &file];
     let text = crdproof(repository(), &arguments).says(0, &[]).stdout;
@@ -38,7 +38,7 @@ fn manifests_tell_what_they_need(#[case] name: &str, #[case] minimum: &str, #[ca
     }
 }
 
-/// What is harmless to be without needs no release.
+/// Features that are harmless to lack do not raise the minimum.
 #[test]
 fn harmless_features_raise_nothing() {
     let text = std::fs::read_to_string(repository().join("fixtures/minimum/plain/crd.yaml")).unwrap();
@@ -49,7 +49,7 @@ fn harmless_features_raise_nothing() {
 }
 
 #[test]
-fn wrong_questions_are_refused() {
+fn wrong_arguments_are_refused() {
     let file = subject("plain");
     let ask = |more: &[&str]| crdproof(repository(), &[&["minimum", "-f", &file], more].concat());
     ask(&["--kubernetes", "new"]).says(2, &["\"new\" selects no release", "1.36 (every patch in the cache)"]);
@@ -67,7 +67,7 @@ fn wrong_questions_are_refused() {
 }
 
 #[test]
-fn without_a_release_nothing_is_proven() {
+fn without_a_release_nothing_is_verified() {
     let cache = tempfile::tempdir().unwrap();
     let ask = |more: &[&str]| {
         let mut command = Command::new(BINARY);
@@ -82,7 +82,7 @@ fn without_a_release_nothing_is_proven() {
     let mut command = Command::new(BINARY);
     command.args(["minimum", "-f", &subject("plain")]).current_dir(repository()).env("CRDPROOF_CACHE", cache.path());
     let output = command.env("KUBEBUILDER_ASSETS", assets.path()).output().unwrap();
-    // Who gives a folder wants it to be used, as with `run` and `env`.
+    // A folder that the user names must be used, as with `run` and `env`.
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(5), "{said}");
     assert!(said.contains(&assets.path().display().to_string()), "{said}");

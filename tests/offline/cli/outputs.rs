@@ -1,11 +1,11 @@
-//! Reports: where they go, and what is left when they cannot.
+//! Reports: their targets, and what happens if they cannot be written.
 
 use super::{crdproof, crdproof_fed, folder, listing, repository, sound_crd, subject};
 
 const FORMATS: [&str; 7] = ["terminal", "json", "junit", "sarif", "html", "markdown", "github"];
 
 #[test]
-fn reports_are_written_whole_and_leave_nothing_else() {
+fn reports_are_written_atomically() {
     let folder = subject("databases-none");
     let mut arguments = vec!["run".to_owned(), "-q".into()];
     for format in FORMATS {
@@ -28,10 +28,10 @@ fn a_report_replaces_the_one_before() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_ends_the_run_and_nothing_is_left() {
+fn an_unwritable_target_ends_the_run_and_leaves_nothing() {
     let folder = folder(&[("crd.yaml", &sound_crd()), ("folder/keep", ""), ("file", "")]);
     let before = listing(folder.path());
-    // A folder cannot be replaced by a file, and a file has nothing below it; root's rights change neither.
+    // A folder cannot be replaced by a file, and a file has no children; this is true even for root.
     for target in ["json=folder", "json=file/report.json"] {
         crdproof(folder.path(), &["run", "-q", "crd.yaml", "--report", target]).says(5, &["cannot write", "help:"]);
         assert_eq!(listing(folder.path()), before, "{target}");
@@ -58,7 +58,7 @@ fn one_report_goes_to_stdout_and_people_read_stderr() {
 }
 
 #[test]
-fn colour_is_for_terminals_and_for_those_who_ask() {
+fn colour_is_used_on_terminals_or_on_request() {
     let run = |colour: &[&str]| {
         let mut all = vec!["run", "-f", "fixtures/crds/databases-none/crdproof.yaml"];
         all.extend(colour);

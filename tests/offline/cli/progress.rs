@@ -1,4 +1,4 @@
-//! What people see while a run takes long, and what Ctrl-C does.
+//! Progress of long runs, and Ctrl-C.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::{BINARY, crdproof, repository, subject};
 
-/// A subject whose converter takes its time for each review: it only waits, and echoes.
-fn slow(seconds: &str) -> tempfile::TempDir {
+/// A subject whose converter waits this long for each review, and returns the objects unchanged.
+fn subject_with_slow_converter(seconds: &str) -> tempfile::TempDir {
     let folder = subject("databases");
     let file = folder.path().join("crdproof.yaml");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -28,38 +28,38 @@ fn interrupt(child: &Child) {
     assert!(Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
 }
 
-/// Waits for the end, and returns the exit code and what was said.
-fn ended(child: Child) -> (Option<i32>, String) {
+/// Waits for the end, and returns the exit code and the output.
+fn wait_for_end(child: Child) -> (Option<i32>, String) {
     let output = child.wait_with_output().unwrap();
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
 #[test]
-fn without_a_terminal_a_line_comes_every_few_seconds() {
-    let folder = slow("0.2");
+fn without_a_terminal_progress_is_printed_every_few_seconds() {
+    let folder = subject_with_slow_converter("0.2");
     let arguments = ["run", "--suite", "converter", "--objects", "300", "--time", "7s", "--jobs", "1"];
-    let (_, said) = ended(start(folder.path(), &arguments));
+    let (_, said) = wait_for_end(start(folder.path(), &arguments));
     let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("  judged ")).collect();
     assert!(lines.iter().any(|line| line.contains("databases.example.com: ") && line.ends_with(" s")), "{said}");
     assert!(!said.contains('\r') && !said.contains('\u{1b}'), "{said:?}");
-    // The limit is shown where it bites.
+    // The limit is mentioned if it was reached.
     assert!(said.contains("not tried: ") && said.contains("--time sets its limit"), "{said}");
-    // Short runs print nothing of the kind, and quiet ones nothing at all.
+    // Short runs print no progress, and quiet ones nothing at all.
     let quick = crdproof(folder.path(), &["run", "--suite", "manifest"]).says(0, &[]);
     assert!(!quick.stderr.contains("judged "), "{}", quick.stderr);
     let arguments = ["run", "--suite", "converter", "--objects", "100", "--time", "6s", "--jobs", "1", "--quiet"];
-    assert_eq!(ended(start(folder.path(), &arguments)).1, "");
+    assert_eq!(wait_for_end(start(folder.path(), &arguments)).1, "");
 }
 
 #[test]
-fn after_one_interruption_what_is_known_is_reported() {
-    let folder = slow("0.2");
+fn the_first_interruption_reports_partial_results() {
+    let folder = subject_with_slow_converter("0.2");
     let arguments = ["run", "--suite", "quick", "--objects", "5000", "--jobs", "1", "--report", "json=report.json"];
     let started = Instant::now();
     let child = start(folder.path(), &arguments);
     std::thread::sleep(Duration::from_secs(2));
     interrupt(&child);
-    let (code, said) = ended(child);
+    let (code, said) = wait_for_end(child);
     assert_eq!(code, Some(6), "{said}");
     assert!(started.elapsed() < Duration::from_secs(60), "{said}");
     for words in ["interrupted: reporting what is known", "the run was interrupted", "checks passed"] {
@@ -73,20 +73,20 @@ fn after_one_interruption_what_is_known_is_reported() {
 
 #[test]
 fn the_second_interruption_ends_the_process() {
-    let folder = slow("30");
+    let folder = subject_with_slow_converter("30");
     let started = Instant::now();
     let child = start(folder.path(), &["run", "--suite", "converter", "--jobs", "1"]);
     std::thread::sleep(Duration::from_secs(2));
     interrupt(&child);
     std::thread::sleep(Duration::from_millis(500));
     interrupt(&child);
-    let (code, said) = ended(child);
+    let (code, said) = wait_for_end(child);
     assert_eq!(code, Some(6), "{said}");
     assert!(started.elapsed() < Duration::from_secs(15), "{said}");
     assert!(said.contains("nothing is left behind"), "{said}");
 }
 
-/// Runs a command on a terminal of its own, with something typed, and returns what the terminal showed.
+/// Runs a command on a pseudo-terminal with this input, and returns the output of the terminal.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(folder: &Path, command: &str, typed: &str) -> String {
     use std::io::Write as _;
@@ -107,12 +107,12 @@ fn on_a_terminal(folder: &Path, command: &str, typed: &str) -> String {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn on_a_terminal_one_line_changes_and_leaves_nothing() {
-    let folder = slow("0.2");
+fn on_a_terminal_one_progress_line_is_updated_and_erased() {
+    let folder = subject_with_slow_converter("0.2");
     let run = "run --suite converter --objects 60 --time 3s --jobs 1";
     let shown = on_a_terminal(folder.path(), run, "");
     assert!(shown.contains("judged 0 of ") && shown.contains("\r\u{1b}[2K"), "{shown:?}");
-    // Everything that stays begins on a line of its own, after the changing one was erased.
+    // Lines that stay start after the progress line was erased.
     let last = shown.rsplit("\r\u{1b}[2K").next().unwrap();
     assert!(last.contains('►') && !last.contains("judged 0 of "), "{last:?}");
     let quiet = on_a_terminal(folder.path(), &format!("{run} --quiet"), "");
@@ -128,12 +128,12 @@ fn init_asks_on_a_terminal() {
     let refused = on_a_terminal(folder.path(), "init", "n\n");
     assert!(refused.contains("found samples in samples") && refused.contains("nothing was written"), "{refused}");
     assert!(!file.exists());
-    // Yes, then the webhook that is deployed in a cluster.
+    // Answers: yes, then the webhook that is deployed in a cluster.
     let written = on_a_terminal(folder.path(), "init", "\n1\n");
     assert!(written.contains("which webhook converts in a run?"), "{written}");
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("\nconverter:\n  webhook:\n    service: {name: databases-webhook"), "{text}");
-    // Without questions the same is a comment.
+    // Without questions, the same answer is written as a comment.
     on_a_terminal(folder.path(), "init --force --yes", "");
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("\n# converter:\n#   webhook:\n#     service: {name: databases-webhook"), "{text}");

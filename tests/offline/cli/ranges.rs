@@ -1,5 +1,5 @@
-//! Ranges of releases: what cannot be had is counted and told with its reason in every report, and a range of which nothing
-//! can be had is not a run.
+//! Ranges of releases: every report counts releases that cannot be installed, with the reason, and a range without any
+//! installable release is an error.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::binaries::{assets_folder, script};
 
 const WIDGETS: &str = "fixtures/traces/widgets";
 
-/// A run on releases of an empty cache, without a Go to build with.
+/// Runs on releases of an empty cache, without Go.
 fn run(world: &Path, arguments: &[&str]) -> Ended {
     let mut command = Command::new(BINARY);
     command
@@ -32,7 +32,7 @@ fn run(world: &Path, arguments: &[&str]) -> Ended {
 #[case("..", "a range has at least one end")]
 #[case("1.30..newest", "an end of a range is a release, such as 1.30 or 1.30.4")]
 #[case("1.30..1.3700", "there is no such minor")]
-fn a_range_that_is_none_is_a_wrong_flag(#[case] range: &str, #[case] reason: &str) {
+fn an_invalid_range_is_a_wrong_flag(#[case] range: &str, #[case] reason: &str) {
     let world = tempfile::tempdir().unwrap();
     let file = format!("{WIDGETS}/crdproof.yaml");
     let wrong = format!("{range:?} selects no release: {reason}");
@@ -43,7 +43,7 @@ fn a_range_that_is_none_is_a_wrong_flag(#[case] range: &str, #[case] reason: &st
 }
 
 #[test]
-fn a_range_of_which_nothing_can_be_installed_is_an_unusable_environment() {
+fn a_range_without_installable_releases_exits_with_5() {
     let world = tempfile::tempdir().unwrap();
     let file = format!("{WIDGETS}/crdproof.yaml");
     let ask = |range: &str| run(world.path(), &["-f", &file, "--kubernetes", range]);
@@ -59,17 +59,17 @@ fn a_range_of_which_nothing_can_be_installed_is_an_unusable_environment() {
     ask("1.38..").says(5, &["no release of 1.38.. can be installed or started", &no_lock("1.38")]);
     ask("1.29.1..1.29.3").says(5, &["1.29.1..1.29.3: no lock for 1.29.1..1.29.3"]);
     ask("1.36.2..1.36.4").says(5, &["\n  ○ 1.36.2: ", "\n  ○ 1.36.3: ", "\n  ○ 1.36.4: "]);
-    // What is named by itself must be had.
+    // A release that is named explicitly must be available.
     ask("1.29").says(5, &["no source has Kubernetes 1.29", "do one of these"]);
 }
 
 #[test]
-fn a_server_that_does_not_start_is_told_like_one_that_is_not_there() {
+fn a_server_that_does_not_start_is_reported_like_a_missing_one() {
     let world = tempfile::tempdir().unwrap();
     let assets = world.path().join("assets");
     assets_folder(&assets, "1.36.4");
     script(&assets.join("etcd"), "#!/bin/sh\necho it is full >&2\nexit 1\n");
-    // It must outlive etcd, or else its own end would be the reason.
+    // It must outlive etcd, otherwise its own exit would be the reported reason.
     let server = "#!/bin/sh\n[ \"$*\" = --version ] || exec sleep 60\necho Kubernetes v1.36.4\n";
     script(&assets.join("kube-apiserver"), server);
     let (file, assets) = (format!("{WIDGETS}/crdproof.yaml"), assets.display().to_string());
@@ -85,16 +85,16 @@ fn a_server_that_does_not_start_is_told_like_one_that_is_not_there() {
     ask("1.36").says(5, &["error: etcd ", "it is full"]);
 }
 
-/// Other providers must know the patch, so that they take no ranges.
+/// Other providers need a patch release, so they accept no ranges.
 #[test]
-fn containers_take_one_release_each() {
+fn container_providers_accept_one_release_each() {
     let world = tempfile::tempdir().unwrap();
     let file = format!("{WIDGETS}/crdproof.yaml");
     run(world.path(), &["-f", &file, "--provider", "k3s", "--kubernetes", "1.35..1.36"])
         .says(2, &["\"1.35..1.36\" does not name one release"]);
 }
 
-/// A recorded scenario on one release, and two that could not be had.
+/// A recorded scenario on one release, and two releases that could not be installed.
 fn recorded() -> (tempfile::TempDir, Report) {
     let folder = tempfile::tempdir().unwrap();
     copy(&repository().join(WIDGETS), folder.path());
@@ -127,7 +127,7 @@ fn recorded() -> (tempfile::TempDir, Report) {
 }
 
 #[test]
-fn what_could_not_be_installed_is_counted_and_told_in_every_report() {
+fn every_report_counts_releases_that_could_not_be_installed() {
     let (folder, report) = recorded();
     assert_eq!((report.summary.passed, report.summary.skipped), (2, 4), "{:?}", report.summary);
     let terminal = render(&report, Format::Terminal);
@@ -147,7 +147,7 @@ fn what_could_not_be_installed_is_counted_and_told_in_every_report() {
     let junit = render(&report, Format::Junit);
     let suite = "name=\"widgets.example.com on Kubernetes 1.35\" tests=\"2\" skipped=\"2\"";
     assert!(junit.contains(suite) && junit.contains("message=\"no lock for 1.35\""), "{junit}");
-    // Judged again, it says the same.
+    // Judging the recording again gives the same result.
     let judged = crdproof(folder.path(), &["judge", "seen", "-q", "--report", "json"]).says(0, &[]).json();
     let skipped: Vec<_> = judged["skipped"].as_array().unwrap().iter().map(|one| one["kubernetes"].clone()).collect();
     assert_eq!(skipped, ["1.35", "1.37", "1.35", "1.37"]);
@@ -169,7 +169,7 @@ fn a_release_that_another_shard_had_is_not_skipped() {
     assert_eq!((merged.summary.passed, merged.summary.skipped), (4, 2));
 }
 
-/// The lowest end of a range is what the subject claims.
+/// A subject claims the lower end of its range.
 #[test]
 fn a_subject_claims_the_lower_end_of_its_range() {
     let crd = std::fs::read_to_string(repository().join("fixtures/minimum/rule/crd.yaml")).unwrap();

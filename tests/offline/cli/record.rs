@@ -1,4 +1,4 @@
-//! Recordings: what they hold, and that judging them again says the same.
+//! Recordings: their content, and that judging them gives the same results.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{crdproof, folder, listing, subject};
 
-/// A report without what says how to see it again.
-fn told(mut report: Value) -> Value {
+/// Removes the `reproduce` lines from a report.
+fn without_reproduce(mut report: Value) -> Value {
     for finding in report["findings"].as_array_mut().unwrap() {
         finding["reproduce"] = Value::Null;
     }
@@ -20,13 +20,13 @@ fn json_of(folder: &Path, arguments: &[&str]) -> Value {
     crdproof(folder, &all).json()
 }
 
-/// Records a run, judges it again, and gives both reports.
-fn both(folder: &Path, suites: &[&str]) -> (Value, Value) {
+/// Records a run, judges the recording, and returns both reports.
+fn run_and_judge(folder: &Path, suites: &[&str]) -> (Value, Value) {
     let run = json_of(folder, &[&["run", "--record", "seen", "--time", "20s"], suites].concat());
     let started = Instant::now();
     let judged = json_of(folder, &["judge", "seen"]);
     assert!(started.elapsed() < Duration::from_secs(5), "judging took {:?}", started.elapsed());
-    (told(run), told(judged))
+    (without_reproduce(run), without_reproduce(judged))
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_recording_is_judged_as_the_run_was() {
     {
         let folder = subject(name);
         let suites = ["--suite", "quick", "--suite", "converter", "--objects", "80", "--seed", "5"];
-        let (run, judged) = both(folder.path(), &suites);
+        let (run, judged) = run_and_judge(folder.path(), &suites);
         assert!(run["findings"].as_array().unwrap().len() >= findings, "{name}: {run}");
         assert!(run["conversions"].as_array().is_some_and(|all| !all.is_empty()), "{name}");
         assert_eq!(run, judged, "{name}");
@@ -43,7 +43,7 @@ fn a_recording_is_judged_as_the_run_was() {
 }
 
 #[test]
-fn a_recording_is_private_whole_and_replaced_only_by_another() {
+fn a_recording_is_private_complete_and_replaced_only_by_another() {
     let folder = subject("databases-none");
     let record = |target: &str| crdproof(folder.path(), &["run", "-q", "--no-counterexamples", "--record", target]);
     record("deep/seen/").says(1, &[]);
@@ -70,7 +70,7 @@ fn a_recording_is_private_whole_and_replaced_only_by_another() {
 }
 
 #[test]
-fn nobody_is_asked_and_changes_are_said() {
+fn judge_calls_no_converter_and_reports_changes() {
     let folder = subject("databases-none");
     crdproof(folder.path(), &["run", "-q", "--record", "seen", "--only", "converter"]).says(1, &[]);
     let crd = folder.path().join("crds/databases.yaml");
@@ -86,7 +86,7 @@ fn nobody_is_asked_and_changes_are_said() {
 }
 
 #[test]
-fn folders_that_are_no_recordings_are_refused() {
+fn folders_that_are_not_recordings_are_refused() {
     let folder = subject("databases-none");
     crdproof(folder.path(), &["run", "-q", "--record", "seen"]).says(1, &[]);
     crdproof(folder.path(), &["judge", "none"])

@@ -1,4 +1,4 @@
-//! What is judged, and when a run fails.
+//! Verdicts, and when a run fails.
 
 use super::{Ended, crdproof, crdproof_fed, repository, sound_crd};
 
@@ -8,7 +8,7 @@ fn judge(name: &str) -> Ended {
 }
 
 #[test]
-fn the_stanza_of_tutorials_breaks_in_three_named_places() {
+fn the_stanza_of_tutorials_has_three_located_findings() {
     judge("databases-tutorial").says(
         1,
         &[
@@ -22,7 +22,7 @@ fn the_stanza_of_tutorials_breaks_in_three_named_places() {
 }
 
 #[test]
-fn a_field_that_one_version_lacks_is_named_with_its_place() {
+fn a_field_that_one_version_lacks_is_reported_with_its_location() {
     let ended = judge("databases-none").says(
         1,
         &[
@@ -50,7 +50,7 @@ fn versions_that_agree_pass() {
 }
 
 #[test]
-fn the_least_severity_that_fails_is_chosen() {
+fn fail_on_sets_the_lowest_failing_severity() {
     let warned = "fixtures/checks/manifest/storage-version-served/fail/crd.yaml";
     let run = |source: &str, least: &str| crdproof(repository(), &["run", source, "--fail-on", least]).code;
     assert_eq!(["never", "error", "warning", "note"].map(|least| run(warned, least)), [0, 0, 1, 1]);
@@ -59,7 +59,7 @@ fn the_least_severity_that_fails_is_chosen() {
 }
 
 #[test]
-fn strict_fails_what_could_not_be_decided() {
+fn strict_fails_inconclusive_checks() {
     // Without samples nothing is converted, so the round trip cannot be judged.
     let source = "fixtures/crds/three-versions/crds";
     crdproof(repository(), &["run", source]).says(0, &["inconclusive"]);
@@ -85,7 +85,7 @@ fn only_and_except_choose_checks() {
 }
 
 #[test]
-fn the_seed_is_told_everywhere() {
+fn every_report_shows_the_seed() {
     let ended = crdproof_fed(repository(), &["run", "-", "--seed", "7", "--report", "json"], &sound_crd());
     let ended = ended.says(0, &["seed 7"]);
     assert_eq!(ended.json()["seed"], 7);

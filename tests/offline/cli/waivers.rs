@@ -1,4 +1,4 @@
-//! Accepted findings: used, over, idle, and badly declared.
+//! Waivers: used, expired, unused, and invalid ones.
 
 use rstest::rstest;
 
@@ -36,7 +36,7 @@ fn one_finding_can_be_accepted_by_its_fingerprint() {
 }
 
 #[test]
-fn a_waiver_that_is_over_is_an_error() {
+fn an_expired_waiver_is_an_error() {
     let ended = with_waivers("- {check: '*', reason: known, expires: 2020-01-31}\n")
         .says(1, &["error[subject/waivers-current]", "the waiver of * expired on 2020-01-31", "crdproof.yaml:9:3"]);
     assert_eq!(ended.json()["waivers"][0]["state"], "expired");
@@ -44,7 +44,7 @@ fn a_waiver_that_is_over_is_an_error() {
 }
 
 #[test]
-fn a_waiver_that_accepts_nothing_is_a_warning() {
+fn an_unused_waiver_is_a_warning() {
     let ended = with_waivers("- {check: manifest/size-applicable, reason: known, expires: 9999-12-31}\n")
         .says(1, &["warning[subject/waivers-current]", "no finding matches the waiver of manifest/size-applicable"]);
     assert_eq!(ended.json()["waivers"][0]["state"], "unused");
@@ -57,6 +57,6 @@ fn a_waiver_that_accepts_nothing_is_a_warning() {
 #[case("- {check: '*', reason: x, expires: soon}\n", &["crdproof.yaml:9:36: "])]
 #[case("- {reason: x, expires: 9999-12-31}\n", &["crdproof.yaml:9:3: a waiver names a check or a fingerprint"])]
 #[case("- {check: '*', reason: x, expires: 9999-12-31, until: y}\n", &["crdproof.yaml:9:48: unknown key \"until\""])]
-fn a_waiver_without_reason_end_or_object_is_refused(#[case] waiver: &str, #[case] words: &[&str]) {
+fn a_waiver_without_reason_expiry_or_target_is_refused(#[case] waiver: &str, #[case] words: &[&str]) {
     with_waivers(waiver).says(2, words);
 }

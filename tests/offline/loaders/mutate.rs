@@ -19,7 +19,7 @@ enum Edit {
 }
 
 impl Edits {
-    /// The damaged value. The node of an edit is counted from the root, modulo the number of nodes.
+    /// Returns the damaged value. The node of an edit is counted from the root, modulo the number of nodes.
     pub(super) fn apply(&self, value: &Value) -> Value {
         let mut damaged = value.clone();
         for (at, edit) in &self.0 {
@@ -68,7 +68,7 @@ fn node<'a>(value: &'a mut Value, index: &mut usize) -> Option<&'a mut Value> {
     }
 }
 
-/// Deletes, repeats or renames the first child of the node, or the one that stands there.
+/// Deletes, repeats or renames a child of the node.
 fn change_child(value: &mut Value, index: &mut usize, edit: &Edit) {
     let choice = *index;
     let Some(node) = node(value, index) else { return };
@@ -93,7 +93,7 @@ fn change_child(value: &mut Value, index: &mut usize, edit: &Edit) {
     }
 }
 
-/// Texts that mean something somewhere in a CRD.
+/// Texts with a meaning somewhere in a CRD.
 const WORDS: [&str; 46] = [
     "",
     "v1",
@@ -197,7 +197,7 @@ fn key() -> impl Strategy<Value = String> {
     prop_oneof![6 => prop::sample::select(KEYS.to_vec()).prop_map(str::to_owned), 1 => any::<String>()]
 }
 
-/// Made-up JSON; numbers with a fraction only where they may be read as other numbers.
+/// Random JSON. `fractions` allows numbers that may be read back as other numbers.
 pub(super) fn json(fractions: bool) -> BoxedStrategy<Value> {
     let number = prop_oneof![
         any::<i64>().prop_map(Value::from),

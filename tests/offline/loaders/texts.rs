@@ -1,8 +1,8 @@
-//! Made-up texts: noise, YAML without sense, real manifests with damage, and towers.
+//! Random texts: noise, YAML without meaning, damaged manifests, and deep nesting.
 
 use proptest::prelude::*;
 
-/// Pieces of YAML that are worth putting together wrongly.
+/// Pieces of YAML for wrong combinations.
 const PIECES: [&str; 50] = [
     "a",
     "b: ",
@@ -74,7 +74,7 @@ enum Damage {
     Indent,
 }
 
-/// One of these texts, with up to five damages.
+/// One of these texts, with up to five kinds of damage.
 pub(super) fn mutated(texts: Vec<String>) -> impl Strategy<Value = String> {
     let damage = prop_oneof![
         (1_u16..40).prop_map(Damage::Cut),
@@ -107,7 +107,7 @@ fn harm(text: &str, at: prop::sample::Index, damage: Damage) -> String {
     }
 }
 
-/// Collections within collections: written out, by aliases, and as schemas of a CRD.
+/// Nested collections: written out, by aliases, and as schemas of a CRD.
 pub(super) fn deep() -> impl Strategy<Value = String> {
     (0_usize..400, 0_u8..8).prop_map(|(depth, form)| match form {
         0 => format!("{}{}", "[".repeat(depth), "]".repeat(depth)),

@@ -1,12 +1,12 @@
-//! What faults do to one object.
+//! Effects of faults on one object.
 
 use serde_json::Value;
 
 use super::model::What;
 use super::place::{Place, annotate, annotation};
 
-/// Changes an object that was converted rightly. `input` is what it was made of, `before` the object that was converted
-/// before it.
+/// Changes an object that was converted correctly. `input` is the object before its conversion, `before` the object
+/// that was converted before it.
 pub(super) fn change(what: &What, input: &Value, before: Option<&Value>, to: &str, output: &mut Value) {
     match what {
         What::Drop(place) => place.remove(output),
@@ -50,7 +50,7 @@ pub(super) fn change(what: &What, input: &Value, before: Option<&Value>, to: &st
         What::Carry { of, field, annotation: name } => carry(of, field, name, input, to, output),
         What::CarrySpec { of, annotation: name } => carry_spec(of, name, input, to, output),
         What::Echo => *output = input.clone(),
-        // These are no matter of a single object as it was converted.
+        // These faults do not apply to a single converted object.
         What::Rename { .. }
         | What::Refuse(_)
         | What::HangUp
@@ -86,7 +86,7 @@ fn swap(left: &Place, right: &Place, object: &mut Value) {
 fn floats(value: &mut Value) {
     match value {
         Value::Number(number) => {
-            // As JSON decoders that know one sort of numbers do: whole ones are written without a fraction.
+            // Behave like JSON decoders with only one number type: write whole numbers without a fraction.
             let float = number.as_f64().unwrap_or_default();
             let rounded = format!("{float:.0}").parse::<i64>().ok();
             *value = rounded.filter(|_| number.is_i64()).map_or_else(|| Value::from(float), Value::from);

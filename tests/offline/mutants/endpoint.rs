@@ -1,4 +1,4 @@
-//! A mutant as an endpoint: the right conversion with faults around it.
+//! A mutant as an endpoint: the correct conversion with faults around it.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use super::change::change;
 use super::model::{Call, Fault, Given, Sort, What};
 use super::place::{annotate, annotation};
 
-/// Answers reviews by the field map of a subject, and by faults.
+/// Answers reviews by the field map of a subject, with faults.
 pub(super) struct Faulty {
     crd: &'static Crd,
     right: Converter<'static>,
@@ -24,7 +24,7 @@ pub(super) struct Faulty {
     before: Mutex<Option<Value>>,
 }
 
-/// What comes instead of an answer.
+/// The response that replaces a review.
 enum Instead {
     Refusal(String),
     Outcome(Outcome),
@@ -40,7 +40,7 @@ impl Faulty {
 
     fn answer(&self, request: &Request) -> Result<Value, Instead> {
         if request.method != "POST" {
-            self.whole(|call| call.sort == Some(Sort::OtherMethod))?;
+            self.fail_call(|call| call.sort == Some(Sort::OtherMethod))?;
             return Err(http(405, "POST only"));
         }
         let mut parsed = serde_json::from_slice::<Value>(&request.body).ok();
@@ -48,7 +48,7 @@ impl Faulty {
         let is_review = |review: &Value| review["kind"] == "ConversionReview";
         let review = parsed.filter(is_review).zip(objects);
         let Some((review, Value::Array(objects))) = review else {
-            self.whole(|call| call.sort == Some(Sort::Malformed))?;
+            self.fail_call(|call| call.sort == Some(Sort::Malformed))?;
             return Err(http(400, "this is not a review"));
         };
         let count = objects.len();
@@ -64,7 +64,7 @@ impl Faulty {
             let version = call.review.as_ref().is_none_or(|version| review["apiVersion"] == version.as_str());
             sort && version && call.over.is_none_or(|over| count > over)
         };
-        self.whole(|call| *call != Call::default() && call.every.is_none() && fits(call))?;
+        self.fail_call(|call| *call != Call::default() && call.every.is_none() && fits(call))?;
         let desired = review["request"]["desiredAPIVersion"].as_str().unwrap_or_default();
         let first = objects.first().and_then(|object| object["apiVersion"].as_str()).unwrap_or_default().to_owned();
         let like_first = self.faults.iter().any(|fault| matches!(fault.what, What::LikeFirst));
@@ -86,7 +86,7 @@ impl Faulty {
         let mut answer = json!({"apiVersion": review["apiVersion"], "kind": "ConversionReview",
             "response": {"uid": review["request"]["uid"], "result": result}});
         if let Some(objects) = objects {
-            // Moved, since there may be many.
+            // Moved, because there may be many objects.
             answer["response"]["convertedObjects"] = Value::Array(objects);
         }
         for fault in &self.faults {
@@ -100,14 +100,14 @@ impl Faulty {
         Ok(answer)
     }
 
-    /// The faults that end a call before anything is converted.
-    fn whole(&self, fits: impl Fn(&Call) -> bool) -> Result<(), Instead> {
+    /// Applies the faults that end a call before anything is converted.
+    fn fail_call(&self, fits: impl Fn(&Call) -> bool) -> Result<(), Instead> {
         let all = |fault: &&Fault| fault.from.is_empty() && fault.to.is_empty() && fault.given == Given::default();
         let mut faults = self.faults.iter().filter(all).filter(|fault| fits(&fault.call));
-        faults.find_map(|fault| instead(&fault.what)).map_or(Ok(()), Err)
+        faults.find_map(|fault| replacement(&fault.what)).map_or(Ok(()), Err)
     }
 
-    /// One object, with the faults that concern it.
+    /// Converts one object, with the faults that apply to it.
     fn convert(&self, object: Value, desired: &str, fits: &dyn Fn(&Call) -> bool) -> Result<Value, Instead> {
         let refused = |why: String| Instead::Refusal(why);
         let own = object["apiVersion"].as_str().unwrap_or_default();
@@ -121,7 +121,7 @@ impl Faulty {
         }
         let faults: Vec<&Fault> =
             self.faults.iter().filter(|fault| self.concerns(fault, &object, from, to, fits)).collect();
-        if let Some(instead) = faults.iter().find_map(|fault| instead(&fault.what)) {
+        if let Some(instead) = faults.iter().find_map(|fault| replacement(&fault.what)) {
             return Err(instead);
         }
         let mut input = std::borrow::Cow::Borrowed(&object);
@@ -138,7 +138,7 @@ impl Faulty {
         } else {
             Value::clone(self.right.convert(&input, from, to).map_err(refused)?.served())
         };
-        // Server-side apply insists on metadata in the answer.
+        // Server-side apply requires metadata in the response.
         if output["metadata"].is_null() {
             output["metadata"] = json!({});
         }
@@ -166,7 +166,7 @@ impl Faulty {
         let equal =
             given.equals.as_ref().is_none_or(|(place, value)| place.values(object).contains(&Some(value.clone())));
         let each_time = |every: u64| self.calls.fetch_add(1, Ordering::Relaxed) % every == every - 1;
-        // Objects that have the desired version already are nobody's business unless a fault says so.
+        // Skip objects that already have the desired version unless a fault names both versions.
         let same = from != to || (!fault.from.is_empty() && !fault.to.is_empty());
         same && versions(&fault.from, from)
             && versions(&fault.to, to)
@@ -195,7 +195,7 @@ fn http(status: u16, text: &str) -> Instead {
     Instead::Outcome(Outcome::Answered { status, content_type, body: text.to_owned() })
 }
 
-fn instead(what: &What) -> Option<Instead> {
+fn replacement(what: &What) -> Option<Instead> {
     match what {
         What::Refuse(message) => Some(Instead::Refusal(message.clone())),
         What::HangUp => Some(Instead::Outcome(Outcome::Failed("the connection was closed (EOF)".into()))),
@@ -204,7 +204,7 @@ fn instead(what: &What) -> Option<Instead> {
     }
 }
 
-/// What faults do to a whole answer.
+/// Applies faults to a whole response.
 fn rewrite(what: &What, answer: &mut Value) -> Result<(), Instead> {
     let objects = |answer: &mut Value, change: &dyn Fn(&mut Vec<Value>)| {
         if let Some(objects) = answer["response"]["convertedObjects"].as_array_mut() {
@@ -255,7 +255,7 @@ impl Endpoint for Faulty {
                 Outcome::Answered { status: 200, content_type: json, body: answer.to_string() }
             }
         };
-        // Nobody waits: what is told to have taken time counts.
+        // Add the simulated delay to the measured time instead of sleeping.
         (outcome, started.elapsed() + self.slowness(request))
     }
 

@@ -1,5 +1,5 @@
-//! Converters with known defects: each must be found by the check that names its defect, and converters without one by
-//! none.
+//! Converters with known defects: the check that names a defect must find it, and no check may fail for correct
+//! converters.
 
 mod change;
 mod endpoint;
@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use crdproof::converter::endpoint::Stand;
+use crdproof::converter::endpoint::ReplacementEndpoint;
 use crdproof::report::{Outcome, Report};
 use crdproof::run::{Observations, Options, SUITES, Selection, ServerMatrix, Settings, load_suite, plan};
 use crdproof::subject::Subject;
@@ -24,7 +24,7 @@ use self::model::{Fault, Mutant};
 use crate::docs::source_problem;
 use crate::fixture::{TODAY, load, name, root};
 
-/// How many objects of each version a mutant gets to see: more, where it was not found among fewer.
+/// Numbers of objects of each version that a mutant is tried with. The next number applies if fewer did not reveal it.
 const OBJECTS: [usize; 3] = [60, 300, 1500];
 
 fn folder() -> PathBuf {
@@ -49,7 +49,7 @@ fn mutants() -> Vec<Mutant> {
     paths.iter().map(|path| read(path)).collect()
 }
 
-/// Subjects by name. They live as long as the tests: endpoints hold on to them.
+/// Subjects by name. They live as long as the tests, because endpoints borrow them.
 fn subjects() -> &'static BTreeMap<String, &'static Subject> {
     static SUBJECTS: LazyLock<BTreeMap<String, &'static Subject>> = LazyLock::new(|| {
         let folders = crate::fixture::folders(&folder().join("subjects"));
@@ -58,13 +58,13 @@ fn subjects() -> &'static BTreeMap<String, &'static Subject> {
     &SUBJECTS
 }
 
-/// Puts a converter under test by the checks of converter and wire.
-fn judged(subject: &'static Subject, mutant: &Mutant, objects: usize, seed: u64) -> Report {
+/// Runs the converter and webhook checks on a mutant.
+fn judge_mutant(subject: &'static Subject, mutant: &Mutant, objects: usize, seed: u64) -> Report {
     let suite = |wanted: &str| {
         let (name, text) = SUITES.iter().find(|(name, _)| *name == wanted).unwrap();
         load_suite(name, name, text).unwrap()
     };
-    let stand = |faults: &[Fault]| Stand(Arc::new(Faulty::new(subject, faults.to_vec())));
+    let stand = |faults: &[Fault]| ReplacementEndpoint(Arc::new(Faulty::new(subject, faults.to_vec())));
     let settings = Settings {
         selection: Selection { suites: vec![suite("converter"), suite("webhook")], ..Selection::default() },
         seed,
@@ -79,13 +79,13 @@ fn judged(subject: &'static Subject, mutant: &Mutant, objects: usize, seed: u64)
     crdproof::run::judge(&plan, &Observations::default(), &options).report
 }
 
-/// The checks that are broken, in order.
-fn broken(report: &Report) -> Vec<String> {
+/// The checks that failed, in order.
+fn failed_checks(report: &Report) -> Vec<String> {
     let broken = report.results.iter().filter(|result| result.outcome == Outcome::Failed);
     broken.map(|result| result.check.clone()).collect()
 }
 
-/// Calls for each, on as many threads as there are cores, and gives the answers in order.
+/// Calls a function for each item, on as many threads as there are cores, and returns the results in order.
 fn on_all_cores<T: Sync, R: Send>(all: &[T], call: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let answers = std::sync::Mutex::new(Vec::new());
@@ -123,19 +123,19 @@ fn mutants_are_well_described() {
     let named: Vec<&str> = mutants.iter().map(|mutant| mutant.killed_by.as_str()).collect();
     let nobody = crdproof::checks::ALL.iter().filter(|check| matches!(check.family(), "converter" | "webhook"));
     let nobody: Vec<&str> = nobody.map(|check| check.id).filter(|id| !named.contains(id)).collect();
-    // The one needs no converter, the other no converter but TLS.
+    // The first needs no converter, the second needs TLS.
     let elsewhere = ["converter/stored-version-keeps-all", "webhook/certificate-trusted"];
     assert_eq!(nobody, elsewhere, "checks that no mutant is named for");
 }
 
-/// Each mutant is found by the check that names it.
+/// Asserts that the check which names the defect of a mutant finds it.
 #[rstest]
-fn killed(#[files("fixtures/mutants/*.yaml")] path: PathBuf) {
+fn every_mutant_is_found_by_its_check(#[files("fixtures/mutants/*.yaml")] path: PathBuf) {
     let mutant = read(&path);
     let subject = subjects()[&mutant.subject];
     let mut found = Vec::new();
     for objects in OBJECTS {
-        found = broken(&judged(subject, &mutant, objects, 1));
+        found = failed_checks(&judge_mutant(subject, &mutant, objects, 1));
         if found.contains(&mutant.killed_by) {
             return;
         }
@@ -144,9 +144,9 @@ fn killed(#[files("fixtures/mutants/*.yaml")] path: PathBuf) {
 }
 
 #[test]
-fn right_converters_are_accused_by_no_check() {
+fn correct_converters_fail_no_check() {
     let subjects = subjects();
-    // At first with the same converter as its own predecessor: releases agree, too.
+    // Use the same converter as the previous release's, because releases must agree, too.
     let right = |subject: &str, seed: u64| -> Mutant {
         let baseline = if seed == 1 { json!([{"do": {"slow": 0}}]) } else { json!([]) };
         let mutant = json!({"name": "right", "source": [], "what": "", "killedBy": "", "subject": subject,
@@ -157,7 +157,7 @@ fn right_converters_are_accused_by_no_check() {
         subjects.keys().flat_map(|name| (1..=10).map(move |seed| (right(name, seed), seed))).collect();
     let accused = on_all_cores(&conversion_runs, |(right, seed)| {
         let name = &right.subject;
-        let report = judged(subjects[name], right, 2000, *seed);
+        let report = judge_mutant(subjects[name], right, 2000, *seed);
         let told = report
             .findings
             .iter()
@@ -171,7 +171,7 @@ fn right_converters_are_accused_by_no_check() {
     assert!(accused.is_empty(), "{} accusations:\n{}", accused.len(), accused.join("\n"));
 }
 
-/// What is left of the input of a finding, by its evidence.
+/// The minimal input of a finding, read from its evidence.
 fn smallest(report: &Report, check: &str) -> Value {
     let finding = report.findings.iter().find(|finding| finding.check == check).expect("nothing was found");
     let evidence = finding.evidence.as_deref().unwrap();
@@ -180,10 +180,10 @@ fn smallest(report: &Report, check: &str) -> Value {
 }
 
 #[test]
-fn a_defect_of_two_fields_is_found_and_told_with_these_two() {
+fn a_defect_of_two_fields_is_shrunk_to_these_fields() {
     let mutant = mutants().into_iter().find(|mutant| mutant.name == "two-fields-at-once").unwrap();
-    let report = judged(subjects()[&mutant.subject], &mutant, 1000, 1);
-    // A thousand objects of each of the two versions; the host is required.
+    let report = judge_mutant(subjects()[&mutant.subject], &mutant, 1000, 1);
+    // 1000 objects of each of the two versions; the host is required.
     let input = smallest(&report, "converter/round-trip-lossless");
     assert_eq!(input["spec"], json!({"host": "", "ratio": 1, "window": {"until": ""}}), "{input}");
 }

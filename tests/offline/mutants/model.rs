@@ -1,5 +1,5 @@
-//! Mutants as they are written in `fixtures/mutants`: a subject whose field map is the right converter, and faults around
-//! it.
+//! Mutants as they are written in `fixtures/mutants`: a subject whose field map is the correct converter, and faults
+//! around it.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use super::place::Place;
 pub(super) struct Mutant {
     /// The name of the file.
     pub(super) name: String,
-    /// Where such a defect is known from: URLs, or pages in `docs`.
+    /// Sources that describe such a defect: URLs, or pages in `docs`.
     pub(super) source: Vec<String>,
     /// The defect in one sentence.
     pub(super) what: String,
@@ -20,17 +20,17 @@ pub(super) struct Mutant {
     pub(super) killed_by: String,
     /// A folder of `fixtures/mutants/subjects`.
     pub(super) subject: String,
-    /// What the converter gets wrong.
+    /// The mistakes of the converter.
     pub(super) faults: Vec<Fault>,
-    /// What the previous release's converter did otherwise; it is asked where this is given.
+    /// The faults of the previous release's converter, which is asked only if there are any.
     #[serde(default)]
     pub(super) baseline: Vec<Fault>,
-    /// The day on which it is judged, where that matters.
+    /// The date on which the mutant is judged, if that matters.
     #[serde(default)]
     pub(super) today: Option<jiff::civil::Date>,
 }
 
-/// One thing that goes wrong, and when.
+/// One mistake, and the condition for it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Fault {
@@ -40,83 +40,83 @@ pub(super) struct Fault {
     /// Only to these versions.
     #[serde(default)]
     pub(super) to: Vec<String>,
-    /// Only for such objects.
+    /// Only for objects that match.
     #[serde(default)]
     pub(super) given: Given,
-    /// Only in such calls.
+    /// Only in calls that match.
     #[serde(default)]
     pub(super) call: Call,
-    /// What goes wrong.
+    /// The mistake.
     #[serde(rename = "do")]
     pub(super) what: What,
 }
 
-/// What an object must be like.
+/// A condition on an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Given {
-    /// It has all of these.
+    /// The object has all of these.
     #[serde(default)]
     pub(super) has: Vec<Place>,
-    /// It has none of these.
+    /// The object has none of these.
     #[serde(default)]
     pub(super) lacks: Vec<Place>,
-    /// A field has this value.
+    /// The field has this value.
     #[serde(default)]
     pub(super) equals: Option<(Place, Value)>,
-    /// A number is larger than this.
+    /// The number is larger than this.
     #[serde(default)]
     pub(super) above: Option<(Place, i64)>,
 }
 
-/// What a call must be like.
+/// A condition on a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Call {
-    /// Every n-th object only.
+    /// Only every n-th object.
     #[serde(default)]
     pub(super) every: Option<u64>,
     /// Only with more objects than this.
     #[serde(default)]
     pub(super) over: Option<usize>,
-    /// Only of this review version.
+    /// Only with this review version.
     #[serde(default)]
     pub(super) review: Option<String>,
-    /// Only of this sort.
+    /// Only calls of this kind.
     #[serde(default)]
     pub(super) sort: Option<Sort>,
 }
 
-/// A sort of calls.
+/// A kind of call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Sort {
-    /// While others are in flight.
+    /// While other calls are in flight.
     Together,
     /// Without objects.
     Empty,
-    /// The answer is a refusal.
+    /// The response is a refusal.
     Refused,
-    /// The review has something that older servers do not send.
+    /// The review has fields that older servers do not send.
     Newer,
     /// The body is not a review.
     Malformed,
-    /// Another method than POST.
+    /// A method other than POST.
     OtherMethod,
 }
 
-/// What goes wrong.
+/// A mistake of a converter.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) enum What {
-    // One object, as it was converted.
+    // Mistakes with one converted object.
     /// A field is missing.
     Drop(Place),
-    /// A field has a value wherever it has room.
+    /// A field is set wherever its parent exists.
     Put(Place, Value),
-    /// A field that is missing has a value.
+    /// A missing field is set.
     Fill(Place, Value),
-    /// A field that is there has another value.
+    /// An existing field has another value.
     Replace(Place, Value),
     /// A field with this value is missing.
     Omit(Place, Value),
@@ -124,46 +124,46 @@ pub(super) enum What {
     Swap(Place, Place),
     /// A list is in reverse order.
     Reverse(Place),
-    /// The first item of a list stands there twice.
+    /// The first item of a list appears twice.
     Double(Place),
     /// All numbers go through floating point.
     Floats,
-    /// An annotation of the input stays, whatever the right one would be.
+    /// An annotation of the input is kept, whatever the correct value is.
     KeepAnnotation(String),
     /// An annotation is missing.
     DropAnnotation(String),
     /// An annotation of this many bytes.
     Pad(String, usize),
-    /// A field is that of the object before.
+    /// A field has the value of the previous object.
     Leak(Place),
-    // Ways of its own to keep what another version has no place for.
-    /// A version's field is kept in an annotation, those of list items by their places.
+    // Wrong ways to keep fields that another version does not have.
+    /// A version's field is kept in an annotation; fields of list items are kept by index.
     Carry { of: String, field: Place, annotation: String },
-    /// A version's whole spec is kept in an annotation, and comes back whatever has been changed.
+    /// A version's whole spec is kept in an annotation and restored, even if it was changed in between.
     CarrySpec { of: String, annotation: String },
-    /// An annotation has another name than the right one.
+    /// An annotation has another name than the correct one.
     Rename { annotation: String, to: String },
-    // Whole calls.
-    /// The object is refused, in these words.
+    // Mistakes with whole calls.
+    /// The object is refused with this message.
     Refuse(String),
-    /// Nobody answers.
+    /// The connection is closed without a response.
     HangUp,
-    /// Another HTTP answer.
+    /// Another HTTP response.
     Http(u16, String),
     /// Another media type.
     ContentType(String),
-    /// As many microseconds more for each object.
+    /// A delay of this many microseconds for each object.
     Slow(u64),
-    /// Something else at this JSON pointer of the answer.
+    /// Another value at this JSON pointer of the response.
     Answer(String, Value),
-    /// Nothing at this JSON pointer of the answer.
+    /// No value at this JSON pointer of the response.
     AnswerWithout(String),
-    /// Objects come back in reverse order.
+    /// The objects are returned in reverse order.
     Backwards,
-    /// Only so many objects come back.
+    /// Only this many objects are returned.
     Only(usize),
-    /// All objects are taken for such of the first one's version.
+    /// All objects are converted as if they had the version of the first one.
     LikeFirst,
-    /// Objects come back as they were.
+    /// The objects are returned unchanged.
     Echo,
 }

@@ -42,7 +42,7 @@ impl Place {
         matches!(steps.last(), Some(Step::Field(_))).then_some(Self(steps))
     }
 
-    /// Calls with every object that has room for the last field, and the field's name.
+    /// Calls a function with every object that can hold the last field, and with the field's name.
     pub(super) fn parents(&self, object: &mut Value, visit: &mut dyn FnMut(&mut Map<String, Value>, &str)) {
         if let Some((Step::Field(last), steps)) = self.0.split_last() {
             walk(steps, object, &mut |parent| {
@@ -53,7 +53,7 @@ impl Place {
         }
     }
 
-    /// The values that are there, and where the last field is missing nothing. Those of list items are in their order.
+    /// The values at this place in their order; `None` where the last field is missing.
     pub(super) fn values(&self, object: &Value) -> Vec<Option<Value>> {
         let mut found = Vec::new();
         self.parents(&mut object.clone(), &mut |parent, name| found.push(parent.get(name).cloned()));
@@ -64,7 +64,7 @@ impl Place {
         self.values(object).iter().any(Option::is_some)
     }
 
-    /// Removes what is there.
+    /// Removes the values at this place.
     pub(super) fn remove(&self, object: &mut Value) {
         self.parents(object, &mut |parent, name| drop(parent.remove(name)));
     }
@@ -84,7 +84,7 @@ fn walk(steps: &[Step], value: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
     }
 }
 
-/// Sets or removes an annotation. Without any the map goes, as it does in what API servers hold.
+/// Sets or removes an annotation. Removes the map if it is empty, as API servers do.
 pub(super) fn annotate(object: &mut Value, name: &str, value: Option<Value>) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
     let annotations = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));

@@ -1,4 +1,4 @@
-//! A report that has one of everything.
+//! A report that contains one of everything.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,8 @@ pub(crate) const DATABASES: &str = "databases.example.com";
 pub(crate) const CACHES: &str = "caches.example.com";
 pub(crate) const QUEUES: &str = "queues.example.com";
 
-/// All cases: broken, waived, inconclusive, a known server issue, skipped, problems, odd characters.
+/// A report with all outcomes: failed, waived, inconclusive, a known server issue, skipped; with problems and unusual
+/// characters.
 pub(crate) fn report() -> Report {
     let mut report = Report {
         api_version: "crdproof/v1alpha1".into(),
@@ -55,7 +56,7 @@ pub(crate) fn report() -> Report {
     report
 }
 
-/// Two steps with everything that a step can show.
+/// Two steps with all fields of a step.
 fn steps() -> Vec<StepInfo> {
     let flip = StepInfo {
         step: "storage/flip".into(),
@@ -198,7 +199,7 @@ fn waiver(names: &str, state: WaiverState) -> WaiverInfo {
     }
 }
 
-/// A place in an excerpt, found by its text.
+/// A location in an excerpt, found by its text.
 pub(crate) fn at(file: &str, line: u32, text: &str, part: &str) -> Location {
     let start = text.find(part).unwrap();
     let column = |byte: usize| {
@@ -217,7 +218,7 @@ pub(crate) fn at(file: &str, line: u32, text: &str, part: &str) -> Location {
     }
 }
 
-/// A finding with nothing but what it must have.
+/// A finding with only its required fields.
 pub(crate) fn finding(check: &str, crd: &str, severity: Severity, message: &str) -> Finding {
     let hash = message.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(1_099_511_628_211).wrapping_add(byte.into()));
     Finding {
@@ -258,7 +259,7 @@ fn findings() -> Vec<Finding> {
     all
 }
 
-/// With a related place.
+/// A finding with a related location.
 fn two_stored() -> Finding {
     let file = "config/crd/database.yaml";
     let text = "  - name: v1alpha1\n    storage: true";
@@ -274,7 +275,7 @@ fn two_stored() -> Finding {
     }
 }
 
-/// With all that is optional, in letters of several scripts.
+/// A finding with all optional fields, in several scripts.
 fn lost_field() -> Finding {
     let file = "config/crd/data base ü.yaml";
     let text = "    größe: {type: 文字列} # ←";
@@ -292,7 +293,7 @@ fn lost_field() -> Finding {
     }
 }
 
-/// Waived.
+/// A waived finding.
 fn no_longer_served() -> Finding {
     let message = "v1beta1 is no longer served";
     Finding {

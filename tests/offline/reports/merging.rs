@@ -1,4 +1,4 @@
-//! Shards of one run into one report.
+//! Merging the shards of one run into one report.
 
 use crdproof::checks::Severity;
 use crdproof::report::{MergeError, Outcome, Report, WaiverState, merge};
@@ -16,7 +16,7 @@ fn shard(crd: &str) -> Report {
 }
 
 #[test]
-fn shards_make_the_whole_in_any_order() {
+fn shards_merge_in_any_order() {
     let shards = [DATABASES, CACHES, QUEUES, ""].map(shard);
     let mut backwards = shards.to_vec();
     backwards.reverse();
@@ -68,7 +68,7 @@ fn the_worst_verdict_counts() {
 }
 
 #[test]
-fn a_case_that_one_shard_skipped_is_not_skipped_if_another_ran_it() {
+fn a_check_is_skipped_only_if_every_shard_skipped_it() {
     let mut ran = shard(QUEUES);
     let mut result = ran.results[0].clone();
     result.check = "upgrade/served-version-kept".into();
@@ -79,7 +79,7 @@ fn a_case_that_one_shard_skipped_is_not_skipped_if_another_ran_it() {
 }
 
 #[test]
-fn a_waiver_that_works_in_one_shard_is_not_called_idle() {
+fn a_waiver_that_one_shard_used_is_not_unused() {
     let names = "manifest/* gone.example.com";
     let mut idle = shard("");
     idle.waivers[1].complaint = Some(idle.findings[0].fingerprint.clone());

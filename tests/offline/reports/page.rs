@@ -12,7 +12,7 @@ use super::fixture::report;
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The page after its script ran, and what the browser logged.
+/// The page after its script ran, and the log of the browser.
 fn open(browser: &str, page: &Path, profile: &Path) -> (String, String) {
     let mut child = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu"])
@@ -47,7 +47,7 @@ fn open(browser: &str, page: &Path, profile: &Path) -> (String, String) {
     (dom.join().unwrap().unwrap(), log.join().unwrap().unwrap())
 }
 
-/// Opens a page, unless there is no browser.
+/// Opens a page, unless no browser is installed.
 fn browse(page: &str) -> Option<(String, String)> {
     let browser = find_program(&["chromium", "chromium-browser", "google-chrome"])?;
     let folder = tempfile::tempdir().unwrap();
@@ -69,7 +69,7 @@ fn the_page_works_in_a_browser() {
     assert!(dom.contains("13 of 14 shown"), "the waived finding is hidden");
 }
 
-/// What a reader would do, and what is shown after each step.
+/// Steps of a reader, recording the number of shown findings after each.
 const READER: &str = r#"<script>
 const steps = [];
 const step = (act) => { act(); steps.push(document.getElementById("shown").textContent.split(" ")[0]); };
@@ -86,7 +86,7 @@ document.documentElement.dataset.steps = steps.join(" ");
 </script>"#;
 
 #[test]
-fn cells_words_and_switches_narrow_what_is_shown() {
+fn filters_narrow_the_shown_findings() {
     let page = html(&report()).replace("</body>", &format!("{READER}</body>"));
     let Some((dom, _)) = browse(&page) else {
         return;
@@ -96,7 +96,7 @@ fn cells_words_and_switches_narrow_what_is_shown() {
     assert!(root.contains("data-theme="), "{root}");
 }
 
-/// Keys, deep links, and what they lead to.
+/// Keys and deep links, recording the elements that they focus.
 const KEYS: &str = r##"<script>
 const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 const seen = [];
@@ -116,7 +116,7 @@ window.addEventListener("hashchange", () => {
 </script>"##;
 
 #[test]
-fn keys_and_deep_links_lead_to_what_they_name() {
+fn keys_and_deep_links_focus_their_targets() {
     let page = html(&report()).replace("</body>", &format!("{KEYS}</body>"));
     let Some((dom, _)) = browse(&page) else {
         return;
@@ -126,7 +126,7 @@ fn keys_and_deep_links_lead_to_what_they_name() {
 }
 
 #[test]
-fn a_loss_is_shown_side_by_side_and_steps_as_a_timeline() {
+fn a_loss_is_shown_side_by_side_and_steps_on_a_timeline() {
     let page = html(&report());
     assert!(page.contains("<del>    &quot;größe&quot;: &quot;10Gi&quot;</del>"), "{page}");
     for words in
@@ -137,9 +137,9 @@ fn a_loss_is_shown_side_by_side_and_steps_as_a_timeline() {
     assert!(page.contains("<td>kubectl</td><td>v1</td>"));
 }
 
-/// The verdict and what was not tested come before everything else.
+/// Asserts that the verdict and the list of untested parts come before everything else.
 #[test]
-fn what_was_not_tested_comes_before_findings() {
+fn untested_parts_come_before_findings() {
     let mut untested = report();
     untested.results.retain(|result| !result.check.starts_with("converter/"));
     untested.skipped.push(crdproof::report::Skipped {
@@ -162,7 +162,7 @@ fn the_page_holds_no_markup_of_its_subject() {
 }
 
 #[test]
-fn the_page_needs_nothing_else() {
+fn the_page_loads_no_other_resources() {
     let page = html(&report());
     for loader in [" src=", "<link", "@import", "url(", " onclick=", " onload="] {
         assert!(!page.contains(loader), "{loader}");

@@ -86,7 +86,7 @@ impl Theme {
 }
 
 impl Case {
-    /// Returns whether the objects of the case are whole objects.
+    /// Returns true if the objects of the case are whole objects.
     pub(super) fn has_whole_objects(&self) -> bool {
         self.root_schema.is_some()
     }

@@ -54,7 +54,7 @@ fn compact(value: &Value) -> String {
         Value::Number(value) => number(value),
         Value::Array(items) => format!("[{}]", items.iter().map(compact).collect::<Vec<_>>().join(", ")),
         Value::Object(entries) => {
-            // Sorted here, whatever order the map of serde_json has in this build.
+            // Sort here, because the order of serde_json's map depends on the build.
             let sorted: BTreeMap<&String, &Value> = entries.iter().collect();
             let entries =
                 sorted.into_iter().map(|(key, value)| format!("{}: {}", compact(&key.as_str().into()), compact(value)));

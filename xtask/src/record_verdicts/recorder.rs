@@ -35,7 +35,7 @@ struct Installed<'a> {
     kind: String,
     /// The path of its objects.
     path: String,
-    /// Where its result is.
+    /// The index of its result.
     index: usize,
 }
 
@@ -100,7 +100,7 @@ impl Recorder {
             self.server.send(&Method::POST, &format!("{DEFINITIONS}?fieldValidation=Strict"), &definition)?;
         match response.code {
             201 => self.installed.push(name),
-            // It is not ours to delete.
+            // Do not delete definitions of others.
             409 => bail!("{name} already exists; delete it first"),
             _ => return Ok((Some(refusal(&response)), response.warnings)),
         }
@@ -230,7 +230,7 @@ fn poll(
     Ok(())
 }
 
-/// Returns what a fixture keeps of a refusal: the causes of an invalid object, else the message.
+/// Returns the part of a refusal that a fixture keeps: the causes of an invalid object, otherwise the message.
 fn refusal(response: &Response) -> Value {
     let code = response.code;
     if code != 422 {
@@ -251,7 +251,7 @@ fn refusal(response: &Response) -> Value {
     json!({"code": code, "causes": causes})
 }
 
-/// Returns what a fixture keeps of the response to an object.
+/// Returns the part of the response to an object that a fixture keeps.
 fn verdict(case: &Case, response: Response) -> Value {
     let mut verdict = if response.code >= 300 {
         refusal(&response)

@@ -1,4 +1,4 @@
-//! What a terminal shows, as far as plain output and one changing line need it.
+//! A terminal that supports plain output and one changing line.
 
 use anyhow::Context as _;
 
@@ -17,9 +17,9 @@ pub(super) type Row = Vec<(char, Look)>;
 /// A row that stayed, or one that was replaced.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shown {
-    /// When it appeared, in seconds.
+    /// The time of its appearance, in seconds.
     pub(super) at: f64,
-    /// Which row of the screen it is.
+    /// The row of the screen.
     pub(super) row: usize,
     pub(super) text: Row,
 }
@@ -36,8 +36,8 @@ pub(super) struct Screen {
     look: Look,
 }
 
-/// A pause is shortened to this, so that readers need not wait as long as a server does.
-const LONGEST_PAUSE: f64 = 0.4;
+/// The maximum length of a pause, so that readers need not wait as long as a server takes.
+const MAX_PAUSE: f64 = 0.4;
 
 impl Screen {
     /// A screen of that width, on which a command was typed.
@@ -60,11 +60,11 @@ impl Screen {
         let start = output.iter().position(|byte| *byte == b'\n').context("the log has no first line")? + 1;
         let mut rest = &output[start..];
         let mut at = 0.5;
-        // A character may be cut in two by the end of a part.
+        // The end of a part may split a character.
         let mut pending: Vec<u8> = Vec::new();
         for line in timing.lines() {
             let (delay, length) = line.split_once(' ').context("a line of the timing log has no length")?;
-            at += delay.parse::<f64>()?.min(LONGEST_PAUSE);
+            at += delay.parse::<f64>()?.min(MAX_PAUSE);
             let (part, after) = rest.split_at(length.trim().parse::<usize>()?.min(rest.len()));
             rest = after;
             pending.extend_from_slice(part);
@@ -103,7 +103,7 @@ impl Screen {
         self.column = 0;
     }
 
-    /// Erasing a line and looks are all that is understood; nothing else is used.
+    /// Handles the two escape sequences that crdproof uses: erasing a line, and styles.
     fn escape(&mut self, characters: &mut std::str::Chars<'_>) {
         if characters.next() != Some('[') {
             return;
@@ -119,7 +119,7 @@ impl Screen {
         }
     }
 
-    /// Keeps the row that is being written, where it differs from the last one.
+    /// Keeps the current row if it differs from the last one.
     fn draft(&mut self, at: f64) {
         let draft = Shown { at, row: self.lines.len(), text: self.current.clone() };
         let is_blank = draft.text.iter().all(|(c, _)| *c == ' ');
@@ -145,7 +145,7 @@ impl Look {
     }
 }
 
-/// Returns how many bytes at the end are the beginning of a character.
+/// Returns the number of bytes at the end that begin a character.
 fn unfinished(bytes: &[u8]) -> usize {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes.len() - error.valid_up_to(),

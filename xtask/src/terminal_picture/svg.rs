@@ -9,10 +9,10 @@ const HEIGHT: f64 = 19.0;
 const MARGIN: f64 = 16.0;
 const TOP: f64 = 40.0;
 
-/// The shortest time for which a replaced line stays.
-const SHORTEST: f64 = 0.25;
+/// The minimum time for which a replaced line stays.
+const MIN_TIME: f64 = 0.25;
 
-/// Lines of a report appear one after the other.
+/// The time between two lines of a report.
 const PACE: f64 = 0.06;
 
 const COLOURS: [&str; 16] = [
@@ -84,11 +84,11 @@ impl Picture<'_> {
         lines
     }
 
-    /// The lines that are replaced, and how long each is shown.
+    /// The lines that are replaced, and the time for which each is shown.
     fn drafts(&self, rows: usize) -> Vec<(&Shown, f64)> {
         let mut chosen: Vec<&Shown> = Vec::new();
         for draft in self.screen.drafts.iter().filter(|draft| draft.row < rows.min(self.first)) {
-            if chosen.last().is_none_or(|last| draft.at - last.at >= SHORTEST || draft.row != last.row) {
+            if chosen.last().is_none_or(|last| draft.at - last.at >= MIN_TIME || draft.row != last.row) {
                 chosen.push(draft);
             }
         }

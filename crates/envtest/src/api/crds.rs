@@ -1,4 +1,4 @@
-//! Installing CRDs, and waiting until they are served in earnest.
+//! Installing CRDs, and waiting until the server really serves them.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{ClusterError, wait};
 /// The timeout for a version to be served.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Returns where CRDs are.
+/// Returns the resource of CRDs themselves.
 pub fn definitions() -> Resource {
     Resource::cluster_wide("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 }

@@ -1,4 +1,4 @@
-//! Who a server is, and what it can do: by what it says, and by what it does when asked.
+//! Identity and features of a server: the version and groups that it reports, and features found by dry runs.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ use crdproof_schema::kubernetes::{KubeVersion, ServerVersion};
 pub struct Identity {
     /// The release.
     pub version: KubeVersion,
-    /// The release in the server's own words, with a vendor's suffix.
+    /// The full version string of the server, with a vendor's suffix.
     pub git_version: String,
-    /// The release that it pretends to be, where it does: major and minor.
+    /// The release that the server emulates, if any: major and minor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulates: Option<String>,
-    /// The oldest release that it can be compatible with: major and minor.
+    /// The oldest release that the server can be compatible with: major and minor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compatible_with: Option<String>,
     /// Each group with its versions, the preferred one first.
@@ -28,20 +28,20 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns whether a group is served at a version.
+    /// Returns true if a group is served at a version.
     pub fn serves(&self, group: &str, version: &str) -> bool {
         self.groups.get(group).is_some_and(|versions| versions.iter().any(|served| served == version))
     }
 }
 
-/// The outcome of a request to a server. Nothing is stored.
+/// The features of a server, found by requests that store nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "each is the answer to a question of its own")]
 pub struct Features {
     /// Server-side apply.
     pub apply: bool,
-    /// Unknown fields are refused on demand.
+    /// The server can refuse unknown fields on request.
     pub strict_validation: bool,
     /// `OpenAPI` v3 documents per group and version.
     pub openapi_v3: bool,
@@ -50,7 +50,7 @@ pub struct Features {
 }
 
 impl Api {
-    /// Asks for release and groups.
+    /// Reads release and groups.
     pub async fn identity(&self) -> Result<Identity, ClusterError> {
         let (git_version, server) = self.server_version().await?;
         let mut groups = BTreeMap::new();
@@ -66,7 +66,7 @@ impl Api {
         Ok(Identity { version: server.release, git_version, emulates, compatible_with, groups })
     }
 
-    /// Asks for the version alone: in the server's words, and read.
+    /// Reads only the version: the server's own string, and the parsed one.
     pub async fn server_version(&self) -> Result<(String, ServerVersion), ClusterError> {
         let answer = self.get("/version").await?.ok()?;
         let said = answer.json();
@@ -77,7 +77,7 @@ impl Api {
         Ok((said["gitVersion"].as_str().unwrap_or_default().to_owned(), read))
     }
 
-    /// Tries what depends on the release, by dry runs on a config map that is never stored.
+    /// Tries features that depend on the release, by dry runs on a config map that is never stored.
     pub async fn features(&self) -> Result<Features, ClusterError> {
         let object = |extra: bool| {
             let mut object =

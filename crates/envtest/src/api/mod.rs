@@ -1,5 +1,4 @@
-//! Raw verbs: requests as they are written, answers as they came. No retry, no types, a deadline on
-//! every call.
+//! Raw verbs: requests and responses are not changed. No retries, no types, a deadline on every call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,17 +24,17 @@ pub use watch::{Event, Watch};
 
 /// `Accept` of a list as `kubectl get` shows it.
 pub const TABLE: &str = "application/json;as=Table;g=meta.k8s.io;v=v1";
-/// `Accept` of an object without all but its metadata.
+/// `Accept` of an object with only its metadata.
 pub const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 /// `Accept` of a list of such objects.
 pub const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
-/// Asks one API server.
+/// Sends requests to one API server.
 #[derive(Clone)]
 pub struct Api {
     client: kube::Client,
     deadline: Duration,
-    /// The number of requests that were sent, by this one and its clones.
+    /// The number of requests that this value and its clones have sent.
     requests: Arc<AtomicU64>,
 }
 
@@ -44,11 +43,11 @@ pub struct Api {
 pub struct Answer {
     /// The status code.
     pub status: u16,
-    /// All headers; `Warning` among them.
+    /// All headers, including `Warning`.
     pub headers: HeaderMap,
-    /// The body, byte by byte.
+    /// The body, unchanged.
     pub body: Vec<u8>,
-    /// From the request's start to the body's end.
+    /// The time from the start of the request to the end of the body.
     pub took: Duration,
     /// Method and path, for messages.
     pub call: String,
@@ -76,17 +75,17 @@ impl PatchKind {
 }
 
 impl Answer {
-    /// Returns whether the status is 2xx.
+    /// Returns true if the status is 2xx.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// The body as JSON; null where it is none.
+    /// The body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// The server's own message, or the body's beginning.
+    /// The server's own message, or the beginning of the body.
     pub fn message(&self) -> String {
         match self.json()["message"].as_str() {
             Some(message) => message.to_owned(),
@@ -100,7 +99,7 @@ impl Answer {
         values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect()
     }
 
-    /// The answer if it is a success, else what the server said as an error.
+    /// Returns the response if it is a success, otherwise the server's message as an error.
     pub fn ok(self) -> Result<Self, ClusterError> {
         if self.is_success() {
             return Ok(self);
@@ -111,18 +110,18 @@ impl Answer {
 }
 
 impl Api {
-    /// Asks through this client, each call within the deadline. The client must not retry.
+    /// Uses this client, with a deadline for each call. The client must not retry.
     pub fn new(client: kube::Client, deadline: Duration) -> Self {
         Self { client, deadline, requests: Arc::default() }
     }
 
-    /// The same server, with a count of requests of its own.
+    /// The same server, with a separate count of requests.
     #[must_use]
     pub fn counting(&self) -> Self {
         Self { requests: Arc::default(), ..self.clone() }
     }
 
-    /// Returns how many requests were sent, watches included, answered or not.
+    /// Returns the number of requests that were sent, including watches and unanswered ones.
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
@@ -152,7 +151,7 @@ impl Api {
         self.send(Method::PATCH, path, &[("content-type", kind.media_type())], Some(changes)).await
     }
 
-    /// Deletes an object or, with a collection's path, what the query selects.
+    /// Deletes an object or, with the path of a collection, the objects that the query selects.
     pub async fn delete(&self, path: &str) -> Result<Answer, ClusterError> {
         self.send(Method::DELETE, path, &[], None).await
     }
@@ -162,7 +161,7 @@ impl Api {
         self.send(Method::DELETE, path, &[("content-type", "application/json")], Some(options)).await
     }
 
-    /// Sends bytes as JSON with any method, to be handed on to a service or a pod.
+    /// Sends bytes as JSON with any method, for the proxy of a Service or a pod.
     pub async fn forward(&self, method: &str, path: &str, body: Vec<u8>) -> Result<Answer, ClusterError> {
         let wrong = |why: String| ClusterError::Transport { call: format!("{method} {path}"), why };
         let known = Method::from_bytes(method.as_bytes()).map_err(|error| wrong(error.to_string()))?;
@@ -197,7 +196,7 @@ impl Api {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let started = Instant::now();
         let exchange = async {
-            let response = self.client.send(request).await.map_err(|error| transport(whole(&error)))?;
+            let response = self.client.send(request).await.map_err(|error| transport(error_chain(&error)))?;
             let (parts, body) = response.into_parts();
             let body = body.collect().await.map_err(|error| transport(error.to_string()))?;
             Ok::<_, ClusterError>((parts, body.to_bytes().to_vec()))
@@ -210,8 +209,8 @@ impl Api {
     }
 }
 
-/// An error with everything that caused it: the outermost words alone seldom say why.
-pub fn whole(error: &dyn std::error::Error) -> String {
+/// An error message with all its causes: the outermost error alone seldom says why.
+pub fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -224,7 +223,7 @@ pub fn whole(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Returns `namespace/name` of an object, or its name alone where it has no namespace.
+/// Returns `namespace/name` of an object, or only its name if it has no namespace.
 pub fn object_key(object: &Value) -> String {
     let field = |name: &str| object["metadata"][name].as_str().unwrap_or_default().to_owned();
     let (namespace, name) = (field("namespace"), field("name"));

@@ -1,4 +1,4 @@
-//! Objects of any kind, as manifests hold them.
+//! Objects of any kind, as manifests contain them.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,8 @@ use super::{Api, PatchKind, Query, Resource, definitions};
 use crate::ClusterError;
 
 impl Api {
-    /// Returns plural and scope of a kind by discovery: whether its objects live in namespaces. `None` where the server
-    /// does not have the kind.
+    /// Returns the plural of a kind, and true if it is namespaced, by discovery. `None` if the server does not have the
+    /// kind.
     pub async fn discover(
         &self,
         group: &str,
@@ -17,14 +17,14 @@ impl Api {
         let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
         let answer = self.get(&format!("{root}/{version}")).await?.json();
         let of_kind = answer["resources"].as_array().into_iter().flatten().filter(|found| found["kind"] == kind);
-        // Parts of objects, such as `pods/eviction`, have kinds, too.
+        // Subresources, such as `pods/eviction`, have kinds, too.
         let mut whole = of_kind.filter_map(|found| Some((found["name"].as_str()?, found["namespaced"] == true)));
         let found = whole.find(|(plural, _)| !plural.contains('/'));
         Ok(found.map(|(plural, namespaced)| (plural.to_owned(), namespaced)))
     }
 
-    /// Creates objects by server-side apply, or changes those that exist: CRDs first, which must be served before
-    /// anything else is sent, then namespaces, then the others. Objects without a namespace go to `default`.
+    /// Creates or changes objects by server-side apply: CRDs first, then, once these are served, namespaces, then the
+    /// others. Objects without a namespace go to `default`.
     pub async fn apply_objects(&self, objects: &[Value], manager: &str) -> Result<(), ClusterError> {
         let (crds, others): (Vec<&Value>, Vec<&Value>) =
             objects.iter().partition(|object| object["kind"] == "CustomResourceDefinition");
@@ -56,7 +56,7 @@ impl Api {
     async fn apply_object(&self, resource: &Resource, object: &Value, manager: &str) -> Result<(), ClusterError> {
         let path = resource.path_of(object["metadata"]["name"].as_str().unwrap_or_default());
         let mut object = object.clone();
-        // What was read from a server says who owns what there; apply refuses such objects.
+        // Objects that were read from a server have managedFields, which apply refuses.
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             metadata.remove("managedFields");
         }

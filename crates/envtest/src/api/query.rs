@@ -1,4 +1,4 @@
-//! Which objects, and how they are asked for: paths with their query.
+//! Paths of objects, and query parameters.
 
 /// A kind at one version: group, version, plural, and a namespace for namespaced kinds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,17 +9,17 @@ pub struct Resource {
     pub version: String,
     /// The plural name.
     pub plural: String,
-    /// The namespace, where the kind lives in one.
+    /// The namespace, if the kind is namespaced.
     pub namespace: Option<String>,
 }
 
 impl Resource {
-    /// A kind that lives in a namespace.
+    /// A namespaced kind.
     pub fn namespaced(group: &str, version: &str, plural: &str, namespace: &str) -> Self {
         Self { namespace: Some(namespace.into()), ..Self::cluster_wide(group, version, plural) }
     }
 
-    /// A kind that does not.
+    /// A cluster-scoped kind.
     pub fn cluster_wide(group: &str, version: &str, plural: &str) -> Self {
         Self { group: group.into(), version: version.into(), plural: plural.into(), namespace: None }
     }
@@ -47,31 +47,31 @@ impl Resource {
         format!("{}/{}", self.path(), encoded(name))
     }
 
-    /// The path of a part of one object, such as `status` or `scale`.
+    /// The path of a subresource of one object, such as `status` or `scale`.
     pub fn part_of(&self, name: &str, part: &str) -> String {
         format!("{}/{part}", self.path_of(name))
     }
 }
 
-/// The handling of fields that the schema does not know.
+/// The handling of unknown fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldValidation {
-    /// Drops them and says nothing.
+    /// Drops them silently.
     Ignore,
-    /// Drops them and says so in a warning.
+    /// Drops them with a warning.
     Warn,
     /// Refuses the object.
     Strict,
 }
 
-/// The query of a call, added to a path with [`Query::on`].
+/// The query of a call; [`Query::on`] adds it to a path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
     pairs: Vec<(&'static str, String)>,
 }
 
 impl Query {
-    /// An empty one.
+    /// An empty query.
     pub fn new() -> Self {
         Self::default()
     }
@@ -81,27 +81,27 @@ impl Query {
         self
     }
 
-    /// At most so many objects in one page.
+    /// At most this many objects per page.
     pub fn limit(self, count: u32) -> Self {
         self.with("limit", count.to_string())
     }
 
-    /// The page after the one that carried this token.
+    /// The page after the one that returned this token.
     pub fn page(self, token: &str) -> Self {
         self.with("continue", token)
     }
 
-    /// Not older than this, or exactly this with [`Query::exactly`]; `0` reads from the server's cache.
+    /// Data that is not older than this, or exactly this with [`Query::exactly`]; `0` reads from the server's cache.
     pub fn resource_version(self, version: &str) -> Self {
         self.with("resourceVersion", version)
     }
 
-    /// Exactly the resource version that is named.
+    /// Exactly the given resource version.
     pub fn exactly(self) -> Self {
         self.with("resourceVersionMatch", "Exact")
     }
 
-    /// Not older than the resource version that is named.
+    /// Not older than the given resource version.
     pub fn not_older(self) -> Self {
         self.with("resourceVersionMatch", "NotOlderThan")
     }
@@ -116,32 +116,32 @@ impl Query {
         self.with("fieldSelector", selector)
     }
 
-    /// Everything up to storing, and not that.
+    /// A dry run: everything except storing.
     pub fn dry_run(self) -> Self {
         self.with("dryRun", "All")
     }
 
-    /// Returns who writes.
+    /// Sets the field manager.
     pub fn manager(self, name: &str) -> Self {
         self.with("fieldManager", name)
     }
 
-    /// Takes fields that others own.
+    /// Takes over fields that other managers own.
     pub fn force(self) -> Self {
         self.with("force", "true")
     }
 
-    /// Returns what happens to fields that the schema does not know.
+    /// Sets the handling of unknown fields.
     pub fn validation(self, kind: FieldValidation) -> Self {
         self.with("fieldValidation", format!("{kind:?}"))
     }
 
-    /// Returns whether dependents go first, later or stay: `Foreground`, `Background`, `Orphan`.
+    /// Sets the deletion of dependents: `Foreground`, `Background`, `Orphan`.
     pub fn propagation(self, policy: &str) -> Self {
         self.with("propagationPolicy", policy)
     }
 
-    /// A watch also tells how far it has come.
+    /// Asks a watch for bookmarks.
     pub fn bookmarks(self) -> Self {
         self.with("allowWatchBookmarks", "true")
     }
@@ -161,7 +161,7 @@ impl Query {
     }
 }
 
-/// Percent-encodes everything that may mean something in a query.
+/// Percent-encodes everything with a meaning in a query.
 fn encoded(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for byte in value.bytes() {
@@ -183,12 +183,12 @@ mod tests {
         let widgets = Resource::namespaced("example.com", "v1", "widgets", "default");
         assert_eq!(widgets.at("v2").part_of("a", "status"), "/apis/example.com/v2/namespaces/default/widgets/a/status");
         assert_eq!(Resource::cluster_wide("", "v1", "namespaces").path_of("x"), "/api/v1/namespaces/x");
-        // A name is never more than a name.
+        // A name stays one segment of the path.
         assert_eq!(Resource::cluster_wide("", "v1", "nodes").path_of("a?b=c/../d"), "/api/v1/nodes/a%3Fb%3Dc%2F..%2Fd");
     }
 
     #[test]
-    fn a_query_is_encoded_and_goes_behind_what_is_there() {
+    fn a_query_is_encoded_and_appended() {
         let query = Query::new().labels("a in (b, c)").limit(2).validation(FieldValidation::Strict);
         assert_eq!(
             query.on("/x?watch=true"),

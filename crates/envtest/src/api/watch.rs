@@ -1,4 +1,4 @@
-//! Watching: events as the server sends them, one JSON document a line.
+//! Watching: events as the server sends them, one JSON document per line.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -27,13 +27,12 @@ pub struct Event {
     pub kind: String,
     /// The object, or a `Status` for an error.
     pub object: Value,
-    /// When it came, from the watch's start.
+    /// The time since the start of the watch.
     pub after: Duration,
 }
 
 impl Api {
-    /// Watches a collection for at most `lasting`. The answer to a refused watch is an error with the
-    /// server's words.
+    /// Watches a collection for at most `lasting`. If the server refuses the watch, the error has its message.
     pub async fn watch(&self, path: &str, query: &Query, lasting: Duration) -> Result<Watch, ClusterError> {
         let path = query.clone().watch(lasting.as_secs().max(1)).on(path);
         let call = format!("GET {path}");
@@ -45,7 +44,7 @@ impl Api {
         let Ok(answered) = tokio::time::timeout(self.deadline, self.client.send(request)).await else {
             return Err(ClusterError::Deadline { call, seconds: self.deadline.as_secs() });
         };
-        let (parts, body) = answered.map_err(|error| transport(super::whole(&error)))?.into_parts();
+        let (parts, body) = answered.map_err(|error| transport(super::error_chain(&error)))?.into_parts();
         if !parts.status.is_success() {
             let body = body.collect().await.map_err(|error| transport(error.to_string()))?.to_bytes().to_vec();
             let (status, headers) = (parts.status.as_u16(), parts.headers);
@@ -57,7 +56,7 @@ impl Api {
 }
 
 impl Watch {
-    /// The next event. None where nothing comes within the time given, or the watch is over.
+    /// Returns the next event; `None` if none comes in time, or the watch has ended.
     pub async fn next(&mut self, within: Duration) -> Result<Option<Event>, ClusterError> {
         let end = self.end.min(Instant::now() + within);
         loop {
@@ -75,7 +74,7 @@ impl Watch {
         }
     }
 
-    /// Takes one whole line from what has come.
+    /// Takes one complete line from the received bytes.
     fn read(&mut self) -> Result<Option<Event>, ClusterError> {
         let Some(length) = self.pending.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
         let line: Vec<u8> = self.pending.drain(..=length).collect();

@@ -1,4 +1,4 @@
-//! Fetching release archives: checked against the index, continued where they were cut off.
+//! Downloading release archives: verified by the index, resumed after an interruption.
 
 use std::fs::{self, File};
 use std::io::{Read, Write as _};
@@ -16,11 +16,11 @@ use super::sideload::unpack;
 use super::store::{CacheArea, Care, Entry, Store};
 use super::{DEFAULT_INDEX, Origin, Progress, Sources, build, digest};
 
-/// The number of times that an interrupted download is continued.
+/// The number of attempts to download an archive.
 const TRIES: usize = 4;
 
-/// An index is a few hundred kilobytes; whatever is larger is none.
-const LARGEST_INDEX: u64 = 16 << 20;
+/// Maximum size of an index, which has a few hundred kilobytes.
+const MAX_INDEX_BYTES: u64 = 16 << 20;
 
 /// Fetches the index.
 pub(super) fn index(sources: &Sources) -> Result<Index, BinariesError> {
@@ -28,11 +28,11 @@ pub(super) fn index(sources: &Sources) -> Result<Index, BinariesError> {
     let failed = |error: ureq::Error| BinariesError::Fetch { url: url.to_owned(), reason: error.to_string() };
     let request = agent(Some(Duration::from_secs(20))).get(url).call();
     let mut answer = request.map_err(failed)?;
-    let text = answer.body_mut().with_config().limit(LARGEST_INDEX).read_to_string().map_err(failed)?;
+    let text = answer.body_mut().with_config().limit(MAX_INDEX_BYTES).read_to_string().map_err(failed)?;
     Index::read(url, &text, Machine::here())
 }
 
-/// Fetches and unpacks an archive, unless somebody else did so meanwhile.
+/// Downloads and unpacks an archive, unless another process did so meanwhile.
 pub(super) fn fetch(
     store: &Store,
     archive: &Archive,
@@ -59,7 +59,7 @@ pub(super) fn fetch(
     unpack(&archive.name, file, draft, archive.version)?;
     let origin = Origin::Archive { url, sha512: archive.sha512.clone() };
     held.finish(Some(archive.version), origin, since.elapsed())?;
-    // It was unpacked, so it has served.
+    // It was unpacked and is no longer needed.
     let _ = fs::remove_file(&part);
     build::finished(store, CacheArea::Builds, &key)
 }
@@ -77,15 +77,15 @@ fn download(url: &str, archive: &Archive, part: &Path, told: &dyn Fn(u64, Option
     Err(BinariesError::Fetch { url: url.to_owned(), reason: format!("{} is not complete: {last}", archive.name) })
 }
 
-/// Why an attempt did not bring the whole archive.
+/// The reason why an attempt did not download the whole archive.
 enum Cut {
-    /// Asking again will not help.
+    /// A retry will not help.
     Refused(String),
-    /// What came is kept, and the next attempt goes on from there.
+    /// The received part is kept, and the next attempt resumes there.
     Short(String),
 }
 
-/// Asks for what is missing, and appends what comes.
+/// Requests the missing part, and appends it.
 fn attempt(agent: &ureq::Agent, url: &str, part: &Path, told: &dyn Fn(u64, Option<u64>)) -> Result<(), Cut> {
     let refused = |error: std::io::Error| Cut::Refused(format!("{}: {error}", part.display()));
     let have = fs::metadata(part).map_or(0, |metadata| metadata.len());
@@ -98,7 +98,7 @@ fn attempt(agent: &ureq::Agent, url: &str, part: &Path, told: &dyn Fn(u64, Optio
     let mut done = match status {
         206 => have,
         200 => 0,
-        // All of it is here already, or too much; the digest will tell.
+        // The file is complete or too long; the digest will tell.
         416 => return Ok(()),
         500.. => return Err(Cut::Short(format!("the server answers {status}"))),
         _ => return Err(Cut::Refused(format!("the server answers {status}"))),
@@ -125,7 +125,7 @@ fn attempt(agent: &ureq::Agent, url: &str, part: &Path, told: &dyn Fn(u64, Optio
     }
 }
 
-/// Deletes a download that does not have the promised digest: it is of no use, not even to continue from.
+/// Deletes a download with a wrong digest, because it cannot be resumed.
 fn check(archive: &Archive, part: &Path) -> Result<(), BinariesError> {
     let found = digest::of_file::<Sha512>(part).map_err(BinariesError::files("read", part))?;
     if found == archive.sha512 {

@@ -17,8 +17,8 @@ use super::{Origin, Progress, Sources};
 use crate::guard::{Guard, Output, Spec};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// The place of the results in the folder of a build.
-const MADE: &str = "out";
+/// The folder of the results, inside the folder of a build.
+const RESULTS_FOLDER: &str = "out";
 
 /// The number of last lines of a step that are shown when it fails.
 const MAX_SHOWN: usize = 12;
@@ -26,12 +26,12 @@ const MAX_SHOWN: usize = 12;
 /// The interval of progress while nothing else happens.
 const TICK: Duration = Duration::from_secs(1);
 
-/// All of these are stamped, though no release has them all: 1.16 says its version from the last, and up to
-/// 1.24 servers answer `/version` from the second.
-const STAMPED: &[&str] =
+/// Variables that get the version. No release has all of them: 1.16 prints its version from the last one, and servers
+/// up to 1.24 answer `/version` from the second.
+const VERSION_VARIABLES: &[&str] =
     &["k8s.io/component-base/version", "k8s.io/client-go/pkg/version", "k8s.io/kubernetes/pkg/version"];
 
-/// Steps of one build, under one guard.
+/// The steps of one build, under one guard.
 pub(super) struct Steps<'a> {
     guard: Guard,
     what: String,
@@ -40,13 +40,13 @@ pub(super) struct Steps<'a> {
     progress: &'a dyn Fn(Progress),
 }
 
-/// The key of a build: what it is, for which machine, and the digest of its lock.
+/// The key of a build: its name, the machine, and the digest of its lock.
 pub(super) fn key(name: &str, digest: &str) -> String {
     let Machine { os, arch } = Machine::here();
     format!("{name}-{os}-{arch}-{}", digest.get(..12).unwrap_or(digest))
 }
 
-/// Builds a release and the etcd that goes with it, unless somebody else did so meanwhile.
+/// Builds a release and its etcd, unless another process did so meanwhile.
 pub(super) fn release(
     store: &Store,
     locks: &Locks,
@@ -101,7 +101,7 @@ fn etcd(store: &Store, etcd: &Etcd, sources: &Sources, progress: &dyn Fn(Progres
     if says != etcd.file.etcd {
         return Err(BinariesError::WrongVersion { file, wanted: format!("etcd {}", etcd.file.etcd), says });
     }
-    held.take(&work.join(MADE))?;
+    held.take(&work.join(RESULTS_FOLDER))?;
     let origin = Origin::Built { go: toolchain.version().to_owned(), lock: etcd.digest.clone() };
     held.finish(None, origin, steps.since.elapsed())?;
     finished(store, CacheArea::Parts, &key)
@@ -115,41 +115,41 @@ fn wrapper(steps: &Steps<'_>, go: &Go, release: &Release, work: &Path, out: &Pat
     if !release.file.tags.is_empty() {
         spec = spec.arg("-tags").arg(release.file.tags.join(","));
     }
-    spec = spec.arg("-ldflags").arg(stamps(release)).arg("-o").arg(folder_of(out));
+    spec = spec.arg("-ldflags").arg(version_flags(release)).arg("-o").arg(folder_of(out));
     spec = spec.args(release.file.commands.iter().map(|command| format!("k8s.io/kubernetes/cmd/{command}")));
     steps.run("the compilation", spec, None)?;
     Ok(toolchain)
 }
 
-/// `go build -o` takes a folder for a folder by the slash at its end.
+/// Adds a trailing slash, by which `go build -o` recognises a folder.
 pub(super) fn folder_of(path: &Path) -> std::ffi::OsString {
     let mut folder = path.as_os_str().to_owned();
     folder.push("/");
     folder
 }
 
-/// The linker's flags that tell a server which release it is.
-pub(super) fn stamps(release: &Release) -> String {
+/// The linker flags that set the version of a server.
+pub(super) fn version_flags(release: &Release) -> String {
     let version = release.file.kubernetes;
-    let stamped = STAMPED.iter().map(|package| {
+    let stamped = VERSION_VARIABLES.iter().map(|package| {
         let minor = version.minor;
         format!(" -X {package}.gitVersion=v{version} -X {package}.gitMajor=1 -X {package}.gitMinor={minor}")
     });
     format!("-s -w{}", stamped.collect::<String>())
 }
 
-/// Writes the modules of a lock, and makes the folder for what is built from them.
+/// Writes the modules of a lock, and creates the folder for the results.
 fn lay_out(work: &Path, go_mod: &str, go_sum: &str) -> Result<PathBuf, BinariesError> {
     for (name, text) in [("go.mod", go_mod), ("go.sum", go_sum)] {
         let path = work.join(name);
         fs::write(&path, text).map_err(BinariesError::files("write", &path))?;
     }
-    let made = work.join(MADE);
+    let made = work.join(RESULTS_FOLDER);
     fs::create_dir(&made).map_err(BinariesError::files("create", &made))?;
     Ok(made)
 }
 
-/// Old Go adds what a lock lacks; then it was not the lock that was built.
+/// Checks that Go did not change the lock: old releases of Go add missing entries.
 fn unchanged(steps: &Steps<'_>, work: &Path, go_sum: &str) -> Result<(), BinariesError> {
     let path = work.join("go.sum");
     let after = fs::read_to_string(&path).map_err(BinariesError::files("read", &path))?;
@@ -169,7 +169,7 @@ pub(super) fn expect_release(folder: &Path, version: KubeVersion) -> Result<(), 
     Err(BinariesError::WrongVersion { file, wanted: format!("kube-apiserver {version}"), says: says.to_string() })
 }
 
-/// A second name for a file where the file system has such, else a copy.
+/// Creates a hard link if the file system supports it, otherwise a copy.
 fn link(from: &Path, to: &Path) -> Result<(), BinariesError> {
     fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(drop)).map_err(BinariesError::files("create", to))
 }
@@ -184,7 +184,7 @@ pub(super) fn finished(store: &Store, shelf: CacheArea, key: &str) -> Result<Ent
 }
 
 impl<'a> Steps<'a> {
-    /// Begins a build in a folder that goes when the build ends or we do.
+    /// Starts a build in a folder that is removed when the build or this process ends.
     pub(super) fn new(
         work: &Path,
         what: String,
@@ -195,7 +195,7 @@ impl<'a> Steps<'a> {
         Ok(Self { guard, what, since: Instant::now(), offline: sources.offline, progress })
     }
 
-    /// Runs one step to its end, telling what it does.
+    /// Runs one step to its end, and reports its progress.
     pub(super) fn run(&self, step: &'static str, spec: Spec, stdout: Option<&Path>) -> Result<(), BinariesError> {
         let program = spec.program.clone();
         let spec = spec.output(Output::PipedErrors(stdout.map(Path::to_owned)));
@@ -209,7 +209,7 @@ impl<'a> Steps<'a> {
         if status.success() { Ok(()) } else { Err(self.failed(step, said.into())) }
     }
 
-    /// Reads what a step says, passes it on, and keeps its last words.
+    /// Reads the output of a step, reports it as progress, and keeps the last lines.
     fn follow(&self, step: &'static str, stderr: impl io::Read + Send + 'static) -> VecDeque<String> {
         let (sender, receiver) = mpsc::channel();
         let reader = std::thread::spawn(move || {
@@ -241,7 +241,7 @@ impl<'a> Steps<'a> {
             let (what, elapsed) = (self.what.clone(), self.since.elapsed());
             (self.progress)(Progress::Building { what, step, now: now.clone(), packages, elapsed });
         }
-        // The sender is gone, so the thread is at its end.
+        // The sender is closed, so the thread is about to end.
         let _ = reader.join();
         last
     }
@@ -251,7 +251,7 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// `go build -v` names each package that it compiles on a line of its own.
+/// Returns true if a line names a package: `go build -v` prints one line for each package that it compiles.
 fn is_package(line: &str) -> bool {
     !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-~".contains(&byte))
 }
@@ -261,7 +261,7 @@ mod tests {
     use super::is_package;
 
     #[test]
-    fn packages_are_told_from_complaints() {
+    fn packages_are_distinguished_from_errors() {
         assert!(is_package("k8s.io/apiserver/pkg/server"));
         assert!(is_package("internal/abi"));
         assert!(!is_package("# k8s.io/apiserver/pkg/server"));

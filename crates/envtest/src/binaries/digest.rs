@@ -20,7 +20,7 @@ pub(super) fn of_file<D: Digest>(path: &Path) -> io::Result<String> {
     }
 }
 
-/// The SHA-256 of texts, each with its length before it, so that no text can run into the next.
+/// The SHA-256 of texts, each preceded by its length, so that different lists never have the same digest.
 pub(super) fn of_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     let mut digest = Sha256::new();
     for text in texts {

@@ -1,50 +1,50 @@
-//! What can keep us from having a release.
+//! Errors of installing a release.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crdproof_schema::kubernetes::{SELECTOR_HELP, Selector, SelectorError};
 
-/// Why the binaries of a release cannot be had. [`BinariesError::help`] says what to do.
+/// An error of installing the binaries of a release. [`BinariesError::help`] says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum BinariesError {
-    /// A text that selects nothing.
+    /// An invalid selector.
     #[error(transparent)]
     Selector(#[from] SelectorError),
-    /// A text that names several releases where one is needed.
+    /// A selector that names several releases, but one is needed.
     #[error("{selector:?} names {releases} releases")]
     Ambiguous {
         /// The text.
         selector: String,
-        /// How many it names.
+        /// The number of releases that it names.
         releases: usize,
     },
-    /// A text that names no release.
+    /// A selector that names no release.
     #[error("{selector:?} names no release")]
     NoRelease {
         /// The text.
         selector: String,
     },
-    /// A release without its patch where that is needed.
+    /// A selector without a patch release, but that is needed.
     #[error("{selector:?} does not name one release")]
     Inexact {
         /// The text.
         selector: String,
     },
-    /// No source has it.
+    /// No source has the release.
     #[error("no source has Kubernetes {selector}{}", list(.tried))]
     Nowhere {
-        /// What was wanted.
+        /// The requested releases.
         selector: Selector,
-        /// Each source that was asked, and why it could not help.
+        /// Each source that was tried, and why it failed.
         tried: Vec<String>,
     },
-    /// The file system refused something.
+    /// A file operation failed.
     #[error("cannot {action} {}", .path.display())]
     Files {
         /// The action that failed: `read`, `create`.
         action: &'static str,
-        /// To what.
+        /// The file or folder.
         path: PathBuf,
         /// The error of the system.
         #[source]
@@ -58,22 +58,22 @@ pub enum BinariesError {
         /// The file that is missing.
         missing: &'static str,
     },
-    /// A binary is made for another machine.
+    /// A binary is for another platform.
     #[error("{} does not run on {machine}: {found}", .file.display())]
     WrongMachine {
         /// The binary.
         file: PathBuf,
         /// This machine, as `linux/amd64`.
         machine: String,
-        /// What the file is.
+        /// The platform of the file.
         found: String,
     },
-    /// A binary ran and is not what it should be.
+    /// A binary ran, but is another program or version.
     #[error("{} is not {wanted}: it says {says:?}", .file.display())]
     WrongVersion {
         /// The binary.
         file: PathBuf,
-        /// What it should be.
+        /// The expected program and version.
         wanted: String,
         /// Its message.
         says: String,
@@ -86,10 +86,10 @@ pub enum BinariesError {
         /// Its defect.
         reason: String,
     },
-    /// There is no Go to build with.
+    /// Go is not installed, or cannot be used.
     #[error("Go is needed to build {what}, and {reason}")]
     NoGo {
-        /// What was to be built.
+        /// The name of the build.
         what: String,
         /// Its problem.
         reason: String,
@@ -97,31 +97,31 @@ pub enum BinariesError {
     /// A step of a build failed.
     #[error("{step} of {what} failed{}", tail(.said))]
     Build {
-        /// What was built.
+        /// The name of the build.
         what: String,
         /// The step, such as `the compilation`.
         step: &'static str,
-        /// The last lines that it said.
+        /// The last lines of its output.
         said: Vec<String>,
-        /// Whether the network was not to be touched.
+        /// True if downloads were not allowed.
         offline: bool,
     },
-    /// Something on the network could not be fetched.
+    /// A download failed.
     #[error("cannot fetch {url}: {reason}")]
     Fetch {
-        /// From where.
+        /// The address.
         url: String,
         /// The error.
         reason: String,
     },
-    /// Bytes are not those that were promised.
+    /// A downloaded file has a wrong digest.
     #[error("{name} has the SHA-512 {found}, and {expected} was promised")]
     Checksum {
         /// The archive.
         name: String,
-        /// The promised digest.
+        /// The expected digest.
         expected: String,
-        /// The digest of what came.
+        /// The digest of the downloaded file.
         found: String,
     },
     /// An archive cannot be unpacked.
@@ -140,7 +140,7 @@ impl BinariesError {
         move |source| Self::Files { action, path, source }
     }
 
-    /// The same in one line, what decided it first.
+    /// The error in one line, with the decisive part first.
     pub fn in_a_line(&self) -> String {
         let first = |text: &str| text.lines().next().unwrap_or_default().trim_end_matches(':').to_owned();
         match self {
@@ -151,7 +151,7 @@ impl BinariesError {
         }
     }
 
-    /// Returns what to do about it.
+    /// Returns the remedy.
     pub fn help(&self) -> String {
         match self {
             Self::Selector(_) => SELECTOR_HELP.into(),
@@ -191,7 +191,7 @@ impl BinariesError {
     }
 }
 
-/// The three ways to a release, for the person who has none of them yet.
+/// The three ways to install a release.
 fn three_ways(selector: &str) -> String {
     format!(
         "do one of these:\n    \

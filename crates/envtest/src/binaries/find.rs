@@ -1,4 +1,4 @@
-//! From a wish to binaries: which sources are asked, and in which order.
+//! Finding binaries: the sources, and their order.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -14,8 +14,8 @@ use super::{Assets, Origin, Progress, Sources, build};
 use super::{archive, index};
 use crdproof_schema::kubernetes::{KubeVersion, Selector};
 
-/// Has the binaries of every release that is selected, oldest first. A selector other than a range or
-/// `installed` gives exactly one.
+/// Installs the binaries of every selected release, oldest first. A selector other than a range or `installed` gives
+/// exactly one.
 pub fn resolve(
     store: &Store,
     selector: &Selector,
@@ -29,8 +29,8 @@ pub fn resolve(
     search.expand(*selector)?.into_iter().map(|single| search.one(single)).collect()
 }
 
-/// The selectors of one release each that a range or `installed` stands for; any other stands for itself. Nothing is fetched
-/// or built yet, and what a range names may turn out not to be had.
+/// Returns one selector for each release of a range or of `installed`; any other selector is returned unchanged.
+/// Downloads and builds nothing, so a release of a range may turn out not to be installable.
 pub fn expand(
     store: &Store,
     selector: &Selector,
@@ -40,13 +40,13 @@ pub fn expand(
     Search::new(store, sources, progress).expand(*selector)
 }
 
-/// The binaries in a folder that somebody gave, whatever release they are.
+/// The binaries in a folder that the user names, of any release.
 pub fn given(folder: &Path) -> Result<Assets, BinariesError> {
     let (version, files) = probe::folder(folder)?;
     Ok(of_files(folder, version, files, Origin::Folder))
 }
 
-/// One call of [`resolve`]: what is read or fetched once is kept for all releases of a range.
+/// One call of [`resolve`]: caches data that all releases of a range need.
 struct Search<'a> {
     store: &'a Store,
     sources: &'a Sources,
@@ -56,14 +56,14 @@ struct Search<'a> {
     index: OnceCell<Result<index::Index, String>>,
 }
 
-/// A way to one release.
+/// A way to install one release.
 #[derive(Debug, Clone)]
 enum Way<'a> {
     Cached(Entry),
     #[cfg(feature = "download")]
     Archive(index::Archive),
     Build(&'a Release),
-    /// Built from a lock that has changed since; better than nothing.
+    /// Built from a lock that has changed since; used if nothing else works.
     Stale(Entry),
 }
 
@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
             let fresh = self.is_fresh(&entry)?;
             ways.push(if fresh { Way::Cached(entry) } else { Way::Stale(entry) });
         }
-        // What is here is enough, unless there may be something newer.
+        // An installed release is enough, unless the newest one is requested.
         let newest = ways.iter().rev().find(|way| matches!(way, Way::Cached(_)));
         if let Some(Way::Cached(entry)) = newest.filter(|_| !selector.wants_newest()) {
             return of_entry(entry);
@@ -163,8 +163,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The folder that was given, where it is such a release. Where it cannot be used at all, that is an
-    /// error: who gives a folder wants it to be used.
+    /// The folder that the user named, if it has such a release. A folder that cannot be used at all is an error,
+    /// because the user wants it to be used.
     fn folder(&self, selector: Selector, tried: &mut Vec<String>) -> Result<Option<Assets>, BinariesError> {
         let Some(folder) = &self.sources.assets else { return Ok(None) };
         let assets = given(folder)?;
@@ -175,7 +175,7 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// Entries of the cache that are wanted and whole, oldest first.
+    /// Undamaged entries of the cache that match, oldest first.
     fn sound(&self, selector: Selector, tried: &mut Vec<String>) -> Vec<Entry> {
         let mut entries = self.store.entries();
         entries.retain(|entry| entry.manifest.kubernetes.is_some_and(|version| selector.matches(version)));
@@ -189,7 +189,7 @@ impl<'a> Search<'a> {
         entries
     }
 
-    /// Returns whether the lock of a built entry is still the one that we would build from.
+    /// Returns true if the lock of a built entry has not changed since.
     fn is_fresh(&self, entry: &Entry) -> Result<bool, BinariesError> {
         let (Origin::Built { lock, .. }, Some(version)) = (&entry.manifest.origin, entry.manifest.kubernetes) else {
             return Ok(true);
@@ -237,7 +237,7 @@ impl Way<'_> {
         }
     }
 
-    /// The better ways have the lower rank.
+    /// The order of preference, best first.
     fn rank(&self) -> usize {
         match self {
             Self::Cached(_) => 0,
@@ -258,8 +258,8 @@ impl Way<'_> {
     }
 }
 
-/// The best way first, and of each source only its newest release. Who wants the newest release gets that
-/// one or an error, not silently an older one.
+/// The best way first, and of each source only its newest release. If the newest release is requested, returns only
+/// that one, so that an older one is never used silently.
 fn in_order(mut ways: Vec<Way<'_>>, selector: Selector) -> Vec<Way<'_>> {
     ways.sort_by_key(|way| (Reverse(way.version()), way.rank()));
     if selector.wants_newest() {

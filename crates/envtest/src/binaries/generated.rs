@@ -1,5 +1,5 @@
-//! Building releases before 1.24, whose modules lack a file that is generated: the `OpenAPI` definitions
-//! of all built-in types. The Go of their day is fetched, because a newer one refuses some of their modules.
+//! Building releases before 1.24, whose modules lack a generated file: the `OpenAPI` definitions of all built-in types.
+//! They are built with the Go of their time, because newer ones refuse some of their modules.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader};
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::build::{Steps, folder_of, stamps};
+use super::build::{Steps, folder_of, version_flags};
 use super::error::BinariesError;
 use super::golang::{Go, Toolchain, at_least};
 use super::releases::Release;
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// The folders of the release that its server is made of.
+/// The folders of the release that contain the server.
 const PARTS: &[&str] = &["cmd", "pkg", "plugin", "third_party"];
 
 /// The package that is generated.
@@ -22,7 +22,7 @@ const DEFINITIONS: &str = "k8s.io/kubernetes/pkg/generated/openapi";
 /// The generator. Releases name its version in their own go.mod.
 pub(super) const GENERATOR: &str = "k8s.io/kube-openapi/cmd/openapi-gen";
 
-/// A module as `go mod download -json` tells it.
+/// A module in the output of `go mod download -json`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct Module {
@@ -49,13 +49,13 @@ pub(super) fn build(
     let tags = release.file.tags.join(",");
     generate(steps, go, &toolchain, work, &tags)?;
     let spec = go.spec(&toolchain).folder(work).args(["build", "-v", "-mod=readonly", "-trimpath", "-tags", &tags]);
-    let spec = spec.arg("-ldflags").arg(stamps(release)).arg("-o").arg(folder_of(out));
+    let spec = spec.arg("-ldflags").arg(version_flags(release)).arg("-o").arg(folder_of(out));
     let commands = release.file.commands.iter().map(|command| format!("./cmd/{command}"));
     steps.run("the compilation", spec.args(commands), None)?;
     Ok(toolchain)
 }
 
-/// Fetches an old Go. Its files become executable when the Go available has once run it.
+/// Downloads an old Go. Its files become executable when the installed Go has run it once.
 pub(super) fn old_toolchain(
     steps: &Steps<'_>,
     go: &Go,
@@ -67,7 +67,7 @@ pub(super) fn old_toolchain(
     Ok(go.old(version))
 }
 
-/// Fetches the release's own module.
+/// Downloads the release's own module.
 pub(super) fn source(steps: &Steps<'_>, go: &Go, version: KubeVersion, work: &Path) -> Result<Module, BinariesError> {
     let answer = work.join("source.json");
     let spec = go.spec(&go.at_least("1.21", "1.21")).folder(work.join(".."));
@@ -81,13 +81,13 @@ pub(super) fn source(steps: &Steps<'_>, go: &Go, version: KubeVersion, work: &Pa
     serde_json::from_str(&text).map_err(|error| steps.failed("the download of the source", vec![error.to_string()]))
 }
 
-/// With `-json`, what went wrong is part of the answer.
+/// Returns the error in the output of `go mod download -json`.
 fn error_of(answer: &str) -> Option<String> {
     let answer: serde_json::Value = serde_json::from_str(answer).ok()?;
     answer.get("Error")?.as_str().map(str::to_owned)
 }
 
-/// Copies what the server is made of to where it can be written. Tests stay away.
+/// Copies the sources of the server to a writable folder, without tests.
 pub(super) fn copy(source: &Path, work: &Path) -> Result<(), BinariesError> {
     for part in PARTS {
         copy_folder(&source.join(part), &work.join(part)).map_err(BinariesError::files("copy", &source.join(part)))?;
@@ -114,7 +114,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the definitions of every type that asks for one.
+/// Generates the definitions of every type that requests one.
 fn generate(steps: &Steps<'_>, go: &Go, toolchain: &Toolchain, work: &Path, tags: &str) -> Result<(), BinariesError> {
     let Toolchain::Old(_, root) = toolchain else {
         return Err(steps.failed("the generation", vec!["it needs the Go of its day".into()]));
@@ -144,7 +144,7 @@ fn generate(steps: &Steps<'_>, go: &Go, toolchain: &Toolchain, work: &Path, tags
     fs::rename(from.join(file), to.join(file)).map_err(BinariesError::files("move", &from.join(file)))
 }
 
-/// The packages of which a file carries the mark that asks for definitions.
+/// The packages with a file that requests definitions.
 fn packages_to_generate(listed: &Path) -> io::Result<Vec<String>> {
     let mut packages = Vec::new();
     for line in BufReader::new(fs::File::open(listed)?).lines() {
@@ -174,7 +174,7 @@ fn requests_definitions(folder: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// The flag that lets a Go write go.mod and go.sum; before 1.14 there is none, and it always does.
+/// The flag that lets Go write go.mod and go.sum; before 1.14 there is no flag, and Go always does.
 pub(super) fn may_write(version: &str) -> Option<&'static str> {
     at_least(version, "1.14").then_some("-mod=mod")
 }

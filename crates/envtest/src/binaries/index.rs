@@ -1,5 +1,5 @@
-//! The index of release archives, in the format of the controller-tools project: `releases`, by release
-//! and archive name, each with `hash` (SHA-512) and `selfLink` (where it is).
+//! The index of release archives, in the format of the controller-tools project: `releases`, by release and archive
+//! name, each with `hash` (SHA-512) and `selfLink` (the address).
 
 use super::error::BinariesError;
 use super::probe::Machine;
@@ -22,8 +22,8 @@ pub(super) struct Archive {
 }
 
 impl Index {
-    /// Reads the archives for a machine. Pre-releases are passed over, and so is what is not understood:
-    /// one strange line must not hide all others.
+    /// Reads the archives for a platform. Skips pre-releases and unknown entries: one unexpected line must not hide all
+    /// others.
     pub(super) fn read(url: &str, text: &str, machine: Machine) -> Result<Self, BinariesError> {
         let wrong = |reason: &str| BinariesError::Fetch { url: url.to_owned(), reason: reason.to_owned() };
         let mut texts = Texts::default();
@@ -42,7 +42,7 @@ impl Index {
         Ok(Self { archives })
     }
 
-    /// The archives of releases that are wanted, oldest first.
+    /// The archives of the selected releases, oldest first.
     pub(super) fn fitting(&self, selector: Selector) -> Vec<Archive> {
         self.archives.iter().filter(|archive| selector.matches(archive.version)).cloned().collect()
     }
@@ -54,7 +54,7 @@ fn released(name: &str) -> Option<KubeVersion> {
 }
 
 fn read_archive(version: KubeVersion, name: &str, node: &Node, machine: Machine) -> Option<Archive> {
-    // A name with a slash would leave the folder of downloads.
+    // A name with a slash would lead outside of the download folder.
     let fits = name.ends_with(&format!("-{}-{}.tar.gz", machine.os, machine.arch)) && !name.contains(['/', '\\']);
     let sha512 = node.str_at("hash")?.to_ascii_lowercase();
     let valid = sha512.len() == 128 && sha512.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -69,7 +69,7 @@ mod tests {
     const MACHINE: Machine = Machine { os: "linux", arch: "amd64" };
 
     #[test]
-    fn reads_what_fits_the_machine() {
+    fn archives_for_the_platform_are_read() {
         let hash = "a".repeat(128);
         let text = format!(
             "releases:\n  v1.36.0:\n    envtest-v1.36.0-linux-amd64.tar.gz:\n      hash: {hash}\n      selfLink: https://example.com/a\n    \
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn says_when_it_is_none() {
+    fn a_text_that_is_not_an_index_is_refused() {
         let error = Index::read("index", "hello: world", MACHINE).unwrap_err();
         assert_eq!(error.to_string(), "cannot fetch index: it is not an index of releases");
         let error = Index::read("index", "a: [", MACHINE).unwrap_err();

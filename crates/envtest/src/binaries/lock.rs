@@ -1,4 +1,4 @@
-//! Making the lock of a release: which modules it is made of, each with its digest.
+//! Making the lock of a release: its modules, each with its digest.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,17 +15,17 @@ use super::store::{CacheArea, Store};
 use super::{Progress, Sources};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// The first release whose module is complete.
-const COMPLETE: u32 = 24;
+/// The first minor release whose module is complete.
+const FIRST_COMPLETE_MINOR: u32 = 24;
 
-/// The Go that wrapper locks name for machines whose own is too old.
+/// The Go that wrapper locks name for machines with an older Go.
 const TOOLCHAIN: &str = "1.26.8";
 
-/// A module that is gone from the world, and the same code under another name.
-const MOVED: (&str, &str) = ("vbom.ml/util", "github.com/fvbommel/util v0.0.0-20180919145318-efcd4e0f9787");
+/// A module that no longer resolves, and the same code under another name.
+const MOVED_MODULE: (&str, &str) = ("vbom.ml/util", "github.com/fvbommel/util v0.0.0-20180919145318-efcd4e0f9787");
 
-/// Makes the lock of a release in a folder of its own below `out`, and returns that folder. The modules
-/// are other versions of staging modules, by their paths, for releases of which a registry lacks one.
+/// Makes the lock of a release in a new folder below `out`, and returns that folder. `modules` overrides versions of
+/// staging modules by path, for releases of which a registry lacks one.
 pub fn lock(
     store: &Store,
     version: KubeVersion,
@@ -42,10 +42,10 @@ pub fn lock(
     let steps = Steps::new(&work, what, sources, progress)?;
     let source = generated::source(&steps, &go, version, &work)?;
     let staging = Staging { version: format!("v0.{}.{}", version.minor, version.patch.unwrap_or_default()), modules };
-    let made = if version.at_least(COMPLETE) {
-        wrapper(&steps, &go, &source, version, &staging, &work)?
+    let made = if version.at_least(FIRST_COMPLETE_MINOR) {
+        lock_of_wrapper(&steps, &go, &source, version, &staging, &work)?
     } else {
-        of_copy(&steps, &go, &source, version, &staging, &work)?
+        lock_of_source_copy(&steps, &go, &source, version, &staging, &work)?
     };
     let file = made.file(version, &Locks::read(None)?);
     let folder = out.join(version.to_string());
@@ -85,7 +85,7 @@ impl Made {
     }
 }
 
-/// A go.mod as `go mod edit -json` tells it.
+/// A go.mod in the output of `go mod edit -json`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct GoMod {
@@ -119,8 +119,8 @@ struct Replaced {
     new: Required,
 }
 
-/// A module that only requires the release, with every staging module at its own version.
-fn wrapper(
+/// The lock of a module that only requires the release, with every staging module at its own version.
+fn lock_of_wrapper(
     steps: &Steps<'_>,
     go: &Go,
     source: &Module,
@@ -147,7 +147,7 @@ fn wrapper(
     Ok(Made { kind: Kind::Wrapper, go: release.go, toolchain: TOOLCHAIN.into(), tags: &[], commands, source: None })
 }
 
-/// The go.mod of a wrapper. Replacements that the release itself makes are kept: it was tested with them.
+/// The go.mod of a wrapper. Keeps replacements of the release itself, because it was tested with them.
 fn wrapper_mod(release: &GoMod, version: KubeVersion, staging: &Staging<'_>) -> String {
     let mut text = format!("module crdproof/release\n\ngo {}\n", release.go);
     for setting in release.go_debug.iter().flatten() {
@@ -171,8 +171,8 @@ fn wrapper_mod(release: &GoMod, version: KubeVersion, staging: &Staging<'_>) -> 
     text
 }
 
-/// The go.mod of the release itself, with staging modules at their versions instead of folders.
-fn of_copy(
+/// The lock of the release's own module, with staging modules at their versions instead of folders.
+fn lock_of_source_copy(
     steps: &Steps<'_>,
     go: &Go,
     source: &Module,
@@ -180,7 +180,7 @@ fn of_copy(
     staging: &Staging<'_>,
     work: &Path,
 ) -> Result<Made, BinariesError> {
-    let (old, tags) = made_for(version);
+    let (old, tags) = go_and_tags(version);
     let toolchain = generated::old_toolchain(steps, go, old, work)?;
     generated::copy(&source.dir, work)?;
     let read = |path: &Path| fs::read_to_string(path).map_err(BinariesError::files("read", path));
@@ -205,20 +205,20 @@ fn of_copy(
 fn copy_mod(text: &str, staging: &Staging<'_>) -> String {
     let mut made: String = text
         .lines()
-        .filter(|line| !line.trim_start().starts_with(MOVED.0) || !line.contains("=>"))
+        .filter(|line| !line.trim_start().starts_with(MOVED_MODULE.0) || !line.contains("=>"))
         .map(|line| match line.split_once("=> ./staging/src/") {
             Some((before, module)) => format!("{before}=> {0} {1}\n", module.trim(), staging.of(module.trim())),
             None => format!("{line}\n"),
         })
         .collect();
-    if text.contains(MOVED.0) {
-        made.push_str(&format!("\nreplace {} => {}\n", MOVED.0, MOVED.1));
+    if text.contains(MOVED_MODULE.0) {
+        made.push_str(&format!("\nreplace {} => {}\n", MOVED_MODULE.0, MOVED_MODULE.1));
     }
     made
 }
 
-/// The Go of a release's day, and the tags without which it no longer builds.
-fn made_for(version: KubeVersion) -> (&'static str, &'static [&'static str]) {
+/// The Go of a release's time, and the build tags that it needs today.
+fn go_and_tags(version: KubeVersion) -> (&'static str, &'static [&'static str]) {
     match version.minor {
         ..=17 => ("1.13.15", &[]),
         18 => ("1.15.15", &["providerless"]),

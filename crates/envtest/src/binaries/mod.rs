@@ -1,7 +1,7 @@
-//! Having the binaries of any Kubernetes release.
+//! Installing the binaries of any Kubernetes release.
 //!
-//! In this order: a folder that is given, the cache, a release archive, a build from Go modules with a
-//! lock. What was fetched or built is kept, so that it is had at once the next time.
+//! Sources, in this order: a folder that the user names, the cache, a release archive, a build from Go modules with a
+//! lock. Downloads and builds are cached.
 //!
 //! ```no_run
 //! use crdproof_envtest::binaries::{Sources, Store, resolve};
@@ -46,7 +46,7 @@ pub use releases::{Kind, ReleaseFile};
 pub use sideload::sideload;
 pub use store::{Care, Entry, FileRecord, Manifest, Store};
 
-/// The index of release archives that is asked where no other is named.
+/// The default index of release archives.
 pub const DEFAULT_INDEX: &str =
     "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml";
 
@@ -55,15 +55,15 @@ pub const DEFAULT_INDEX: &str =
 pub struct Assets {
     /// The release, with its patch.
     pub version: KubeVersion,
-    /// The folder that holds them, which serves as `KUBEBUILDER_ASSETS`.
+    /// The folder of the binaries, usable as `KUBEBUILDER_ASSETS`.
     pub folder: PathBuf,
     /// etcd.
     pub etcd: PathBuf,
     /// kube-apiserver.
     pub apiserver: PathBuf,
-    /// kube-controller-manager, where the source has it.
+    /// kube-controller-manager, if the source has it.
     pub controller_manager: Option<PathBuf>,
-    /// How they came here.
+    /// The origin of the binaries.
     pub origin: Origin,
 }
 
@@ -71,50 +71,50 @@ pub struct Assets {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "lowercase")]
 pub enum Origin {
-    /// From a folder that was given.
+    /// A folder that the user named.
     Folder,
-    /// From a release archive.
+    /// A release archive.
     Archive {
-        /// Where it was fetched.
+        /// The address of the archive.
         url: String,
-        /// Its digest, as the index has it.
+        /// Its digest, from the index.
         sha512: String,
     },
-    /// From Go modules.
+    /// A build from Go modules.
     Built {
         /// The Go that built it.
         go: String,
         /// The digest of the lock.
         lock: String,
     },
-    /// From an archive that was handed in.
+    /// An archive that the user loaded.
     Sideloaded {
         /// The archive's digest.
         sha256: String,
     },
 }
 
-/// The sources of binaries. Everything that the environment says is given here, as a value.
+/// The sources of binaries. Settings from the environment are passed as values.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// A folder with `etcd` and `kube-apiserver`: `--assets` or `KUBEBUILDER_ASSETS`.
     pub assets: Option<PathBuf>,
-    /// Never touch the network.
+    /// True if downloads are not allowed.
     pub offline: bool,
-    /// The index of release archives; [`DEFAULT_INDEX`] where none is named.
+    /// The index of release archives; [`DEFAULT_INDEX`] by default.
     pub index: Option<String>,
-    /// The base address that archives are fetched from instead of the one in the index.
+    /// The base address of archives, instead of the one in the index.
     pub mirror: Option<String>,
-    /// The `go` to build with; the one in `PATH` where none is named.
+    /// The `go` to build with; the one in `PATH` by default.
     pub go: Option<PathBuf>,
     /// A folder of further locks, one folder per release.
     pub locks: Option<PathBuf>,
-    /// How carefully the cache is checked.
+    /// The thoroughness of checks of the cache.
     pub care: Care,
 }
 
 impl Sources {
-    /// Returns the sources that the environment names: `KUBEBUILDER_ASSETS`, and otherwise the defaults.
+    /// Returns the sources that the environment names: `KUBEBUILDER_ASSETS`, otherwise the defaults.
     pub fn from_environment() -> Self {
         let assets = std::env::var_os("KUBEBUILDER_ASSETS").filter(|folder| !folder.is_empty()).map(PathBuf::from);
         Self { assets, ..Self::default() }
@@ -124,36 +124,36 @@ impl Sources {
 /// Progress of an installation, reported at least once per second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// A source could not help, and why; the next one is asked.
+    /// A source failed; the next one is tried.
     Passed {
-        /// Which source, and why it could not help.
+        /// The source, and why it failed.
         reason: String,
     },
-    /// Another process makes the same release.
+    /// Another process installs the same release.
     Waiting {
-        /// What it makes.
+        /// The name of the release.
         release: String,
-        /// For how long we have been waiting.
+        /// The time spent waiting.
         elapsed: Duration,
     },
-    /// An archive is being fetched.
+    /// An archive is being downloaded.
     Fetching {
         /// Its name.
         name: String,
-        /// Bytes that are here.
+        /// Bytes received.
         done: u64,
-        /// Bytes in all, where the server says so.
+        /// Total bytes, if the server reports them.
         total: Option<u64>,
         /// The time since its start.
         elapsed: Duration,
     },
     /// Something is being built.
     Building {
-        /// What, such as `Kubernetes 1.36.4`.
+        /// The name of the build, such as `Kubernetes 1.36.4`.
         what: String,
         /// The step, such as `the compilation`.
         step: &'static str,
-        /// The package that is compiled or the module that is fetched.
+        /// The package that is compiled or the module that is downloaded.
         now: String,
         /// Packages compiled so far.
         packages: usize,
@@ -162,7 +162,7 @@ pub enum Progress {
     },
 }
 
-/// A release that can be built, for lists.
-pub fn listed(locks: Option<&std::path::Path>) -> Result<Vec<ReleaseFile>, BinariesError> {
+/// Lists the releases that can be built.
+pub fn buildable_releases(locks: Option<&std::path::Path>) -> Result<Vec<ReleaseFile>, BinariesError> {
     Ok(releases::Locks::read(locks)?.releases.into_iter().map(|release| release.file).collect())
 }

@@ -1,4 +1,4 @@
-//! Looking at binaries: what they are made for, and which release they say they are.
+//! Inspecting binaries: their platform, and the version that they print.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -11,12 +11,12 @@ use crdproof_schema::kubernetes::KubeVersion;
 
 /// The API server's file name.
 pub(super) const APISERVER: &str = "kube-apiserver";
-/// The store's file name.
+/// etcd's file name.
 pub(super) const ETCD: &str = "etcd";
 /// The controller manager's file name; not every source has it.
 pub(super) const CONTROLLER_MANAGER: &str = "kube-controller-manager";
 
-/// The platform, in Go's words.
+/// A platform, in Go's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Machine {
     pub(super) os: &'static str,
@@ -24,7 +24,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// The machine that we were compiled for.
+    /// The platform that we were compiled for.
     pub(super) fn here() -> Self {
         let os = match std::env::consts::OS {
             "macos" => "darwin",
@@ -44,7 +44,7 @@ impl Machine {
     }
 }
 
-/// The binaries of a folder, and the release that its API server says it is.
+/// The binaries of a folder, and the release that its API server prints.
 pub(super) fn folder(folder: &Path) -> Result<(KubeVersion, Files), BinariesError> {
     let files = files(folder)?;
     let version = apiserver_version(&files.apiserver)?;
@@ -69,7 +69,7 @@ pub(super) fn files(folder: &Path) -> Result<Files, BinariesError> {
     Ok(Files { etcd: need(ETCD)?, apiserver: need(APISERVER)?, controller_manager })
 }
 
-/// Asks an API server for its release.
+/// Runs an API server to read its release.
 pub(super) fn apiserver_version(file: &Path) -> Result<KubeVersion, BinariesError> {
     let said = ask(file)?;
     let release = said.lines().find_map(|line| line.strip_prefix("Kubernetes v"));
@@ -79,7 +79,7 @@ pub(super) fn apiserver_version(file: &Path) -> Result<KubeVersion, BinariesErro
     }
 }
 
-/// Asks etcd whether it is one.
+/// Runs etcd to check that it is etcd.
 pub(super) fn etcd_version(file: &Path) -> Result<String, BinariesError> {
     let said = ask(file)?;
     let version = said.lines().find_map(|line| line.strip_prefix("etcd Version: "));
@@ -92,12 +92,12 @@ fn wrong(file: &Path, wanted: &str, said: &str) -> BinariesError {
 }
 
 fn ask(file: &Path) -> Result<String, BinariesError> {
-    // A file for another machine would be run as a script by some systems; its header tells without running it.
-    if let Some(found) = foreign(file, Machine::here()) {
+    // Some systems would run a file for another platform as a script; its header tells without running it.
+    if let Some(found) = other_platform(file, Machine::here()) {
         return Err(BinariesError::WrongMachine { file: file.to_owned(), machine: Machine::here().name(), found });
     }
     let mut output = run(file);
-    // A file that was just written is busy as long as some other thread's new process holds a copy of its handle.
+    // A file that was just written is busy while a new process of another thread holds a copy of its handle.
     for _ in 0..20 {
         if !matches!(&output, Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy) {
             break;
@@ -122,8 +122,8 @@ fn run(file: &Path) -> io::Result<Output> {
     Command::new(file).arg("--version").stdin(Stdio::null()).output()
 }
 
-/// Returns what a file is made for, where that is not this machine.
-fn foreign(file: &Path, machine: Machine) -> Option<String> {
+/// Returns the platform of a file if it is not this one.
+fn other_platform(file: &Path, machine: Machine) -> Option<String> {
     let mut header = [0; 20];
     File::open(file).ok()?.read_exact(&mut header).ok()?;
     let (os, arch) = match header {
@@ -165,16 +165,16 @@ mod tests {
     }
 
     #[test]
-    fn a_header_tells_the_machine() {
+    fn a_header_tells_the_platform() {
         let mut elf = [0; 20];
         elf[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
         elf[18] = 183;
-        assert_eq!(foreign(written(&elf).path(), AMD64).unwrap(), "it is made for linux/arm64");
+        assert_eq!(other_platform(written(&elf).path(), AMD64).unwrap(), "it is made for linux/arm64");
         elf[18] = 62;
-        assert_eq!(foreign(written(&elf).path(), AMD64), None);
+        assert_eq!(other_platform(written(&elf).path(), AMD64), None);
         let mut mach = [0; 20];
         mach[..5].copy_from_slice(&[0xcf, 0xfa, 0xed, 0xfe, 0x0c]);
-        assert_eq!(foreign(written(&mach).path(), AMD64).unwrap(), "it is made for darwin/arm64");
-        assert_eq!(foreign(written(b"#!/bin/sh\necho 12345678901234567890").path(), AMD64), None);
+        assert_eq!(other_platform(written(&mach).path(), AMD64).unwrap(), "it is made for darwin/arm64");
+        assert_eq!(other_platform(written(b"#!/bin/sh\necho 12345678901234567890").path(), AMD64), None);
     }
 }

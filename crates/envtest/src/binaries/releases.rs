@@ -1,5 +1,4 @@
-//! The releases that can be built, each by its lock: the modules that it is made of, pinned by their
-//! digests, and how it is built.
+//! The releases that can be built, each by its lock: its modules, pinned by digest, and its recipe.
 
 use std::fs;
 use std::path::Path;
@@ -12,11 +11,11 @@ use super::error::BinariesError;
 use crdproof_schema::document::{Sources as Texts, decode, parse};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// Part of every build's key: raise it when a build of the same lock gives another result.
+/// Part of every build's key: raise it when a build of the same lock changes its result.
 const RECIPE: &str = "1";
 
 /// A lock's folder name and its three files: `release.yaml`, `go.mod`, `go.sum`.
-type Texts3 = (&'static str, &'static str, &'static str, &'static str);
+type LockTexts = (&'static str, &'static str, &'static str, &'static str);
 
 macro_rules! locks {
     ($($name:literal)*) => {
@@ -29,9 +28,9 @@ macro_rules! locks {
     };
 }
 
-/// The locks that are built in. Those of 1.23.2 and 1.31.13 have what serves custom resources at that patch, and some
-/// other modules, which registries lack there, at a patch near it.
-static LISTED: &[Texts3] = locks!(
+/// The built-in locks. Those of 1.23.2 and 1.31.13 have the modules that serve custom resources at that patch, and some
+/// other modules, which registries lack there, at a nearby patch.
+static BUILT_IN: &[LockTexts] = locks!(
     "1.16.15" "1.17.17" "1.18.3" "1.18.4" "1.19.7" "1.20.5" "1.20.6" "1.22.16" "1.23.2" "1.23.3" "1.24.17" "1.26.13"
     "1.28.15" "1.30.14" "1.31.4" "1.31.13" "1.32.6" "1.33.13" "1.34.12" "1.35.8" "1.36.2" "1.36.3" "1.36.4" "1.36.5"
     "1.37.1" "etcd-3.6.16"
@@ -41,9 +40,10 @@ static LISTED: &[Texts3] = locks!(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// From a module that only requires it, with any Go that is new enough.
+    /// A module that only requires the release, built with any Go that is new enough.
     Wrapper,
-    /// From a copy of its module, in which the `OpenAPI` definitions are generated first, with the Go of its day.
+    /// A copy of the release's module, in which the `OpenAPI` definitions are generated first, built with the Go of its
+    /// time.
     Generated,
 }
 
@@ -55,18 +55,18 @@ pub struct ReleaseFile {
     pub kubernetes: KubeVersion,
     /// The recipe of its build.
     pub kind: Kind,
-    /// The least Go that builds it.
+    /// The minimum Go that builds it.
     pub go: String,
-    /// The Go to fetch where the one available does not fit.
+    /// The Go to download if the installed one does not fit.
     pub toolchain: String,
-    /// The etcd that goes with it.
+    /// The etcd of this release.
     pub etcd: String,
     /// Build tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// What is built, such as `kube-apiserver`.
+    /// The programs to build, such as `kube-apiserver`.
     pub commands: Vec<String>,
-    /// The digest of the release's own module, where it is not in `go.sum` because it is built in a copy.
+    /// The digest of the release's own module, if it is built in a copy and therefore not in `go.sum`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -80,13 +80,13 @@ pub(super) struct EtcdFile {
     pub(super) toolchain: String,
 }
 
-/// A lock: how something is built, and from what.
+/// A lock: the recipe and the modules of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Lock<T> {
     pub(super) file: T,
     pub(super) go_mod: String,
     pub(super) go_sum: String,
-    /// The digest of all of it.
+    /// The digest of the whole lock.
     pub(super) digest: String,
 }
 
@@ -95,7 +95,7 @@ pub(super) type Release = Lock<ReleaseFile>;
 /// An etcd that can be built.
 pub(super) type Etcd = Lock<EtcdFile>;
 
-/// The locks that are built in, and those of a folder, which come first.
+/// The built-in locks, and those of a folder, which take precedence.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Locks {
     pub(super) releases: Vec<Release>,
@@ -109,7 +109,7 @@ impl Locks {
         if let Some(folder) = folder {
             locks.add_folder(folder)?;
         }
-        for (name, file, go_mod, go_sum) in LISTED {
+        for (name, file, go_mod, go_sum) in BUILT_IN {
             locks.add(name, file, go_mod, go_sum)?;
         }
         locks.releases.sort_by_key(|release| release.file.kubernetes);
@@ -160,7 +160,7 @@ impl Locks {
         self.releases.iter().find(|release| release.file.kubernetes == version)
     }
 
-    /// The etcd that goes with a release.
+    /// The etcd of a release.
     pub(super) fn etcd_of(&self, release: &Release) -> Result<&Etcd, BinariesError> {
         let wanted = &release.file.etcd;
         self.etcds.iter().find(|etcd| etcd.file.etcd == *wanted).ok_or_else(|| BinariesError::Lock {
@@ -174,7 +174,7 @@ impl Locks {
         self.etcds.last().map_or("", |etcd| etcd.file.etcd.as_str())
     }
 
-    /// The digest of everything that a build of this release is made of.
+    /// The digest of all inputs of this release's build.
     pub(super) fn digest(&self, release: &Release) -> Result<String, BinariesError> {
         Ok(digest::of_texts([release.digest.as_str(), self.etcd_of(release)?.digest.as_str()]))
     }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn every_listed_lock_can_be_read_and_has_its_etcd() {
         let locks = Locks::read(None).unwrap();
-        assert!(locks.releases.len() + locks.etcds.len() == LISTED.len());
+        assert!(locks.releases.len() + locks.etcds.len() == BUILT_IN.len());
         for release in &locks.releases {
             locks.digest(release).unwrap();
             let pinned = format!("k8s.io/kubernetes v{}", release.file.kubernetes);

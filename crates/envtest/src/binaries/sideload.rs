@@ -1,4 +1,4 @@
-//! Archives that are handed in, and unpacking of all archives.
+//! Loading archives from files, and unpacking of all archives.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,10 +14,10 @@ use super::store::{CacheArea, Entry, Store};
 use super::{Origin, Progress, build, digest};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// No binary of a control plane is larger.
-const LARGEST: u64 = 1 << 30;
+/// Maximum size of a binary.
+const MAX_BINARY_BYTES: u64 = 1 << 30;
 
-/// Puts an archive into the cache: a tar.gz with `etcd` and `kube-apiserver` of that release.
+/// Puts an archive into the cache: a tar.gz with `etcd` and `kube-apiserver` of this release.
 pub fn sideload(
     store: &Store,
     version: KubeVersion,
@@ -34,7 +34,7 @@ pub fn sideload(
         held.finish(Some(version), Origin::Sideloaded { sha256 }, since.elapsed())?;
         build::finished(store, CacheArea::Builds, &key)
     });
-    // Whether it worked or not, nobody will ask for this copy again.
+    // This copy is no longer needed, whether the unpacking worked or not.
     let _ = fs::remove_file(&part);
     result
 }
@@ -45,8 +45,8 @@ fn keep(archive: &mut dyn Read, part: &Path) -> Result<String, BinariesError> {
     digest::of_file::<Sha256>(part).map_err(BinariesError::files("read", part))
 }
 
-/// Takes the known binaries out of an archive, wherever in it they are, and checks that they are what
-/// was promised. Nothing else is written, and no path of the archive is used.
+/// Extracts the known binaries from an archive, wherever in it they are, and checks their version. Writes nothing else,
+/// and uses no path of the archive.
 pub(super) fn unpack(name: &str, archive: File, folder: &Path, version: KubeVersion) -> Result<(), BinariesError> {
     let broken = |error: &io::Error| BinariesError::Archive { name: name.to_owned(), reason: plain(error) };
     let mut tar = tar::Archive::new(MultiGzDecoder::new(archive));
@@ -68,10 +68,10 @@ pub(super) fn unpack(name: &str, archive: File, folder: &Path, version: KubeVers
 }
 
 fn write(entry: impl Read, path: &Path) -> io::Result<()> {
-    // The first one counts; a second of the same name is a trick or a mistake.
+    // Only the first one counts; a second one of the same name is an attack or a mistake.
     let mut file = File::options().write(true).create_new(true).open(path)?;
-    let written = io::copy(&mut entry.take(LARGEST + 1), &mut file)?;
-    if written > LARGEST {
+    let written = io::copy(&mut entry.take(MAX_BINARY_BYTES + 1), &mut file)?;
+    if written > MAX_BINARY_BYTES {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "a file in it is larger than any binary"));
     }
     executable(&file)

@@ -1,15 +1,15 @@
-//! The cache: finished releases in folders that are named by what they are made of.
+//! The cache: finished releases in folders that are named by their content.
 //!
 //! ```text
 //! builds/1.36.4-linux-amd64-0a1b2c3d4e5f/   etcd kube-apiserver … manifest.json
-//! parts/etcd-3.6.16-linux-amd64-…/          what several releases share
-//! locks/                                    one file per folder above; held while it is made
+//! parts/etcd-3.6.16-linux-amd64-…/          files that several releases share
+//! locks/                                    one file per folder above; held while the folder is written
 //! downloads/                                archives that are not complete yet
-//! work/                                     builds under way; their guard removes them
+//! work/                                     builds in progress; their guard removes them
 //! ```
 //!
-//! A folder is made under another name, its manifest is written last, and then it is moved into place.
-//! So what was killed half-way is never taken for finished.
+//! A folder is written under another name, its manifest comes last, and then it is moved into place. So a killed
+//! installation never looks finished.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -28,8 +28,8 @@ use crdproof_schema::kubernetes::KubeVersion;
 
 const MANIFEST: &str = "manifest.json";
 
-/// The interval at which a waiting process looks whether the other one is done.
-const TIMEOUT: Duration = Duration::from_millis(200);
+/// The interval at which a waiting process checks if the other one is done.
+const LOCK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The cache of releases.
 #[derive(Debug, Clone)]
@@ -42,9 +42,9 @@ pub struct Store {
 pub struct Entry {
     /// The folder's name.
     pub key: String,
-    /// The folder, which serves as `KUBEBUILDER_ASSETS`.
+    /// The folder, usable as `KUBEBUILDER_ASSETS`.
     pub folder: PathBuf,
-    /// What it says about itself.
+    /// Its manifest.
     pub manifest: Manifest,
 }
 
@@ -52,17 +52,17 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The release; nothing for a part such as etcd alone.
+    /// The release; `None` for a part such as etcd alone.
     pub kubernetes: Option<KubeVersion>,
-    /// How it came here.
+    /// The origin of the files.
     pub origin: Origin,
-    /// How long that took, in seconds.
+    /// The duration of the installation, in seconds.
     pub seconds: f64,
     /// Its files.
     pub files: BTreeMap<String, FileRecord>,
 }
 
-/// A file as it was when its folder was finished.
+/// A file when its folder was finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileRecord {
@@ -70,25 +70,25 @@ pub struct FileRecord {
     pub sha256: String,
     /// Its size in bytes.
     pub size: u64,
-    /// When it was last written, in nanoseconds since 1970; an unchanged file need not be read again.
+    /// The time of the last change, in nanoseconds since 1970; an unchanged file need not be read again.
     pub modified: u64,
 }
 
 /// The depth of the comparison of a folder with its manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Care {
-    /// Sizes and times; a file whose time differs is read.
+    /// Compares sizes and times; reads files whose time differs.
     #[default]
     Quick,
-    /// Every byte is read.
+    /// Reads every byte.
     Thorough,
 }
 
-/// A folder that only we may write; released when dropped.
+/// A folder that only this process may write; released when dropped.
 #[derive(Debug)]
 pub(super) struct LockedFolder {
     _file: File,
-    /// The folder to fill, which is empty.
+    /// The folder to fill, empty at first.
     pub(super) draft: PathBuf,
     place: PathBuf,
 }
@@ -110,14 +110,15 @@ impl CacheArea {
 }
 
 impl Store {
-    /// The cache in a folder, which is created when something is put into it.
+    /// The cache in a folder, which is created on first use.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, BinariesError> {
         let root = root.into();
         let root = std::path::absolute(&root).map_err(BinariesError::files("use", &root))?;
         Ok(Self { root })
     }
 
-    /// Returns where the cache is: `$CRDPROOF_CACHE`, else `$XDG_CACHE_HOME/crdproof`, else `~/.cache/crdproof`.
+    /// Returns the folder of the cache: `$CRDPROOF_CACHE`, otherwise `$XDG_CACHE_HOME/crdproof`, otherwise
+    /// `~/.cache/crdproof`.
     pub fn default_root(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let folder = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         folder("CRDPROOF_CACHE")
@@ -125,7 +126,7 @@ impl Store {
             .or_else(|| folder("HOME").map(|home| home.join(".cache/crdproof")))
     }
 
-    /// Opens the cache that the environment names; `None` where it names no folder.
+    /// Opens the cache that the environment names; `None` if it names no folder.
     pub fn from_environment() -> Option<Result<Self, BinariesError>> {
         Self::default_root(&|name| std::env::var_os(name)).map(Self::open)
     }
@@ -135,7 +136,7 @@ impl Store {
         &self.root
     }
 
-    /// All finished releases, oldest first. Folders without a readable manifest are none.
+    /// All finished releases, oldest first. Skips folders without a readable manifest.
     pub fn entries(&self) -> Vec<Entry> {
         let Ok(folders) = fs::read_dir(self.root.join(CacheArea::Builds.name())) else { return Vec::new() };
         let mut entries: Vec<Entry> = folders
@@ -147,22 +148,22 @@ impl Store {
         entries
     }
 
-    /// A finished folder, whatever its files are like by now.
+    /// A finished folder, whether its files are damaged or not.
     pub(super) fn entry(&self, on: CacheArea, key: &str) -> Option<Entry> {
         let folder = self.root.join(on.name()).join(key);
-        // Drafts have a dot before their name.
+        // The names of drafts begin with a dot.
         let text = (!key.starts_with('.')).then(|| fs::read_to_string(folder.join(MANIFEST)).ok())??;
         let manifest = serde_json::from_str(&text).ok()?;
         Some(Entry { key: key.to_owned(), folder, manifest })
     }
 
-    /// Removes a release. Waits for whoever is making it.
+    /// Removes a release. Waits until no other process writes it.
     pub fn remove(&self, entry: &Entry, progress: &dyn Fn(Progress)) -> Result<(), BinariesError> {
         let held = self.lock(CacheArea::Builds, &entry.key, progress)?;
         held.discard()
     }
 
-    /// Waits until nobody else makes this folder, and reserves it.
+    /// Waits until no other process writes this folder, and reserves it.
     pub(super) fn lock(
         &self,
         on: CacheArea,
@@ -171,7 +172,7 @@ impl Store {
     ) -> Result<LockedFolder, BinariesError> {
         let locks = self.root.join("locks");
         fs::create_dir_all(&locks).map_err(BinariesError::files("create", &locks))?;
-        // Lock files stay: removing one would let two processes hold different files of the same name.
+        // Keep lock files: removing one would let two processes hold different files of the same name.
         let path = locks.join(format!("{key}.lock"));
         let file = File::options().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(BinariesError::files("create", &path))?;
@@ -181,7 +182,7 @@ impl Store {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) => {
                     progress(Progress::Waiting { release: key.to_owned(), elapsed: since.elapsed() });
-                    std::thread::sleep(TIMEOUT);
+                    std::thread::sleep(LOCK_INTERVAL);
                 }
                 Err(TryLockError::Error(error)) => return Err(BinariesError::files("lock", &path)(error)),
             }
@@ -190,7 +191,7 @@ impl Store {
         Ok(LockedFolder { _file: file, draft: folder.join(format!(".{key}")), place: folder.join(key) })
     }
 
-    /// A folder for a build, to be removed by its guard. Only the holder of the key may ask for it.
+    /// Creates a folder for a build; its guard removes it. Only the holder of the key may call this.
     pub(super) fn work(&self, key: &str) -> Result<PathBuf, BinariesError> {
         let folder = self.root.join("work").join(key);
         clear(&folder)?;
@@ -198,7 +199,7 @@ impl Store {
         Ok(folder)
     }
 
-    /// Returns where an archive is kept until it is complete.
+    /// Returns the path of an archive while it is incomplete.
     #[cfg(feature = "download")]
     pub(super) fn download(&self, name: &str) -> Result<PathBuf, BinariesError> {
         let folder = self.root.join("downloads");
@@ -208,7 +209,7 @@ impl Store {
 }
 
 impl Entry {
-    /// Returns what is wrong with the files of this entry, where something is.
+    /// Returns the defect of the entry's files, if any.
     pub fn fault(&self, care: Care) -> Option<String> {
         self.manifest.files.iter().find_map(|(name, record)| fault(&self.folder.join(name), name, record, care))
     }
@@ -230,15 +231,15 @@ fn fault(path: &Path, name: &str, record: &FileRecord, care: Care) -> Option<Str
 }
 
 impl LockedFolder {
-    /// Makes the draft folder anew.
+    /// Empties the draft folder.
     pub(super) fn start(&self) -> Result<&Path, BinariesError> {
         clear(&self.draft)?;
         fs::create_dir_all(&self.draft).map_err(BinariesError::files("create", &self.draft))?;
         Ok(&self.draft)
     }
 
-    /// Makes the draft folder of all files of a folder. They were made elsewhere, under a guard, so that a
-    /// killed build leaves nothing behind.
+    /// Moves all files of a folder into the draft folder. They are built elsewhere, under a guard, so that a killed
+    /// build leaves nothing behind.
     pub(super) fn take(&self, made: &Path) -> Result<&Path, BinariesError> {
         let draft = self.start()?;
         let moved = fs::read_dir(made).and_then(|files| {
@@ -250,7 +251,7 @@ impl LockedFolder {
         Ok(draft)
     }
 
-    /// Writes the manifest and moves the folder into place, over what may have been there.
+    /// Writes the manifest and moves the folder into place, replacing an older one.
     pub(super) fn finish(
         &self,
         kubernetes: Option<KubeVersion>,
@@ -321,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_says_where_it_is() {
+    fn the_environment_names_the_cache_folder() {
         let root = |set: &'static [(&str, &str)]| {
             Store::default_root(&move |name| {
                 set.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
@@ -334,13 +335,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_finished_is_not_there() {
+    fn unfinished_entries_are_ignored() {
         let (_folder, store) = store();
         let held = store.lock(CacheArea::Builds, "a", &|_| ()).unwrap();
         fs::write(held.start().unwrap().join("etcd"), "half").unwrap();
         drop(held);
         assert!(store.entries().is_empty());
-        // A folder of the right name that lost its manifest, likewise.
+        // The same is true of a folder that lost its manifest.
         fs::create_dir_all(store.root().join("builds/b")).unwrap();
         assert!(store.entries().is_empty());
         put(&store, "a");
@@ -348,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_file_is_noticed() {
+    fn a_changed_file_is_reported() {
         let (_folder, store) = store();
         put(&store, "a");
         let entry = store.entries().remove(0);
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn one_makes_and_the_other_waits() {
+    fn only_one_process_writes_an_entry() {
         let (_folder, store) = store();
         let held = store.lock(CacheArea::Builds, "a", &|_| ()).unwrap();
         let (said, heard) = std::sync::mpsc::channel();

@@ -1,4 +1,4 @@
-//! Guards against the processes and folders that they end.
+//! Tests of guards with real processes and folders.
 
 use std::io::Read as _;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::*;
 
 fn alive(id: &str) -> bool {
-    // A zombie has ended; whether its parent has noticed is not our concern.
+    // A zombie has ended, even if its parent has not noticed.
     let state = Command::new("ps").args(["-o", "stat=", "-p", id]).output().map(|output| output.stdout);
     state.is_ok_and(|state| !state.is_empty() && !state.starts_with(b"Z"))
 }
@@ -20,7 +20,7 @@ fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 #[test]
-fn the_exit_status_is_the_command_s_own() {
+fn the_exit_status_is_that_of_the_command() {
     let guard = Guard::new(None).unwrap();
     let mut command = guard.spawn(&Spec::new("sh").args(["-c", "exit 7"])).unwrap();
     assert_eq!(command.wait().unwrap().code(), Some(7));
@@ -57,7 +57,7 @@ fn a_dropped_guard_kills_grandchildren_and_removes_the_folder() {
 }
 
 #[test]
-fn a_cleanup_runs_after_the_commands_are_dead_and_before_the_folder_goes() {
+fn a_cleanup_runs_after_the_commands_and_before_the_folder_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let (kept, said) = (folder.path().join("kept"), folder.path().join("said"));
     std::fs::create_dir(&kept).unwrap();

@@ -1,4 +1,4 @@
-//! The flags of each component, by the age of the release.
+//! The flags of each component, by release.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,10 +8,10 @@ use crdproof_schema::kubernetes::KubeVersion;
 
 /// The file with the audit policy.
 pub(super) const AUDIT_POLICY: &str = "audit-policy.json";
-/// The file that audit events are written to, one a line.
+/// The file that audit events are written to, one per line.
 pub(super) const AUDIT_LOG: &str = "audit.log";
 
-/// The name in the certificates of etcd and its clients. No other certificate is of this authority.
+/// File names of the certificates of etcd and its clients. Their authority signs no others.
 pub(super) const ETCD_AUTHORITY: &str = "etcd-ca.crt";
 pub(super) const ETCD_CERTIFICATE: &str = "etcd.crt";
 pub(super) const ETCD_KEY: &str = "etcd.key";
@@ -31,7 +31,7 @@ pub(super) fn etcd(folder: &Path, ports: Ports) -> Vec<String> {
     let peer = format!("https://127.0.0.1:{}", ports.etcd_peer);
     let file = |name: &str| folder.join(name).display().to_string();
     vec![
-        // Whoever else uses this machine must not read what is stored here.
+        // Other users of this machine must not read the stored data.
         format!("--cert-file={}", file(ETCD_CERTIFICATE)),
         format!("--key-file={}", file(ETCD_KEY)),
         format!("--trusted-ca-file={}", file(ETCD_AUTHORITY)),
@@ -46,12 +46,12 @@ pub(super) fn etcd(folder: &Path, ports: Ports) -> Vec<String> {
         format!("--listen-peer-urls={peer}"),
         format!("--initial-advertise-peer-urls={peer}"),
         format!("--initial-cluster=default={peer}"),
-        // Nothing here must survive a power cut.
+        // The data need not survive a power cut.
         "--unsafe-no-fsync".into(),
     ]
 }
 
-/// The flags of an API server that listens on a port; a control plane may have two.
+/// The flags of an API server; a control plane may have two.
 pub(super) fn apiserver(builder: &Builder, folder: &Path, etcd: u16, port: u16, version: KubeVersion) -> Vec<String> {
     let file = |name: &str| folder.join(name).display().to_string();
     let mut flags = vec![
@@ -72,7 +72,7 @@ pub(super) fn apiserver(builder: &Builder, folder: &Path, etcd: u16, port: u16, 
         "--authorization-mode=RBAC".into(),
         "--service-cluster-ip-range=10.0.0.0/24".into(),
         "--disable-admission-plugins=ServiceAccount".into(),
-        // Nobody asks the service `kubernetes` for the addresses of API servers.
+        // Nobody reads the addresses of API servers from the service `kubernetes`.
         "--endpoint-reconciler-type=none".into(),
     ];
     if !version.at_least(20) {

@@ -1,5 +1,5 @@
-//! A control plane of local processes: etcd and kube-apiserver, on loopback, with certificates of
-//! their own, gone when the handle is dropped or our process dies.
+//! A control plane of local processes: etcd and kube-apiserver, on loopback, with generated certificates. It ends when
+//! the handle is dropped or our process dies.
 //!
 //! ```no_run
 //! use crdproof_envtest::local::{Binaries, Local};
@@ -34,19 +34,19 @@ use crdproof_schema::kubernetes::KubeVersion;
 pub use process::Component;
 use process::Process;
 
-/// The programs of one release.
+/// The binaries of one release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binaries {
     /// etcd.
     pub etcd: PathBuf,
     /// kube-apiserver.
     pub apiserver: PathBuf,
-    /// kube-controller-manager, where there is one.
+    /// kube-controller-manager, if available.
     pub controller_manager: Option<PathBuf>,
 }
 
 impl Binaries {
-    /// The programs in one folder, by their usual names.
+    /// The binaries in one folder, by their usual names.
     pub fn in_folder(folder: impl AsRef<Path>) -> Self {
         let folder = folder.as_ref();
         let manager = folder.join("kube-controller-manager");
@@ -91,25 +91,25 @@ impl Builder {
         self
     }
 
-    /// Serves an API that is off by default, or the reverse, such as `storagemigration.k8s.io/v1beta1`.
+    /// Serves an API that is off by default, such as `storagemigration.k8s.io/v1beta1`, or the reverse.
     pub fn runtime_config(mut self, api: &str, enabled: bool) -> Self {
         self.runtime_config.insert(api.to_owned(), enabled);
         self
     }
 
-    /// Starts the controller manager, too, with just these controllers.
+    /// Starts the controller manager, too, with only these controllers.
     pub fn controllers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.controllers.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Starts a second API server on the same store, of the same release or of another.
+    /// Starts a second API server on the same etcd, of the same release or of another.
     pub fn second_apiserver(mut self, program: impl Into<PathBuf>) -> Self {
         self.second = Some(program.into());
         self
     }
 
-    /// Audits calls by this policy, an `audit.k8s.io/v1` `Policy`; [`Local::audit_log`] has the events.
+    /// Audits calls by this policy, an `audit.k8s.io/v1` `Policy`; [`Local::audit_log`] returns the events.
     pub fn audit(mut self, policy: Value) -> Self {
         self.audit_policy = Some(policy);
         self
@@ -121,7 +121,7 @@ impl Builder {
         self
     }
 
-    /// Returns how long the start may take; a minute where it is not said.
+    /// Sets the timeout of the start; one minute by default.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -141,7 +141,7 @@ impl Endpoint {
     }
 }
 
-/// A control plane that runs.
+/// A running control plane.
 pub struct Local {
     processes: BTreeMap<Component, Process>,
     authority: Authority,
@@ -150,12 +150,12 @@ pub struct Local {
     second: Option<Endpoint>,
     folder: PathBuf,
     kubeconfig: PathBuf,
-    // Dropped last: it kills what is left and removes the folder.
+    // Dropped last: it kills remaining processes and removes the folder.
     guard: Guard,
 }
 
 impl Local {
-    /// A control plane of these programs.
+    /// A control plane of these binaries.
     pub fn builder(binaries: Binaries) -> Builder {
         Builder {
             binaries,
@@ -170,17 +170,17 @@ impl Local {
         }
     }
 
-    /// The release that the server says it is.
+    /// The release that the server reports.
     pub fn version(&self) -> KubeVersion {
         self.first.version
     }
 
-    /// Returns where the server is.
+    /// Returns the address of the server.
     pub fn url(&self) -> &str {
         &self.first.url
     }
 
-    /// A kubeconfig with all rights. It is gone with the control plane.
+    /// A kubeconfig with all rights. It is removed with the control plane.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
@@ -195,17 +195,17 @@ impl Local {
         self.first.api()
     }
 
-    /// Raw verbs with all rights at the second API server, where there is one.
+    /// Raw verbs with all rights at the second API server, if there is one.
     pub fn second_api(&self) -> Option<Api> {
         self.second.as_ref().map(Endpoint::api)
     }
 
-    /// The release of the second API server, where there is one.
+    /// The release of the second API server, if there is one.
     pub fn second_version(&self) -> Option<KubeVersion> {
         self.second.as_ref().map(|endpoint| endpoint.version)
     }
 
-    /// The folder with logs and certificates. It is gone with the control plane.
+    /// The folder with logs and certificates. It is removed with the control plane.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -214,11 +214,11 @@ impl Local {
     pub fn audit_log(&self) -> Result<Vec<Value>, ClusterError> {
         let path = self.folder.join(flags::AUDIT_LOG);
         let text = std::fs::read_to_string(&path).map_err(|source| ClusterError::File { path, source })?;
-        // The last line may be half written.
+        // The last line may be incomplete.
         Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
     }
 
-    /// A client of another user, known by a certificate; rights come from RBAC objects.
+    /// A client of another user, authenticated by a certificate; its rights come from RBAC objects.
     pub async fn user(&self, name: &str, groups: &[&str]) -> Result<kube::Client, ClusterError> {
         let pair = self.authority.client(name, groups)?;
         start::client(&self.first.url, &self.authority.certificate, &pair).await
@@ -229,28 +229,28 @@ impl Local {
         self.processes.get(&component).map(Process::log_tail).unwrap_or_default()
     }
 
-    /// Stops a component in its tracks, as a node that hangs does, until it is resumed.
+    /// Pauses a component, like a node that hangs, until it is resumed.
     pub async fn pause(&self, component: Component) -> Result<(), ClusterError> {
         let process = self.process(component)?;
         process.signal("STOP")?;
-        // The signal is on its way when `kill` returns; paused is it when the kernel says so.
+        // `kill` only sends the signal; wait until the kernel reports the process as stopped.
         let stopped = wait::until(Duration::from_secs(5), Duration::from_millis(20), || async {
             process.is_stopped().then_some(())
         });
         stopped.await.ok_or_else(|| process.failed("could not be paused".into()))
     }
 
-    /// Lets a paused component go on.
+    /// Resumes a paused component.
     pub fn resume(&self, component: Component) -> Result<(), ClusterError> {
         self.process(component)?.signal("CONT")
     }
 
-    /// Kills a component, as a node that loses power does. It stays away until it is restarted.
+    /// Kills a component, like a node that loses power. It stays down until it is restarted.
     pub fn kill(&mut self, component: Component) -> Result<(), ClusterError> {
         self.processes.get_mut(&component).ok_or_else(|| process::absent(component))?.kill()
     }
 
-    /// Starts a component again on the same data and port; kills it first, where it runs.
+    /// Starts a component again on the same data and port; kills it first if it runs.
     pub async fn restart(&mut self, component: Component) -> Result<(), ClusterError> {
         let Some(process) = self.processes.get_mut(&component) else { return Err(process::absent(component)) };
         process.restart(&self.guard)?;
@@ -260,7 +260,7 @@ impl Local {
             let runs = self.processes.get(&component).is_some_and(|process| !process.is_killed());
             asked.extend(endpoint.filter(|_| runs).map(Endpoint::api));
         }
-        // A server that was here before has custom resources to serve, which `/readyz` waits for.
+        // A restarted server must serve existing custom resources, which `/readyz` waits for.
         let paths = [&["/readyz"][..], &READY_PATHS].concat();
         start::until_ready(&asked, &mut self.processes, &paths, Duration::from_secs(60)).await
     }

@@ -9,11 +9,11 @@ use crate::guard::{Guard, Guarded, Output, Spec};
 /// A part of a control plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Component {
-    /// The store.
+    /// etcd.
     Etcd,
     /// The API server.
     ApiServer,
-    /// A second API server on the same store, where one was asked for.
+    /// A second API server on the same etcd, if requested.
     SecondApiServer,
     /// Garbage collection, namespaces, storage migration.
     ControllerManager,
@@ -31,17 +31,17 @@ impl Component {
     }
 }
 
-/// A component that was started.
+/// A started component.
 pub(super) struct Process {
     component: Component,
     spec: Spec,
     log: PathBuf,
     guarded: Guarded,
-    /// Ended on purpose, until it is started again.
+    /// True if it was killed on purpose and not restarted.
     killed: bool,
 }
 
-/// The size of the excerpt of a log.
+/// The number of lines of a log excerpt.
 const TAIL_LINES: usize = 15;
 
 impl Process {
@@ -51,7 +51,7 @@ impl Process {
         Ok(Self { component, spec, log, guarded, killed: false })
     }
 
-    /// An error if the process has ended without our doing.
+    /// Returns an error if the process ended by itself.
     pub(super) fn check(&mut self) -> Result<(), ClusterError> {
         if self.killed {
             return Ok(());
@@ -63,7 +63,7 @@ impl Process {
         }
     }
 
-    /// Returns what went wrong, with the end of the log.
+    /// Returns the error, with the end of the log.
     pub(super) fn failed(&self, why: String) -> ClusterError {
         let (text, log) = (self.log(), self.log_tail());
         let help = if text.contains("address already in use") {
@@ -78,8 +78,8 @@ impl Process {
         ClusterError::Component { component: self.component.as_str(), why, log, help }
     }
 
-    /// Returns whether it ended because another program took the port.
-    pub(super) fn lost_its_port(&mut self) -> bool {
+    /// Returns true if it ended because another program took the port.
+    pub(super) fn has_lost_its_port(&mut self) -> bool {
         self.check().is_err() && self.log().contains("address already in use")
     }
 
@@ -87,15 +87,15 @@ impl Process {
         String::from_utf8_lossy(&std::fs::read(&self.log).unwrap_or_default()).into_owned()
     }
 
-    /// The last lines that say something: the stacks of a program that panicked come after them.
+    /// The last meaningful lines: stack traces of a panic come after them.
     pub(super) fn log_tail(&self) -> String {
         let text = self.log();
         let lines: Vec<&str> = text.lines().take_while(|line| !line.starts_with("goroutine ")).collect();
         lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
     }
 
-    /// Sends a signal to the whole process group. The shell's `kill` does it, since asking the kernel
-    /// directly needs unsafe code.
+    /// Sends a signal to the whole process group, by the shell's `kill`, because calling the kernel directly needs
+    /// unsafe code.
     pub(super) fn signal(&self, name: &str) -> Result<(), ClusterError> {
         let group = format!("-{}", self.guarded.id());
         let sent = Command::new("/bin/sh").args(["-c", "kill -s \"$1\" -- \"$2\"", "kill", name, &group]).status();
@@ -106,7 +106,7 @@ impl Process {
         }
     }
 
-    /// Returns whether the kernel holds it stopped.
+    /// Returns true if the kernel reports it as stopped.
     pub(super) fn is_stopped(&self) -> bool {
         let state = Command::new("ps").args(["-o", "stat=", "-p", &self.guarded.id().to_string()]).output();
         state.is_ok_and(|output| output.stdout.starts_with(b"T"))

@@ -1,4 +1,4 @@
-//! Bringing a control plane up.
+//! Starting a control plane.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -28,7 +28,7 @@ use crdproof_schema::kubernetes::KubeVersion;
 const PORT_TRIES: usize = 5;
 
 impl Builder {
-    /// The release that the program says it is.
+    /// The release that the program prints.
     pub fn version(&self) -> Result<KubeVersion, ClusterError> {
         version_of(&self.binaries.apiserver)
     }
@@ -70,7 +70,7 @@ impl Builder {
             Ok::<(), ClusterError>(())
         };
         run(Component::Etcd, &self.binaries.etcd, flags::etcd(&folder, ports))?;
-        // API servers wait for etcd by themselves, so all start at once.
+        // API servers wait for etcd by themselves, so start all at once.
         let of_server = |port, version| flags::apiserver(self, &folder, ports.etcd_client, port, version);
         run(Component::ApiServer, &self.binaries.apiserver, of_server(ports.apiserver, version))?;
         let first = Endpoint { version, client: client(&url, &authority.certificate, &admin).await?, url };
@@ -85,7 +85,7 @@ impl Builder {
         let apis: Vec<Api> =
             std::iter::once(&first).chain(&second).map(|each| Api::new(each.client.clone(), timeout)).collect();
         if let Err(error) = until_ready(&apis, &mut processes, &READY_PATHS, self.deadline).await {
-            let port_lost = processes.values_mut().any(Process::lost_its_port);
+            let port_lost = processes.values_mut().any(Process::has_lost_its_port);
             return Err(if port_lost { Failure::Port(error) } else { Failure::Other(error) });
         }
         if !self.controllers.is_empty() {
@@ -104,7 +104,7 @@ impl Builder {
     }
 }
 
-/// Why a start did not work, and whether it may work with other ports.
+/// An error of a start; says if other ports may help.
 enum Failure {
     Port(ClusterError),
     Other(ClusterError),
@@ -116,14 +116,14 @@ impl From<ClusterError> for Failure {
     }
 }
 
-/// Waits until every server answers these paths, and looks that no process ends meanwhile.
+/// Waits until every server answers these paths, and checks that no process ends meanwhile.
 pub(super) async fn until_ready(
     apis: &[Api],
     processes: &mut BTreeMap<Component, Process>,
     asked: &[&str],
     deadline: Duration,
 ) -> Result<(), ClusterError> {
-    // Many ask at once, so what starts must be able to move between threads.
+    // The future must be able to move between threads.
     let cell = Mutex::new(processes);
     let ready = wait::until(deadline, Duration::from_millis(50), || async {
         for process in cell.lock().unwrap_or_else(PoisonError::into_inner).values_mut() {
@@ -149,7 +149,7 @@ pub(super) async fn until_ready(
     Err(server.map_or_else(|| super::process::absent(Component::ApiServer), |process| process.failed(why)))
 }
 
-/// Asks the program which release it is.
+/// Runs the program to read its release.
 fn version_of(apiserver: &Path) -> Result<KubeVersion, ClusterError> {
     let failed = |why: String, help: &'static str| ClusterError::Component {
         component: Component::ApiServer.as_str(),
@@ -166,10 +166,10 @@ fn version_of(apiserver: &Path) -> Result<KubeVersion, ClusterError> {
     word.parse().map_err(|_| failed(format!("answers {text:?} to --version"), "give a kube-apiserver"))
 }
 
-/// Ports that are free now. Another program may be faster; then the start is tried anew.
+/// Ports that are free now. If another program takes one of them, the start is repeated.
 fn free_ports() -> Result<Ports, ClusterError> {
     let listen = || TcpListener::bind(("127.0.0.1", 0)).map_err(ClusterError::Port);
-    // All are held at once, so that no two are the same.
+    // All are bound at the same time, so that no two are the same.
     let held = [listen()?, listen()?, listen()?, listen()?, listen()?];
     let port = |index: usize| held[index].local_addr().map(|address| address.port()).map_err(ClusterError::Port);
     Ok(Ports { etcd_client: port(0)?, etcd_peer: port(1)?, apiserver: port(2)?, manager: port(3)?, second: port(4)? })
@@ -193,7 +193,7 @@ fn write_files(folder: &Path, authority: &Authority, url: &str, admin: &Pair) ->
     Ok(())
 }
 
-/// Writes the certificates of etcd, of an authority of its own, and returns a client that etcd lets in.
+/// Writes the certificates of etcd, signed by a separate authority, and returns a client with access to etcd.
 async fn etcd_client(folder: &Path, port: u16) -> Result<kube::Client, ClusterError> {
     let authority = Authority::new()?;
     let pair = authority.member("etcd")?;
@@ -223,7 +223,7 @@ fn config(url: &str, authority: &str, user: &Pair) -> String {
     file.to_string()
 }
 
-/// A client that trusts this authority alone, is this user, and does not retry.
+/// A client that trusts only this authority, authenticates as this user, and does not retry.
 pub(super) async fn client(url: &str, authority: &str, user: &Pair) -> Result<kube::Client, ClusterError> {
     let parsed = Kubeconfig::from_yaml(&config(url, authority, user));
     kubeconfig::client(parsed.map_err(|error| ClusterError::Client(error.to_string()))?, None).await

@@ -1,17 +1,17 @@
-//! What is in etcd: the last word about which version an object is stored at.
+//! Reading etcd, which shows at which version an object is really stored.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{ClusterError, Local};
-use crate::whole;
+use crate::error_chain;
 
 impl Local {
     /// The objects of a kind as they are stored, in no particular order.
     pub async fn stored(&self, group: &str, plural: &str) -> Result<Vec<Value>, ClusterError> {
         let prefix = format!("/registry/{group}/{plural}/");
-        // All keys that begin with the prefix: up to the same with its last byte one higher.
+        // All keys with the prefix: up to the prefix with its last byte incremented.
         let end = format!("/registry/{group}/{plural}0");
         let question = json!({"key": STANDARD.encode(prefix), "range_end": STANDARD.encode(end)});
         let answer = self.ask_etcd("/v3/kv/range", &question).await?;
@@ -24,6 +24,6 @@ impl Local {
         let failed = |why: String| ClusterError::Transport { call: format!("POST {path} of etcd"), why };
         let request = http::Request::post(path).body(question.to_string().into_bytes());
         let request = request.map_err(|error| failed(error.to_string()))?;
-        self.etcd.request(request).await.map_err(|error| failed(whole(&error)))
+        self.etcd.request(request).await.map_err(|error| failed(error_chain(&error)))
     }
 }

@@ -1,5 +1,5 @@
-//! Typed values out of nodes. An error keeps the span of the node that caused it, and an unknown
-//! key the keys that were possible.
+//! Decoding nodes into typed values. An error keeps the span of the node that caused it, and for an unknown key the
+//! possible keys.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visit
 
 use super::{Entry, Kind, Node, Span};
 
-/// A document that is well-formed but does not say what it should.
+/// An error in a well-formed document.
 #[derive(Debug, Clone)]
 pub struct DecodeError {
-    /// The node that is wrong; `None` only while the error is passed up to one.
+    /// The wrong node; `None` only while the error is passed up to one.
     pub span: Option<Span>,
     /// Its defect.
     pub message: String,
-    /// What to do, where we can tell.
+    /// The remedy, if known.
     pub help: Option<String>,
 }
 

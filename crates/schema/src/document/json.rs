@@ -1,4 +1,4 @@
-//! A quick reader of JSON. What is not plain JSON is left to the YAML reader, which also says what is wrong with it.
+//! A fast JSON parser. Leaves other texts to the YAML parser, which also reports errors.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,10 @@ use super::source::offset;
 use super::{Entry, Kind, Node, SourceId, Span, scalar};
 
 /// Up to this size, keys are compared one by one.
-const SMALL: usize = 12;
+const MAX_LINEAR_KEYS: usize = 12;
 
-/// Reads a text that is one JSON object. `None` where the YAML reader has to decide: wrong syntax, a key that stands there
-/// twice, collections that nest deeper than the limit.
+/// Reads a text that is one JSON object. `None` if the YAML parser must decide: wrong syntax, a duplicate key,
+/// collections deeper than the limit.
 pub(super) fn read(text: &str, source: SourceId, depth: usize) -> Option<Node> {
     let mut reader = Reader { text, at: 0, source };
     reader.skip_space();
@@ -128,7 +128,7 @@ impl Reader<'_> {
         Some(self.text.get(start + 1..self.at - 1)?.to_owned())
     }
 
-    /// A number, a boolean or null, by the rules of the YAML reader.
+    /// A number, a boolean or null, by the rules of the YAML parser.
     fn plain(&mut self) -> Option<Kind> {
         let start = self.at;
         while matches!(self.peek(), Some(b'+' | b'-' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'E')) {
@@ -142,7 +142,7 @@ impl Reader<'_> {
 }
 
 fn are_unique(entries: &[Entry]) -> bool {
-    if entries.len() <= SMALL {
+    if entries.len() <= MAX_LINEAR_KEYS {
         let is_new = |(at, entry): (usize, &Entry)| entries[..at].iter().all(|other| other.key != entry.key);
         return entries.iter().enumerate().all(is_new);
     }

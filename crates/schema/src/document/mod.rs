@@ -1,7 +1,7 @@
 //! YAML and JSON as Kubernetes reads them, every node with its source span.
 //!
-//! Text becomes a [`Node`] tree through [`parse`]; typed configuration is decoded from a node with
-//! [`decode`], so that an error always knows its place.
+//! [`parse`] turns a text into a [`Node`] tree; [`decode`] turns a node into typed configuration. Errors always have a
+//! location.
 
 mod decode;
 mod json;

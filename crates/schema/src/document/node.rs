@@ -1,14 +1,14 @@
-//! A document tree whose nodes remember where they stand.
+//! A document tree whose nodes have source positions.
 
 use crate::document::pointer;
 use serde_json::{Map, Number, Value};
 
 use super::Span;
 
-/// A value and the place where it was written.
+/// A value and its source position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Where the value stands.
+    /// The position of the value.
     pub span: Span,
     /// The value.
     pub kind: Kind,
@@ -34,9 +34,9 @@ pub enum Kind {
 /// One key of a map and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The key, as a string even where YAML saw a number or a boolean.
+    /// The key, as a string even if YAML reads a number or a boolean.
     pub key: String,
-    /// Where the key stands.
+    /// The position of the key.
     pub key_span: Span,
     /// The value.
     pub value: Node,
@@ -95,12 +95,12 @@ impl Node {
         }
     }
 
-    /// Returns whether it is null.
+    /// Returns true if it is null.
     pub fn is_null(&self) -> bool {
         matches!(self.kind, Kind::Null)
     }
 
-    /// Returns what kind of value it is, in the words of a schema.
+    /// Returns the type of the value, in the terms of a schema.
     pub fn type_name(&self) -> &'static str {
         match &self.kind {
             Kind::Null => "null",
@@ -127,8 +127,8 @@ impl Node {
         }
     }
 
-    /// The node that a JSON pointer names, or the nearest existing one above it, so that a message
-    /// about a missing field still has a place.
+    /// The node at a JSON pointer, or the nearest existing one above it, so that a message about a missing field still
+    /// has a location.
     pub fn nearest(&self, pointer: &str) -> &Node {
         let mut node = self;
         for token in pointer.split('/').skip(1) {

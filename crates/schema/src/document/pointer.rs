@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 
-/// A name as a step of a JSON pointer.
+/// Escapes a name as a step of a JSON pointer.
 pub fn escape(name: &str) -> Cow<'_, str> {
     if name.contains(['~', '/']) { name.replace('~', "~0").replace('/', "~1").into() } else { name.into() }
 }
 
-/// The name that a step of a JSON pointer stands for.
+/// Unescapes a step of a JSON pointer.
 pub fn unescape(step: &str) -> Cow<'_, str> {
     if step.contains('~') { step.replace("~1", "/").replace("~0", "~").into() } else { step.into() }
 }
 
-/// Goes one step down from where a pointer leads; gives the length to go back to.
+/// Appends a step to a pointer; returns the previous length, to go back.
 pub fn descend(pointer: &mut String, name: &str) -> usize {
     let length = pointer.len();
     pointer.push('/');
@@ -20,7 +20,7 @@ pub fn descend(pointer: &mut String, name: &str) -> usize {
     length
 }
 
-/// A field path such as `.spec.x[0].y` as a JSON pointer, near enough to find the place: names with dots are taken apart.
+/// A field path such as `.spec.x[0].y` as a JSON pointer. Approximate: names with dots are split.
 pub fn of_path(path: &str) -> String {
     escape(path).replace('[', ".").replace(']', "").replace('.', "/")
 }
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back() {
+    fn escaped_names_are_unescaped() {
         for name in ["a", "a/b", "a~b", "~1", "~0/", ""] {
             assert_eq!(unescape(&escape(name)), name);
         }

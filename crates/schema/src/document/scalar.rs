@@ -1,13 +1,13 @@
-//! What an unquoted YAML scalar means to Kubernetes.
+//! The meaning of unquoted YAML scalars in Kubernetes.
 //!
-//! Kubernetes reads YAML by 1.1 rules: `yes` is true, `0777` is octal, `1_000` is a thousand. A
-//! manifest must mean here what it means there, so the table follows that reader and not YAML 1.2.
+//! Kubernetes reads YAML by 1.1 rules: `yes` is true, `0777` is octal, `1_000` is a thousand. A manifest must mean the
+//! same here, so the table follows Kubernetes' parser and not YAML 1.2.
 
 use serde_json::Number;
 
 use super::Kind;
 
-/// Resolves a plain (unquoted, untagged) scalar. `Err` says why no JSON value can stand for it.
+/// Resolves a plain (unquoted, untagged) scalar. `Err` says why it has no JSON value.
 pub(super) fn resolve(text: &str) -> Result<Kind, &'static str> {
     if let Some(word) = word(text) {
         return word;
@@ -69,8 +69,8 @@ fn integer(text: &str) -> Option<Kind> {
     }
 }
 
-/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, the form in which a number with a
-/// fraction or an exponent is recognised.
+/// Returns true for `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, the form of a number with a fraction or an
+/// exponent.
 fn looks_like_float(text: &str) -> bool {
     let rest = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (mantissa, exponent) = match rest.find(['e', 'E']) {
@@ -95,7 +95,7 @@ fn float(text: &str) -> Option<Kind> {
         return None;
     }
     let value: f64 = text.parse().ok()?;
-    // A float without a fraction is written to JSON without a point, hence read back as an integer.
+    // A float without a fraction is written to JSON without a point, so it is read back as an integer.
     #[expect(clippy::cast_possible_truncation, reason = "guarded by the range check before it")]
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return Some(Kind::Number((value as i64).into()));
@@ -137,7 +137,7 @@ mod tests {
     #[case("1e", json!("1e"))]
     #[case("v1", json!("v1"))]
     #[case("yEs", json!("yEs"))]
-    fn means_what_kubernetes_reads(#[case] text: &str, #[case] expected: serde_json::Value) {
+    fn scalars_are_read_like_kubernetes(#[case] text: &str, #[case] expected: serde_json::Value) {
         let span = Span::start_of(Sources::default().add("", ""));
         let node = Node { span, kind: resolve(text).unwrap() };
         assert_eq!(node.to_value(), expected);

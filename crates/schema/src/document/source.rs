@@ -1,4 +1,4 @@
-//! Source texts and places in them.
+//! Source texts and locations in them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Names one text among the [`Sources`] of a run.
+/// Identifies one text in the [`Sources`] of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(u32);
 
 /// A byte range of one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
-    /// The text it lies in.
+    /// The source.
     pub source: SourceId,
     /// First byte.
     pub start: u32,
@@ -21,25 +21,25 @@ pub struct Span {
     pub end: u32,
 }
 
-/// One text and the name by which people know it: a path, `-`, a command line or `git:REF:PATH`.
+/// One text and its name: a path, `-`, a command line or `git:REF:PATH`.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// How the text is named in messages and reports.
+    /// The name of the text in messages and reports.
     pub name: String,
     /// The text itself.
     pub text: Arc<str>,
     line_starts: Vec<u32>,
-    /// The number of characters that begin before each block, so that a column in a long line is found at once.
+    /// The number of characters before each block, to find a column in a long line quickly.
     blocks: Vec<u32>,
 }
 
-/// The bytes of a block.
+/// The number of bytes in a block.
 const BLOCK: usize = 1024;
 
-/// A place that a person can go to: file, line and column, both counted from one.
+/// A location for people: file, line and column, both counted from one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
-    /// The file, as it was named on the command line or in the subject file.
+    /// The file, as it is named on the command line or in the subject file.
     pub file: String,
     /// Line, counted from one.
     pub line: u32,
@@ -73,7 +73,7 @@ impl Source {
         before + starts(&self.text.as_bytes()[(block * BLOCK).min(byte)..byte])
     }
 
-    /// Line (from one) that holds the byte.
+    /// The line (from one) that contains the byte.
     pub fn line_of(&self, byte: u32) -> u32 {
         offset(self.line_starts.partition_point(|start| *start <= byte))
     }
@@ -91,7 +91,7 @@ impl Source {
         self.text.get(self.line_range(line)).unwrap_or_default().trim_end_matches('\r')
     }
 
-    /// The place of a byte.
+    /// The location of a byte.
     pub fn place(&self, byte: u32) -> Place {
         let line = self.line_of(byte);
         let start = self.line_range(line).start;
@@ -100,29 +100,29 @@ impl Source {
     }
 }
 
-/// All texts of a run. Spans point into it.
+/// All texts of a run. Spans refer to them.
 #[derive(Debug, Clone, Default)]
 pub struct Sources(Vec<Source>);
 
 impl Sources {
-    /// Adds a text and returns its id. Texts over 4 GiB are cut at what a span can address.
+    /// Adds a text and returns its id. Truncates texts over 4 GiB, which a span cannot address.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> SourceId {
         let id = SourceId(offset(self.0.len()));
         self.0.push(Source::new(name.into(), text.into()));
         id
     }
 
-    /// The text behind an id. Ids come only from [`Sources::add`] of the same arena.
+    /// The text of an id. Ids must come from [`Sources::add`] of the same value.
     pub fn get(&self, id: SourceId) -> &Source {
         &self.0[id.0 as usize]
     }
 
-    /// Returns where a span starts.
+    /// Returns the location of a span's start.
     pub fn place(&self, span: Span) -> Place {
         self.get(span.source).place(span.start)
     }
 
-    /// The text that a span covers.
+    /// The text of a span.
     pub fn slice(&self, span: Span) -> &str {
         let text = &self.get(span.source).text;
         text.get(span.start as usize..span.end as usize).unwrap_or_default()
@@ -135,7 +135,7 @@ impl Span {
         Self { source, start: 0, end: 0 }
     }
 
-    /// The span from the start of one to the end of the other.
+    /// The span from the start of this one to the end of the other.
     pub fn to(self, other: Self) -> Self {
         Self { end: other.end.max(self.end), ..self }
     }
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_count_lines_and_characters_from_one() {
+    fn locations_count_lines_and_characters_from_one() {
         let mut sources = Sources::default();
         let id = sources.add("a.yaml", "a: 1\nü: é!\n");
         let bang = offset("a: 1\nü: é".len());

@@ -1,4 +1,4 @@
-//! Parser events into node trees: documents, anchors, merge keys, duplicate keys.
+//! Turns parser events into node trees: documents, anchors, merge keys, duplicate keys.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,24 +8,24 @@ use granit_parser::{Event, Parser, ScalarStyle, Tag};
 use super::source::offset;
 use super::{Entry, Kind, Node, Source, SourceId, Sources, Span, json, scalar};
 
-/// Text that is not a YAML or JSON document.
+/// An error in a text that is not a YAML or JSON document.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct ParseError {
-    /// Where reading stopped.
+    /// The location of the error.
     pub span: Span,
-    /// What is wrong there.
+    /// The problem.
     pub message: String,
 }
 
-/// Bytes that anchors and aliases may add to a source, so that a few lines cannot grow into gigabytes.
+/// Maximum number of bytes that anchors and aliases may add to a source, so that a few lines cannot become gigabytes.
 const ALIAS_BUDGET: usize = 32 << 20;
-/// The nesting limit of collections, those that aliases bring included. Whatever walks a document
-/// recurses, and a few lines of aliases could otherwise exhaust any stack.
+/// Maximum nesting of collections, including those of aliases. Code that walks a document recurses, and a few lines of
+/// aliases could otherwise exhaust any stack.
 const DEPTH_LIMIT: usize = 255;
 const TOO_DEEP: &str = "collections nest deeper than 255 levels here";
 
-/// Parses every document of a source. Empty documents are left out.
+/// Parses every document of a source. Skips empty documents.
 ///
 /// ```
 /// use crdproof_schema::document::{Sources, parse};
@@ -77,7 +77,7 @@ struct Builder<'a> {
     documents: Vec<Node>,
 }
 
-/// A collection whose end has not been seen yet.
+/// A collection whose end was not read yet.
 struct Open {
     anchor: usize,
     span: Span,
@@ -188,7 +188,7 @@ impl Builder<'_> {
                 (Kind::Map(merge(entries, merged)?), last)
             }
         };
-        // A block collection ends with its last child; the parser's end mark lies on the next token.
+        // A block collection ends with its last child; the parser's end mark is at the next token.
         let flow = matches!(self.source.text.as_bytes().get(span.start as usize), Some(b'{' | b'['));
         let span = if flow { span.to(end) } else { last.map_or(span, |last| span.to(last)) };
         Ok(Node { span, kind })
@@ -222,7 +222,7 @@ fn scalar_node(text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) ->
     Ok(Node { span, kind })
 }
 
-/// Applies `<<`: what the map states itself wins over what it merges, earlier merges over later.
+/// Applies `<<`: own keys of the map take precedence over merged ones, earlier merges over later ones.
 fn merge(mut entries: Vec<Entry>, merged: Vec<Node>) -> Result<Vec<Entry>, ParseError> {
     if merged.is_empty() {
         return Ok(entries);
@@ -271,13 +271,13 @@ fn depth(node: &Node) -> usize {
     1 + below.unwrap_or(0)
 }
 
-/// Takes what a copy of a node needs from a budget.
+/// Subtracts the memory of a copy of a node from a budget.
 fn charge(budget: usize, node: &Node, span: Span) -> Result<usize, ParseError> {
     let left = budget.checked_sub(bytes(node));
     left.ok_or_else(|| error(span, "anchors and aliases expand this document by more than 32 MiB"))
 }
 
-/// Returns the memory that a copy of a node needs, about.
+/// Returns the approximate memory of a copy of a node.
 fn bytes(node: &Node) -> usize {
     size_of::<Node>()
         + match &node.kind {

@@ -1,4 +1,4 @@
-//! The edges of what a schema allows, one by one.
+//! The boundary cases of a schema, one by one.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::plan::{Id, Kind, Text, UNUSUAL};
 use super::random::Random;
 use crate::structural::Path;
 
-/// One edge at one node.
+/// One boundary case at one node.
 #[derive(Debug, Clone)]
 pub(super) struct Edge {
     pub(super) path: Path,
@@ -21,17 +21,17 @@ pub(super) enum EdgeKind {
     Present,
     Absent,
     Exactly(&'static str, Value),
-    /// A text of just this length.
+    /// A string of exactly this length.
     Length(&'static str, Id, usize),
-    /// A list, or a map, with just so many parts.
+    /// A list, or a map, with exactly this many entries.
     Items(&'static str, Id, usize),
 }
 
-/// More values of an enum are not tried one by one.
-const MOST_VALUES: usize = 64;
+/// Maximum number of values of an enum that are tried one by one.
+const MAX_VALUES: usize = 64;
 
 impl Generator<'_> {
-    /// Every edge, in the order of the schema.
+    /// Every boundary case, in the order of the schema.
     pub(super) fn all_edges(&self) -> Vec<Edge> {
         let mut edges = Vec::new();
         let mut seen = std::collections::BTreeSet::new();
@@ -67,7 +67,7 @@ impl Generator<'_> {
                 add(exactly("true", true.into()));
             }
             Kind::Enumeration(values) => {
-                values.iter().take(MOST_VALUES).for_each(|value| add(exactly("enum", value.clone())));
+                values.iter().take(MAX_VALUES).for_each(|value| add(exactly("enum", value.clone())));
             }
             Kind::Whole(whole) => {
                 for edge in whole.edges() {
@@ -127,7 +127,7 @@ impl Generator<'_> {
         for (name, length) in lengths {
             add(EdgeKind::Length(name, id, length));
         }
-        // One unusual text for each field; all of them come about in any schema with some strings.
+        // One unusual string for each field; a schema with some strings gets all of them.
         let unusual = UNUSUAL[number % UNUSUAL.len()];
         if text.admits(unusual) {
             add(EdgeKind::Exactly("unicode", unusual.into()));
@@ -165,16 +165,16 @@ impl Generator<'_> {
 
     pub(super) fn pinned(&self, random: &mut Random, path: &Path, want: Want<'_>) -> Option<Value> {
         let pin = Pin { steps: path.steps(), want };
-        // Absent means absent where all around it is there.
+        // An absent part shows most if everything around it is present.
         let parts = if want == Want::Absent { 40 } else { 0 };
         let object = self.maker.object_of(random, parts, &[pin])?;
-        // Where the engine cannot decide about an edge, a server may well refuse it.
+        // If the engine cannot decide about a boundary case, a server may refuse it.
         let certain = self.maker.certain || !self.maker.validator.has_rules();
         let decided = certain || self.judge(&object).inconclusive.is_empty();
         decided.then_some(object)
     }
 
-    /// An object with all these leaves, or with as many of them as go together.
+    /// An object with all these leaves, or with as many of them as are possible together.
     fn together(&self, random: &mut Random, paths: &[Path]) -> Option<Value> {
         let mut paths: Vec<&Path> = paths.iter().collect();
         while !paths.is_empty() {
@@ -183,7 +183,7 @@ impl Generator<'_> {
             if let Some(object) = self.maker.object_of(random, 0, &pins) {
                 return Some(object);
             }
-            // Rules and alternatives exclude some of them: any half may do.
+            // Rules and alternatives exclude some of them: any half may work.
             random.shuffle(&mut paths);
             paths.truncate(paths.len() / 2);
             paths.sort();

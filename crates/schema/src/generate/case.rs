@@ -1,34 +1,34 @@
-//! What a generator hands out.
+//! Generated objects and their phases.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::structural::Path;
 
-/// The settings of a generator.
+/// The phase of a generated object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// Samples, and the examples that stand in the schema.
+    /// Samples, and examples in the schema.
     Examples,
-    /// Each constraint at its edge, each part absent and present, each leaf set.
+    /// Each constraint at its boundary, each part absent and present, each leaf set.
     Boundary,
-    /// Any valid objects.
+    /// Random valid objects.
     Random,
-    /// What server-side apply sends to a converter: parts of objects, not valid by themselves.
+    /// Objects as server-side apply sends them to a converter: parts of objects, not valid by themselves.
     Partial,
     /// One violation of one constraint.
     Negative,
-    /// Near the limit of etcd, and many objects.
+    /// Objects near the limit of etcd, and many objects.
     Large,
 }
 
 impl Phase {
-    /// All of them, in the order in which they are run.
+    /// All phases, in order.
     pub const ALL: [Self; 6] =
         [Self::Examples, Self::Boundary, Self::Random, Self::Partial, Self::Negative, Self::Large];
 
-    /// The word in files and messages.
+    /// The name in files and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Examples => "examples",
@@ -40,7 +40,7 @@ impl Phase {
         }
     }
 
-    /// The number that tells the random numbers of phases apart; never used again for another one.
+    /// A number for the random numbers of a phase; never reused for another one.
     pub(super) fn number(self) -> u64 {
         match self {
             Self::Examples => 1,
@@ -58,11 +58,11 @@ impl Phase {
 pub struct Meant {
     /// The field, as a path of the schema.
     pub path: Path,
-    /// The keyword of the constraint, or what is done to the field.
+    /// The keyword of the constraint, or the action on the field.
     pub keyword: String,
-    /// The field as a server writes it in its answer; for violations.
+    /// The field as a server writes it in its response; for violations.
     pub field: Option<String>,
-    /// The reason that a server gives, as in the causes of its answer; for violations.
+    /// The reason in the causes of a server's response; for violations.
     pub reason: Option<&'static str>,
 }
 
@@ -75,21 +75,21 @@ pub struct Case {
     pub index: u64,
     /// The seed.
     pub seed: u64,
-    /// The version of the CRD that it is an object of.
+    /// The version of the CRD.
     pub version: String,
     /// The object.
     pub object: Value,
-    /// What it was made to show; nothing in particular for random objects.
+    /// Its purpose; `None` for random objects.
     pub meant: Option<Meant>,
 }
 
-/// A case as it is kept in a file. Replaying it takes the object as it is and no generator.
+/// A generated object in a file. Replaying it needs no generator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Saved {
-    /// The version of the CRD that it is an object of.
+    /// The version of the CRD.
     pub version: String,
-    /// The seed that it came from.
+    /// The seed that generated it.
     pub seed: u64,
     /// Its origin.
     pub phase: Phase,
@@ -100,7 +100,7 @@ pub struct Saved {
 }
 
 impl Case {
-    /// The case with this object, which may be a smaller one, to be kept in a file.
+    /// The generated object with this content, which may be smaller, for a file.
     pub fn save(&self, object: Value) -> Saved {
         Saved { version: self.version.clone(), seed: self.seed, phase: self.phase, index: self.index, object }
     }

@@ -1,4 +1,4 @@
-//! What objects reached: which leaves of a schema were set, to what, and which never.
+//! Coverage: the leaves of a schema that objects set, and those that they never set.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,30 +8,30 @@ use super::generator::Generator;
 use super::plan::{Id, Kind, Plan};
 use crate::structural::{Path, Step};
 
-/// The values of one leaf that were generated.
+/// The observed values of one leaf.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Leaf {
     default: Option<Value>,
-    /// The values of an enum, and the bounds, that are still to be seen.
+    /// The values of an enum, and the bounds, that were not observed yet.
     wanted: Vec<(String, Value)>,
     seen: BTreeSet<usize>,
     set: bool,
     non_default: bool,
 }
 
-/// Collects over objects, whatever their origin: generated, sampled, or read back after conversion.
+/// Collects values of objects of any origin: generated, sampled, or converted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coverage {
-    /// In order.
+    /// The leaves, in order.
     leaves: Vec<(Path, Leaf)>,
     root: Branch,
     objects: u64,
 }
 
-/// The way to leaves, as values are walked along.
+/// A tree of paths to leaves.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Branch {
-    /// The number of the leaf that is here.
+    /// The index of the leaf at this place.
     leaf: Option<usize>,
     fields: BTreeMap<String, Branch>,
     values: Option<Box<Branch>>,
@@ -52,7 +52,7 @@ impl Branch {
         next.grow(rest, leaf);
     }
 
-    /// Shows the values of an object to its leaves.
+    /// Records the values of an object.
     fn walk(&self, leaves: &mut [(Path, Leaf)], value: &Value) {
         if let Some((_, leaf)) = self.leaf.and_then(|leaf| leaves.get_mut(leaf)) {
             leaf.take(value);
@@ -76,12 +76,12 @@ impl Branch {
     }
 }
 
-/// The values of a leaf that were never generated.
+/// The values of a leaf that were never observed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Missing {
     /// It was never set.
     Value,
-    /// It was only ever set to its default, or to nothing.
+    /// It was only set to its default, or to an empty value.
     NonDefault,
     /// It was never set to this value: one of an enum, or a bound.
     Edge {
@@ -92,7 +92,7 @@ pub enum Missing {
     },
 }
 
-/// Something that was never reached.
+/// A leaf or value that was never observed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gap {
     /// The leaf.
@@ -101,11 +101,11 @@ pub struct Gap {
     pub missing: Missing,
 }
 
-/// More values of an enum are not asked for.
-const MOST_VALUES: usize = 64;
+/// Maximum number of values of an enum that are tracked.
+const MAX_VALUES: usize = 64;
 
 impl Generator<'_> {
-    /// An empty collection for the leaves of this schema that objects can reach.
+    /// An empty collection for the reachable leaves of this schema.
     pub fn coverage(&self) -> Coverage {
         let mut leaves: BTreeMap<Path, Leaf> = self.leaves.iter().map(|path| (path.clone(), Leaf::default())).collect();
         let mut open = vec![self.maker.plan.root];
@@ -133,14 +133,14 @@ fn describe(plan: &Plan<'_>, id: Id, leaves: &mut BTreeMap<Path, Leaf>, open: &m
     leaf.default = leaf.default.take().or_else(|| node.default.clone());
     let mut want = |keyword: &str, value: Value| {
         let wanted = (keyword.to_owned(), value);
-        // What rules exclude is not asked for.
+        // Skip values that rules exclude.
         let allowed = node.pool.is_empty() || node.pool.contains(&wanted.1);
         if allowed && !leaf.wanted.contains(&wanted) {
             leaf.wanted.push(wanted);
         }
     };
     match &node.kind {
-        Kind::Enumeration(values) => values.iter().take(MOST_VALUES).for_each(|value| want("enum", value.clone())),
+        Kind::Enumeration(values) => values.iter().take(MAX_VALUES).for_each(|value| want("enum", value.clone())),
         Kind::Boolean => [true, false].into_iter().for_each(|value| want("boolean", value.into())),
         Kind::Whole(whole) => {
             let bounds = [("minimum", whole.low, whole.stated.0), ("maximum", whole.high, whole.stated.1)];
@@ -155,13 +155,13 @@ fn describe(plan: &Plan<'_>, id: Id, leaves: &mut BTreeMap<Path, Leaf>, open: &m
 }
 
 impl Coverage {
-    /// Takes an object into account.
+    /// Records an object.
     pub fn observe(&mut self, object: &Value) {
         self.objects += 1;
         self.root.walk(&mut self.leaves, object);
     }
 
-    /// Takes what another collection for the same schema has seen into account.
+    /// Adds the observations of another collection for the same schema.
     pub fn merge(&mut self, other: &Self) {
         self.objects += other.objects;
         for (path, theirs) in &other.leaves {
@@ -174,17 +174,17 @@ impl Coverage {
         }
     }
 
-    /// Returns how many objects were observed.
+    /// Returns the number of observed objects.
     pub fn objects(&self) -> u64 {
         self.objects
     }
 
-    /// Returns how many leaves there are.
+    /// Returns the number of leaves.
     pub fn leaves(&self) -> usize {
         self.leaves.len()
     }
 
-    /// Returns how many leaves were set to something else than their default.
+    /// Returns the number of leaves that were set to something else than their default.
     pub fn reached(&self) -> usize {
         self.leaves.iter().filter(|(_, leaf)| leaf.non_default).count()
     }
@@ -195,7 +195,7 @@ impl Coverage {
         if self.leaves.is_empty() { 100.0 } else { 100.0 * self.reached() as f64 / self.leaves() as f64 }
     }
 
-    /// Returns whether at least so many percent of the leaves were reached.
+    /// Returns true if at least this percentage of the leaves was reached.
     pub fn is_at_least(&self, floor: f64) -> bool {
         self.percent() >= floor
     }
@@ -205,7 +205,7 @@ impl Coverage {
         self.leaves.iter().filter(|(_, leaf)| !leaf.non_default).map(|(path, _)| path)
     }
 
-    /// Everything that was never seen.
+    /// Everything that was never observed.
     pub fn gaps(&self) -> Vec<Gap> {
         let mut gaps = Vec::new();
         for (path, leaf) in &self.leaves {
@@ -234,7 +234,7 @@ impl Leaf {
             Some(default) => default == value,
             None => value.is_null(),
         };
-        // An enum of one value that is the default has nothing else to be set to.
+        // An enum whose only value is the default has no other value.
         let only = self.wanted.len() == 1 && self.default.as_ref() == self.wanted.first().map(|(_, value)| value);
         self.non_default |= !is_default || only;
         if let Some(index) = self.wanted.iter().position(|(_, wanted)| wanted == value) {

@@ -1,9 +1,9 @@
-//! Texts of the formats that a server enforces.
+//! Strings of the formats that a server enforces.
 
 use super::random::Random;
 
-/// A text of the format, of about this length where it has no length of its own. It must still be
-/// tested. `None` where the format is not known here.
+/// A string of the format, of about this length if the format has none. It must still be tested. `None` if the format
+/// is not known here.
 pub(crate) fn sample(format: &str, random: &mut Random, length: usize) -> Option<String> {
     let name = format.replace('-', "");
     Some(match name.as_str() {
@@ -45,7 +45,7 @@ pub(crate) fn word(random: &mut Random) -> String {
         let choice = usize::try_from(bits & 0x3f).unwrap_or_default();
         bits >>= 6;
         let letter = LETTERS[choice % LETTERS.len()];
-        // Every eighth character or so is a digit.
+        // About every eighth character is a digit.
         let is_digit = at > 0 && choice >= 56;
         word.push(char::from(if is_digit { b'0' + (letter - b'a') % 10 } else { letter }));
     }
@@ -127,7 +127,7 @@ fn credit_card(random: &mut Random) -> String {
 }
 
 fn base64(random: &mut Random, length: usize) -> String {
-    // Without the two characters in which the alphabet of rules differs from that of the format.
+    // Without the two characters that differ between the alphabets of rules and of the format.
     const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789AB";
     let length = 4 * length.div_ceil(4).max(1);
     (0..length).map(|_| char::from(ALPHABET[random.index(64)])).collect()
@@ -147,7 +147,7 @@ pub(crate) fn duration(random: &mut Random) -> String {
     format!("{}{unit}", random.between(1, 60))
 }
 
-/// A quantity as people write it.
+/// A quantity in a usual notation.
 pub(crate) fn quantity(random: &mut Random) -> String {
     let suffix = ["", "m", "Ki", "Mi", "Gi", "k", "M", "G"][random.index(8)];
     match random.below(4) {

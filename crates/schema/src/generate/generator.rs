@@ -13,7 +13,7 @@ use super::random::Random;
 use crate::kubernetes::KubeVersion;
 use crate::structural::{Admission, Path, ScalePaths, Schema, Validator};
 
-/// The identity of generated objects, beside their schema.
+/// The identity of generated objects, besides their schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
     /// The API group.
@@ -22,11 +22,11 @@ pub struct Context {
     pub version: String,
     /// The kind.
     pub kind: String,
-    /// Whether objects live in namespaces.
+    /// True if the kind is namespaced.
     pub namespaced: bool,
-    /// Whether the version has the status subresource.
+    /// True if the version has the status subresource.
     pub status_subresource: bool,
-    /// The paths of the scale subresource, where the version has it.
+    /// The paths of the scale subresource, if the version has it.
     pub scale: Option<Scale>,
 }
 
@@ -62,7 +62,7 @@ impl From<ScalePaths<'_>> for Scale {
 }
 
 impl Context {
-    /// A kind without a namespace and without the status subresource.
+    /// A cluster-scoped kind without the status subresource.
     pub fn new(group: &str, version: &str, kind: &str) -> Self {
         Self {
             group: group.to_owned(),
@@ -74,17 +74,17 @@ impl Context {
         }
     }
 
-    /// The same, with the scale subresource.
+    /// Adds the scale subresource.
     pub fn with_scale(self, scale: impl Into<Scale>) -> Self {
         Self { scale: Some(scale.into()), ..self }
     }
 
-    /// The same, in namespaces.
+    /// Makes the kind namespaced.
     pub fn namespaced(self) -> Self {
         Self { namespaced: true, ..self }
     }
 
-    /// The same, with the status subresource.
+    /// Adds the status subresource.
     pub fn with_status_subresource(self) -> Self {
         Self { status_subresource: true, ..self }
     }
@@ -95,15 +95,15 @@ impl Context {
 pub struct Options {
     /// The namespace of namespaced objects.
     pub namespace: String,
-    /// About how many optional parts a random object has at most.
+    /// The approximate maximum number of optional parts of a random object.
     pub parts: usize,
-    /// The longest text, in characters, that is made to reach a bound.
+    /// The maximum length of a string that is generated to reach a bound, in characters.
     pub longest_text: usize,
-    /// The longest list that is made to reach a bound.
+    /// The maximum length of a list that is generated to reach a bound.
     pub longest_list: usize,
-    /// About how many bytes a large object has.
+    /// The approximate size of a large object, in bytes.
     pub large: usize,
-    /// Objects of this version that are there already, for the phase of examples.
+    /// Existing objects of this version, for the phase of examples.
     pub samples: Vec<Value>,
 }
 
@@ -121,16 +121,16 @@ impl Default for Options {
     }
 }
 
-/// Leaves that one object of the boundary phase sets together.
+/// The number of leaves that one object of the boundary phase sets together.
 const BATCH: usize = 48;
 
-/// Objects out of the schema of one CRD version.
+/// Generates objects from the schema of one CRD version.
 #[derive(Debug)]
 pub struct Generator<'a> {
     pub(super) maker: Maker<'a>,
     pub(super) options: Options,
     pub(super) version: String,
-    /// The paths of everything that has a value and no parts.
+    /// The paths of all scalars.
     pub(super) leaves: Vec<Path>,
     pub(super) unreachable: Vec<Unsatisfiable>,
     pub(super) edges: Vec<Edge>,
@@ -139,7 +139,7 @@ pub struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    /// Compiles a schema. `Err` says which keyword leaves no objects at all.
+    /// Compiles a schema. `Err` names the keyword that no object satisfies.
     pub fn new(
         schema: &'a Schema,
         kubernetes: KubeVersion,
@@ -186,14 +186,14 @@ impl<'a> Generator<'a> {
         Ok(generator)
     }
 
-    /// The objects of a phase, one after the other. Random and partial objects never end.
+    /// The objects of a phase, one after the other. Random and partial objects are endless.
     pub fn cases(&self, phase: Phase, seed: u64) -> impl Iterator<Item = Case> + use<'_, 'a> {
         let count = self.count(phase);
         let indices = (0..).take_while(move |index| count.is_none_or(|count| *index < count));
         indices.filter_map(move |index| self.case(phase, seed, index))
     }
 
-    /// Returns how many numbers a phase has; `None` where it never ends. Not every number has an object.
+    /// Returns the number of indexes of a phase; `None` if it is endless. Not every index has an object.
     pub fn count(&self, phase: Phase) -> Option<u64> {
         let count = match phase {
             Phase::Random | Phase::Partial => return None,
@@ -205,8 +205,8 @@ impl<'a> Generator<'a> {
         Some(count as u64)
     }
 
-    /// One object of a phase. `None` where there is no such number, or where what it was to show
-    /// cannot be shown by any valid object that was found.
+    /// One object of a phase. `None` if the index is too large, or if no valid object with the intended property was
+    /// found.
     pub fn case(&self, phase: Phase, seed: u64, index: u64) -> Option<Case> {
         let mut random = Random::of(seed, phase.number(), index);
         let (object, meant) = match phase {
@@ -220,22 +220,22 @@ impl<'a> Generator<'a> {
         Some(Case { phase, index, seed, version: self.version.clone(), object, meant })
     }
 
-    /// Returns whether our own validator admits an object, on creation and with its status.
+    /// Returns true if our own validator admits an object, on creation and with its status.
     pub fn admits(&self, object: &Value) -> bool {
         self.maker.faults(object).is_empty()
     }
 
-    /// Returns what our own validator answers to the creation of an object.
+    /// Returns the result of our own validator for the creation of an object.
     pub fn judge(&self, object: &Value) -> Admission {
         self.maker.judge(object, self.maker.status_subresource)
     }
 
-    /// Returns what our own validator answers to an object with its status, as if that were not subresource.
+    /// Returns the result of our own validator for an object with its status, as if that were not a subresource.
     pub fn judge_whole(&self, object: &Value) -> Admission {
         self.maker.judge(object, false)
     }
 
-    /// A valid object that sets a field to something else than its default. `None` where none was found.
+    /// A valid object that sets a field to something else than its default. `None` if none was found.
     pub fn reach(&self, path: &Path, seed: u64) -> Option<Value> {
         let id = path.steps().iter().try_fold(self.maker.plan.root, |id, step| self.maker.plan.child(id, step))?;
         let default = self.maker.plan.node(id).default.as_ref();
@@ -248,7 +248,7 @@ impl<'a> Generator<'a> {
         })
     }
 
-    /// The fields that no object can have, with the keyword that leaves no value for them.
+    /// The fields that no object can have, with the keyword that no value satisfies.
     pub fn unreachable(&self) -> &[Unsatisfiable] {
         &self.unreachable
     }
@@ -261,7 +261,7 @@ impl<'a> Generator<'a> {
         full.or_else(|| self.maker.object_of(random, 8, &[])).or_else(|| self.minimal(random))
     }
 
-    /// An object with nothing but what it needs.
+    /// An object with only its required parts.
     pub(super) fn minimal(&self, random: &mut Random) -> Option<Value> {
         (0..8).find_map(|_| self.maker.object_of(random, 0, &[]))
     }
@@ -295,14 +295,14 @@ impl<'a> Generator<'a> {
                 let pin = Pin { steps: path.steps(), want: Want::Exactly(&value) };
                 self.maker.object_of(&mut random, 0, &[pin])
             };
-            // Examples are prose to the server, and not all of them are valid.
+            // Examples are only documentation to the server, and not all of them are valid.
             examples.extend(object.filter(|object| self.admits(object)));
         }
         examples
     }
 }
 
-/// The leaves that values can reach, and what cannot be reached and why.
+/// The reachable leaves, and the unreachable ones with the reason.
 fn leaves(plan: &Plan<'_>) -> (Vec<Path>, Vec<Unsatisfiable>) {
     let mut found = BTreeSet::new();
     let mut faults = Vec::new();

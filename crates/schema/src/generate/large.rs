@@ -16,7 +16,7 @@ impl Generator<'_> {
     pub(super) fn large(&self, random: &mut Random, index: usize) -> Option<(Value, Option<Meant>)> {
         if let Some(number) = index.checked_sub(1) {
             let mut object = self.random(random)?;
-            // Objects of one list have names of their own, unless the schema leaves no choice.
+            // Objects of one list have different names, unless the schema prevents that.
             let name = format!("{}-{number}", object["metadata"]["name"].as_str().unwrap_or("item"));
             let mut renamed = object.clone();
             renamed["metadata"]["name"] = name.into();

@@ -1,4 +1,4 @@
-//! Values out of a plan.
+//! Generates values from a plan.
 
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,7 @@ pub(crate) struct Maker<'a> {
     pub(crate) tested_in_parts: bool,
 }
 
-/// A part of the value that is asked for.
+/// A part of the value with a demand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pin<'p> {
     pub(crate) steps: &'p [Step],
@@ -43,11 +43,11 @@ pub(crate) enum Want<'p> {
 /// The number of attempts at a value that rules or alternatives refuse.
 const TRIES: usize = 16;
 
-/// Lists and maps of this length unless the schema asks for more.
+/// Usual length of lists and maps, unless the schema requires more.
 const USUAL_ITEMS: usize = 3;
 
 impl Maker<'_> {
-    /// A value that passes the keywords and the rules of its node, with about so many optional parts.
+    /// A value that passes the keywords and the rules of its node, with about this many optional parts.
     pub(crate) fn make(&self, id: Id, random: &mut Random, budget: usize, pins: &[Pin<'_>]) -> Option<Value> {
         let node = self.plan.node(id);
         for pin in pins.iter().filter(|pin| pin.steps.is_empty()) {
@@ -164,7 +164,7 @@ impl Maker<'_> {
         (map.len() >= object.least && map.len() <= object.most).then_some(Value::Object(map))
     }
 
-    /// The entries of a map, and what stands under names that the schema does not know.
+    /// The entries of a map, and values of unknown names.
     fn entries(
         &self,
         object: &Object,
@@ -234,7 +234,7 @@ impl Maker<'_> {
         (made.len() >= least).then_some(Value::Array(made))
     }
 
-    /// A list or a map with just so many parts.
+    /// A list or a map with exactly this many entries.
     pub(crate) fn make_sized(&self, id: Id, random: &mut Random, count: usize) -> Option<Value> {
         match &self.plan.node(id).kind {
             Kind::List(list) => {
@@ -256,7 +256,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Returns whether an item may stand beside the others.
+    /// Returns true if an item is allowed next to the others.
     fn is_new(&self, list: &List, items: Id, item: &Value, others: &[Value]) -> bool {
         match &list.topology {
             Topology::Atomic => true,
@@ -315,7 +315,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Returns whether a field is required, or would come back as its default.
+    /// Returns true if a field is required, or would come back as its default.
     pub(crate) fn must_stay(&self, id: Id, name: &str) -> bool {
         let node = self.plan.node(id);
         node.schemas.iter().any(|schema| {
@@ -325,14 +325,14 @@ impl Maker<'_> {
         })
     }
 
-    /// The fewest items of a list.
+    /// The minimum number of items of a list.
     pub(crate) fn least_items(&self, id: Id) -> usize {
         let least = self.plan.node(id).schemas.iter().filter_map(|schema| schema.min_items).max();
         least.and_then(|least| usize::try_from(least).ok()).unwrap_or_default()
     }
 }
 
-/// Returns what is asked below a step.
+/// Returns the demands below a step.
 pub(crate) fn below<'p>(pins: &[Pin<'p>], leads: impl Fn(&Step) -> bool) -> Vec<Pin<'p>> {
     let strip = |pin: &Pin<'p>| {
         let (first, rest) = pin.steps.split_first()?;
@@ -341,7 +341,7 @@ pub(crate) fn below<'p>(pins: &[Pin<'p>], leads: impl Fn(&Step) -> bool) -> Vec<
     pins.iter().filter_map(strip).collect()
 }
 
-/// Any JSON, not deeper than so many levels.
+/// Random JSON of at most this depth.
 pub(crate) fn free(random: &mut Random, depth: usize) -> Value {
     match random.below(if depth == 0 { 4 } else { 6 }) {
         0 => format::word(random).into(),

@@ -1,8 +1,8 @@
-//! Objects out of schemas: valid where the API server would admit them, invalid where a check needs
-//! them so, and smaller ones out of those that were found to break something.
+//! Generating objects from schemas: valid ones that the API server would admit, invalid ones for checks that need them,
+//! and shrinking objects that fail a check.
 //!
-//! A [`Generator`] compiles the schema of one CRD version once. Every object is a function of seed,
-//! phase and index alone, so that cases can be made in any order, on any thread and any machine.
+//! A [`Generator`] compiles the schema of one CRD version once. Every object is a function of seed, phase and index, so
+//! that objects can be generated in any order, on any thread and any machine.
 //!
 //! ```
 //! use crdproof_schema::document::{Sources, parse};

@@ -1,5 +1,5 @@
-//! One violation of one constraint. A valid object is made first, and then broken in one place; our
-//! own validator says what a server would complain about, and only what was meant may be there.
+//! Violations of single constraints. A valid object is generated first, and then made invalid in one place; our own
+//! validator predicts the errors of a server, and only the intended one may occur.
 
 use crate::document::pointer;
 use serde_json::{Value, json};
@@ -12,14 +12,14 @@ use super::random::Random;
 use super::solve::{Repair, Seg, pool};
 use crate::structural::{Outcome, Path, Step, Violation};
 
-/// A constraint to be violated.
+/// A constraint to violate.
 #[derive(Debug, Clone)]
 pub(super) struct Fault {
     node: Id,
     failure: Failure,
 }
 
-/// The way in which a keyword is violated.
+/// The way to violate a keyword.
 #[derive(Debug, Clone, PartialEq)]
 enum Failure {
     Type,
@@ -38,8 +38,8 @@ enum Failure {
     Rule(usize),
 }
 
-/// Longer lists and texts are not made just to be refused.
-const MOST: usize = 3000;
+/// Maximum length of lists and strings that are generated only to be refused.
+const MAX_LENGTH: usize = 3000;
 
 const RULES: &str = "x-kubernetes-validations";
 
@@ -63,8 +63,7 @@ impl Failure {
 }
 
 impl Generator<'_> {
-    /// Every constraint that a request to create can violate. Status is not judged there if it is a
-    /// subresource.
+    /// Every constraint that a create request can violate. A status subresource is not validated there.
     pub(super) fn all_faults(&self) -> Vec<Fault> {
         let status = Path::root().field("status");
         let mut faults = Vec::new();
@@ -110,7 +109,7 @@ impl Generator<'_> {
                 if text.least > 0 {
                     add(Failure::Length("minLength", text.least - 1));
                 }
-                if let Some(most) = text.most.filter(|most| *most < MOST) {
+                if let Some(most) = text.most.filter(|most| *most < MAX_LENGTH) {
                     add(Failure::Length("maxLength", most + 1));
                 }
                 text.patterns.first().into_iter().for_each(|_| add(Failure::Pattern));
@@ -120,7 +119,7 @@ impl Generator<'_> {
                 if list.least > 0 {
                     add(Failure::Items("minItems", list.least - 1));
                 }
-                if list.most < MOST && list.items.is_some() {
+                if list.most < MAX_LENGTH && list.items.is_some() {
                     add(Failure::Items("maxItems", list.most + 1));
                 }
                 if list.topology != Topology::Atomic && list.items.is_some() {
@@ -131,7 +130,7 @@ impl Generator<'_> {
                 if object.least > 0 {
                     add(Failure::Properties("minProperties", object.least - 1));
                 }
-                if object.most < MOST {
+                if object.most < MAX_LENGTH {
                     add(Failure::Properties("maxProperties", object.most + 1));
                 }
                 for field in object.fields.iter().filter(|field| field.required) {
@@ -177,7 +176,7 @@ impl Generator<'_> {
         })
     }
 
-    /// Values in the place of a valid one that violate the constraint, and most likely no other.
+    /// Values that violate the constraint instead of a valid one, and most likely no other.
     fn broken(&self, fault: &Fault, here: &Value, random: &mut Random) -> Vec<Value> {
         let node = self.maker.plan.node(fault.node);
         match (&fault.failure, &node.kind) {
@@ -272,7 +271,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Returns what a server complains about, if it is just what was meant.
+    /// Returns the error of a server, if it is exactly the intended one.
     fn proves(&self, fault: &Fault, place: &[Seg], broken: &Value) -> Option<Meant> {
         let node = self.maker.plan.node(fault.node);
         let keyword = fault.failure.keyword();
@@ -312,7 +311,7 @@ impl Generator<'_> {
     }
 }
 
-/// The first place in an object that a path of the schema leads to.
+/// The first place in an object that matches a path of the schema.
 pub(super) fn first_place(object: &Value, steps: &[Step]) -> Option<Vec<Seg>> {
     let mut place = Vec::with_capacity(steps.len());
     let mut at = object;

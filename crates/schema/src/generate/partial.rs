@@ -1,4 +1,4 @@
-//! What server-side apply sends to a converter: objects that lost parts and were never valid.
+//! Objects as server-side apply sends them to a converter: with missing parts, and not valid.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ impl Generator<'_> {
     }
 }
 
-/// Takes any part out of an object, except for its type.
+/// Removes a random part of an object, except for its type.
 fn prune(random: &mut Random, object: &mut Value) -> Path {
     let mut path = Path::root();
     let mut at = object;

@@ -1,28 +1,28 @@
-//! Texts that match a pattern, of a length near a wanted one.
+//! Strings that match a pattern, of a length near a wanted one.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
 use super::random::Random;
 use crate::structural::Pattern;
 
-/// A pattern from which texts are made.
+/// A pattern for generating strings.
 #[derive(Debug, Clone)]
 pub(crate) struct Sampler {
     pattern: Pattern,
     hir: Hir,
-    /// Whether text may stand before the match, and after it.
+    /// True if text may precede the match, and follow it.
     open_start: bool,
     open_end: bool,
 }
 
-/// A repetition without an end ends here, whatever length is wanted.
-const MOST_ROUNDS: usize = 4096;
+/// Maximum number of rounds of an unbounded repetition, whatever length is wanted.
+const MAX_ROUNDS: usize = 4096;
 
-/// Deeper patterns are not followed.
+/// Maximum depth of patterns.
 const DEPTH_LIMIT: usize = 64;
 
 impl Sampler {
-    /// Reads a pattern. `None` where it cannot be read.
+    /// Reads a pattern. `None` if it cannot be read.
     pub(crate) fn new(pattern: &Pattern) -> Option<Self> {
         let hir = pattern.tree()?.clone();
         let prefix = hir.properties().look_set_prefix();
@@ -31,15 +31,15 @@ impl Sampler {
         Some(Self { pattern, open_start: !prefix.contains(Look::Start), open_end: !suffix.contains(Look::End), hir })
     }
 
-    /// The least and the greatest length of a match in bytes.
+    /// The minimum and the maximum length of a match in bytes.
     pub(crate) fn lengths(&self) -> (usize, Option<usize>) {
         let properties = self.hir.properties();
         let most = if self.open_start || self.open_end { None } else { properties.maximum_len() };
         (properties.minimum_len().unwrap_or_default(), most)
     }
 
-    /// A text that most likely matches, of about so many characters. Word boundaries and anchors in
-    /// odd places are not looked at, so that the text must be tested.
+    /// A string that most likely matches, of about this many characters. It must be tested, because word boundaries and
+    /// anchors in odd places are ignored.
     pub(crate) fn sample(&self, random: &mut Random, length: usize) -> String {
         let mut text = String::new();
         let most = self.hir.properties().maximum_len();
@@ -85,7 +85,7 @@ fn emit(hir: &Hir, random: &mut Random, length: usize, depth: usize, out: &mut S
                 .filter(|hir| hir.properties().maximum_len().is_none_or(|most| most >= length))
                 .collect();
             let fitting: Vec<&Hir> = options.iter().filter(fits).collect();
-            // Mostly one that can have the length, sometimes any.
+            // Usually one that can have the length, sometimes any.
             let chosen = if random.chance(3, 4) { random.pick(&exact) } else { None };
             let chosen = chosen.or_else(|| random.pick(&fitting)).copied().or_else(|| random.pick(options));
             if let Some(chosen) = chosen {
@@ -95,7 +95,7 @@ fn emit(hir: &Hir, random: &mut Random, length: usize, depth: usize, out: &mut S
     }
 }
 
-/// Divides a length among parts: each gets its least, and the rest goes to those that can have more.
+/// Divides a length among parts: each gets its minimum, and the rest goes to those that can have more.
 fn shares(parts: &[Hir], random: &mut Random, length: usize) -> Vec<usize> {
     let mut shares: Vec<usize> = parts.iter().map(least).collect();
     let mut rest = length.saturating_sub(shares.iter().sum());
@@ -122,9 +122,9 @@ fn shares(parts: &[Hir], random: &mut Random, length: usize) -> Vec<usize> {
 fn repeat(repetition: &Repetition, random: &mut Random, length: usize, depth: usize, out: &mut String) {
     let once = least(&repetition.sub);
     let often = repetition.sub.properties().maximum_len();
-    let fewest = usize::try_from(repetition.min).unwrap_or(MOST_ROUNDS);
-    let most = repetition.max.and_then(|most| usize::try_from(most).ok()).unwrap_or(MOST_ROUNDS).min(MOST_ROUNDS);
-    // So many rounds have the length if each is as short, or as long, as it can be.
+    let fewest = usize::try_from(repetition.min).unwrap_or(MAX_ROUNDS);
+    let most = repetition.max.and_then(|most| usize::try_from(most).ok()).unwrap_or(MAX_ROUNDS).min(MAX_ROUNDS);
+    // This many rounds have the length if each is as short, or as long, as possible.
     let greatest = (length / once.max(1)).clamp(fewest, most.max(fewest));
     let smallest = match often {
         Some(0) => fewest,
@@ -144,7 +144,7 @@ fn repeat(repetition: &Repetition, random: &mut Random, length: usize, depth: us
     }
 }
 
-/// A member of a class, of ASCII where there is one.
+/// A member of a class, in ASCII if there is one.
 fn member(class: &Class, random: &mut Random) -> Option<char> {
     let ranges: Vec<(u32, u32)> = match class {
         Class::Unicode(class) => {
@@ -157,7 +157,7 @@ fn member(class: &Class, random: &mut Random) -> Option<char> {
         (low <= high).then_some((low, high))
     };
     let plain: Vec<(u32, u32)> = ranges.iter().filter_map(printable).collect();
-    // Letters and digits are easier to read; the others must come too.
+    // Letters and digits are easier to read; the others must occur, too.
     let words: Vec<(u32, u32)> = plain
         .iter()
         .flat_map(|range| {

@@ -1,23 +1,23 @@
 //! Random numbers that are the same on every machine.
 
-/// A generator of 64 bits of state (splitmix64): small, fast, and without any dependence on the
-/// width of a word or on a library's version.
+/// A generator with 64 bits of state (splitmix64): small, fast, and independent of the word size and of any library
+/// version.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
     state: u64,
-    /// The number of values that may still be made anew for one object. Counted, not timed, so that every
-    /// machine gives up at the same point.
+    /// The number of values that may still be regenerated for one object. Counted, not timed, so that every machine
+    /// gives up at the same point.
     fuel: u32,
 }
 
-/// Enough for every real schema; what needs more has no solution that a search would find.
+/// Enough for every real schema; one that needs more has no solution that a search would find.
 const FUEL: u32 = 1500;
 
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Random {
-    /// The numbers of one case. They depend on nothing but these three, so that cases can be made in
-    /// any order and on any thread.
+    /// The numbers of one object. They depend only on these three, so that objects can be generated in any order and on
+    /// any thread.
     pub(crate) fn of(seed: u64, phase: u64, index: u64) -> Self {
         let mut random = Self { state: seed, fuel: FUEL };
         random.state = random.next() ^ phase.wrapping_mul(STEP);
@@ -25,7 +25,7 @@ impl Random {
         random
     }
 
-    /// Uses up one attempt; false where none is left.
+    /// Uses one attempt; false if none is left.
     pub(crate) fn burn(&mut self) -> bool {
         let left = self.fuel.checked_sub(1);
         self.fuel = left.unwrap_or_default();
@@ -45,7 +45,7 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// A number below the bound; 0 where there is none.
+    /// A number below the bound; 0 if the bound is 0.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let wide = u128::from(self.next()) * u128::from(bound);
         u64::try_from(wide >> 64).unwrap_or_default()
@@ -61,17 +61,17 @@ impl Random {
         if most <= least { least } else { least + self.index(most - least + 1) }
     }
 
-    /// True so many times out of so many.
+    /// Returns true with this probability.
     pub(crate) fn chance(&mut self, times: u64, out_of: u64) -> bool {
         self.below(out_of) < times
     }
 
-    /// A whole number between the two, both included.
+    /// An integer between the two, both included.
     pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
         if high <= low {
             return low;
         }
-        // The width is at most 2^64 - 1, and the sum lies between the two.
+        // The width is at most 2^64 - 1, and the sum is between the two.
         let width = high.wrapping_sub(low).cast_unsigned();
         let offset = if width == u64::MAX { self.next() } else { self.below(width + 1) };
         low.wrapping_add(offset.cast_signed())
@@ -82,7 +82,7 @@ impl Random {
         items.get(self.index(items.len()))
     }
 
-    /// Puts the items into any order.
+    /// Shuffles the items.
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let other = self.index(last + 1);

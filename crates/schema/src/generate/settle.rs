@@ -1,4 +1,4 @@
-//! Values that their rules accept, and whole objects that a server admits.
+//! Values that satisfy their rules, and whole objects that a server admits.
 
 use crate::document::pointer;
 use serde_json::Value;
@@ -10,15 +10,15 @@ use super::random::Random;
 use super::solve::{Repair, Seg};
 use crate::structural::{Outcome, Request, Step, default};
 
-/// The number of repairs of a value.
+/// The maximum number of repairs of a value.
 const ROUNDS: usize = 8;
 
-/// The number of changes that one repair may try.
+/// The maximum number of changes that one repair may try.
 const STEPS: usize = 400;
 
 impl Maker<'_> {
-    /// Repairs a value until the rules stated at its node hold and its keywords too. The defaults
-    /// inside it are written out, since rules see them.
+    /// Repairs a value until it passes the rules and keywords of its node. Writes out the defaults inside it, because
+    /// rules see them.
     pub(crate) fn settle(&self, id: Id, value: &mut Value, random: &mut Random, pins: &[Pin<'_>]) -> bool {
         let node = self.plan.node(id);
         for round in 0..ROUNDS {
@@ -30,7 +30,7 @@ impl Maker<'_> {
             }
             for (rule, inconclusive) in failing {
                 let goal = node.goals.iter().find(|goal| std::ptr::eq(goal.rule, rule));
-                // What the engine cannot decide is often plain to see.
+                // A violation is often obvious even if the engine cannot decide.
                 if inconclusive.is_some() && !goal.is_some_and(|goal| goal.plainly_fails(value)) {
                     continue;
                 }
@@ -63,7 +63,7 @@ impl Maker<'_> {
         self.finish(&mut object, random, pins).then_some(object)
     }
 
-    /// Repairs an object as a whole: what a part needs can break another part.
+    /// Repairs an object as a whole: a repair of one part can break another part.
     pub(crate) fn finish(&self, object: &mut Value, random: &mut Random, pins: &[Pin<'_>]) -> bool {
         for round in 0..ROUNDS {
             let faults = self.faults(object);
@@ -82,7 +82,7 @@ impl Maker<'_> {
         false
     }
 
-    /// The pointers to what a server would refuse: on creation, and with its status.
+    /// The pointers to values that a server would refuse: on creation, and with its status.
     pub(crate) fn faults(&self, object: &Value) -> Vec<String> {
         let mut faults = Vec::new();
         for status_subresource in [false, true] {
@@ -100,8 +100,8 @@ impl Maker<'_> {
         faults
     }
 
-    /// Returns whether an object can be valid with its status and not without it: only what the schema says about the
-    /// whole object sees the difference.
+    /// Returns true if an object can be valid with its status and invalid without it: only constraints on the whole
+    /// object depend on it.
     fn status_is_missed(&self) -> bool {
         let root = self.schema;
         !root.rules.is_empty()
@@ -111,7 +111,7 @@ impl Maker<'_> {
             || root.junctors().next().is_some()
     }
 
-    /// Returns what a server would answer to the creation of an object.
+    /// Returns the predicted response of a server to the creation of an object.
     pub(crate) fn judge(&self, object: &Value, status_subresource: bool) -> crate::structural::Admission {
         self.validator.admit(&self.request(object, status_subresource))
     }
@@ -131,7 +131,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Settles every part that has rules, parts before the whole.
+    /// Repairs every part that has rules, parts before the whole.
     fn settle_below(&self, id: Id, value: &mut Value, random: &mut Random, pins: &[Pin<'_>], depth: usize) {
         if depth > 64 {
             return;
@@ -170,7 +170,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Takes out the nearest optional part around a fault.
+    /// Removes the nearest optional part around a fault.
     fn give_up(&self, pointer: &str, object: &mut Value, random: &mut Random, pins: &[Pin<'_>]) {
         let mut place: Vec<Seg> = Vec::new();
         let mut at = &*object;
@@ -197,7 +197,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Leaves out, now and then, what the server would fill in just so.
+    /// Sometimes removes values that the server would default to the same.
     fn strip(&self, id: Id, value: &mut Value, random: &mut Random, pins: &[Pin<'_>]) {
         match value {
             Value::Object(map) => {

@@ -1,7 +1,7 @@
-//! Smaller valid objects out of an object, whatever its origin.
+//! Smaller valid objects from an object of any origin.
 //!
-//! A round of candidates is asked about in one batch, the best of those that still fail is confirmed
-//! alone, and the next round starts from it, until none fails any more.
+//! Each round tests candidates in one batch, confirms the best failing one alone, and continues from it, until none
+//! fails any more.
 
 use serde_json::{Number, Value};
 
@@ -11,7 +11,7 @@ use super::solve::Seg;
 /// The budget of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Objects that are asked about, all rounds together.
+    /// The maximum number of tested objects, in all rounds.
     pub objects: usize,
     /// Objects in one round.
     pub batch: usize,
@@ -28,19 +28,19 @@ impl Default for Budget {
 pub struct Shrunk {
     /// The smallest object that still fails.
     pub object: Value,
-    /// The number of objects that were asked about.
+    /// The number of tested objects.
     pub asked: usize,
-    /// Whether nothing smaller fails, or only the budget was used up.
+    /// True if nothing smaller fails, false if the budget was used up.
     pub is_minimal: bool,
 }
 
-/// Objects in the first batch of a round; each further one has twice as many, up to the budget's.
-const FIRST: usize = 6;
+/// The number of objects in the first batch of a round; each further one has twice as many, up to the budget's.
+const FIRST_BATCH: usize = 6;
 
 const META: [&str; 2] = ["apiVersion", "kind"];
 
-/// Smaller objects, the most promising first: without whole optional parts, with shorter lists, with
-/// simpler values. Only those that our own validator admits are given.
+/// Smaller objects, the most promising first: without whole optional parts, with shorter lists, with simpler values.
+/// Returns only those that our own validator admits.
 pub fn candidates(generator: &Generator<'_>, object: &Value) -> Vec<Value> {
     smaller(object).filter(|smaller| generator.admits(smaller)).collect()
 }
@@ -57,13 +57,13 @@ fn smaller(object: &Value) -> impl Iterator<Item = Value> + use<'_> {
     })
 }
 
-/// One way to make an object smaller.
+/// One way to shrink an object.
 struct Change {
     place: Vec<Seg>,
     what: What,
-    /// What goes first.
+    /// The priority; lower first.
     rank: u8,
-    /// How much it takes away.
+    /// The size that it removes.
     weight: usize,
 }
 
@@ -74,7 +74,7 @@ enum What {
     Replace(Value),
 }
 
-/// Returns how large an object is: its values, with long texts counting for more. What a search makes smaller.
+/// Returns the size of an object, which a search minimizes: its values, with long strings counting more.
 pub fn size(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
@@ -169,7 +169,7 @@ fn apply(object: &mut Value, change: &Change) -> bool {
     }
 }
 
-/// Shorter texts: none, one letter, halves, all but the last character.
+/// Shorter strings: empty, one letter, halves, without the last character.
 fn simpler_texts(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let half = chars.len() / 2;
@@ -183,12 +183,12 @@ fn simpler_texts(text: &str) -> Vec<String> {
     texts
 }
 
-/// A single letter `a` is the simplest text that is not empty.
+/// A single letter `a` is the simplest string that is not empty.
 fn is_simpler(simpler: &str, text: &str) -> bool {
     simpler.is_empty() || simpler == "a" && text != "a" && text != "0"
 }
 
-/// Numbers nearer to zero, positive before negative, whole before others.
+/// Numbers nearer to zero, positive before negative, integers before others.
 fn simpler_numbers(number: &Number) -> Vec<Value> {
     let Some(whole) = number.as_i64() else {
         let cut = number.as_f64().filter(|value| value.abs() < 1e15).map(f64::trunc);
@@ -208,9 +208,9 @@ fn simpler_numbers(number: &Number) -> Vec<Value> {
     simpler.into_iter().map(Value::from).collect()
 }
 
-/// Searches for the smallest valid object that still fails. `fails` is asked about several objects at
-/// once and says of each whether it fails in the same way; what fails in a batch is asked about once
-/// more alone, since a batch may fail for reasons of its own.
+/// Searches for the smallest valid object that still fails. `fails` gets several objects at once and returns for each
+/// if it fails in the same way; an object that fails in a batch is tested again alone, because a batch may fail for
+/// other reasons.
 pub fn search(
     generator: &Generator<'_>,
     object: &Value,
@@ -220,7 +220,7 @@ pub fn search(
     search_among(object, budget, &|smaller| generator.admits(smaller), fails)
 }
 
-/// The same among the objects that `allowed` lets through, which need not be valid.
+/// Does the same with the objects that `allowed` accepts, which need not be valid.
 pub fn search_among(
     object: &Value,
     budget: Budget,
@@ -230,8 +230,8 @@ pub fn search_among(
     let mut shrunk = Shrunk { object: object.clone(), asked: 0, is_minimal: false };
     'rounds: loop {
         let mut ways = smaller(&shrunk.object).filter(|smaller| allowed(smaller));
-        // The first ways are the most promising, and what comes after the one that is taken was asked in vain.
-        let mut size = FIRST;
+        // The first changes are the most promising, and later ones after a success were tested in vain.
+        let mut size = FIRST_BATCH;
         loop {
             let left = budget.objects.saturating_sub(shrunk.asked);
             let batch: Vec<Value> = ways.by_ref().take(size.min(budget.batch).min(left)).collect();

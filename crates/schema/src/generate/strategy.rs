@@ -9,7 +9,7 @@ use super::case::Phase;
 use super::generator::Generator;
 use super::shrink::candidates;
 
-/// Random objects of a generator. They shrink as all objects do, see [`shrink`](super::shrink).
+/// Random objects of a generator. They shrink like all generated objects, see [`shrink`](super::shrink).
 ///
 /// ```
 /// use crdproof_schema::document::{Sources, parse};
@@ -32,13 +32,13 @@ pub fn strategy<'g, 'a>(generator: &'g Generator<'a>) -> Objects<'g, 'a> {
     Objects { generator }
 }
 
-/// See [`strategy`].
+/// The strategy of [`strategy`].
 #[derive(Debug, Clone, Copy)]
 pub struct Objects<'g, 'a> {
     generator: &'g Generator<'a>,
 }
 
-/// An object, and the smaller ones that are still to be tried.
+/// An object, and the smaller ones that are not tried yet.
 #[derive(Debug)]
 pub struct Tree<'g, 'a> {
     generator: &'g Generator<'a>,

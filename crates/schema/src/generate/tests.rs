@@ -1,4 +1,4 @@
-//! The generator's own promises, on schemas that have everything.
+//! Tests of the generator, on schemas with every keyword.
 
 use std::time::{Duration, Instant};
 
@@ -31,8 +31,8 @@ fn generator(schema: &Schema) -> Generator<'_> {
     Generator::new(schema, KubeVersion::minor(36), &context(), Options::default()).unwrap()
 }
 
-/// Bounds of time are those of an optimised build; others, and machines that do more than one thing,
-/// get ten times as long. That searches end at all is a matter of counted steps, not of time.
+/// Time limits are those of an optimised build; other builds, and busy machines, get ten times as long. Searches end by
+/// counted steps, not by time.
 fn seconds(count: u64) -> Duration {
     Duration::from_secs(if cfg!(debug_assertions) { 10 * count } else { count })
 }
@@ -49,9 +49,9 @@ fn every_valid_object_is_admitted() {
     }
 }
 
-/// Schemas without rules and alternatives are not tested after construction.
+/// Objects of schemas without rules and alternatives are not tested after construction.
 #[test]
-fn construction_alone_is_right_for_plain_schemas() {
+fn construction_alone_is_correct_for_plain_schemas() {
     let text = RICH.split("# Below: rules and alternatives.").next().unwrap();
     let schema = read(text);
     let generator = generator(&schema);
@@ -64,7 +64,7 @@ fn construction_alone_is_right_for_plain_schemas() {
 }
 
 #[test]
-fn every_invalid_object_is_refused_for_the_reason_that_is_meant() {
+fn every_invalid_object_is_refused_for_the_intended_reason() {
     let schema = read(RICH);
     let generator = generator(&schema);
     let mut keywords = std::collections::BTreeSet::new();
@@ -119,7 +119,7 @@ fn all_leaves_are_reached() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_objects_for_ever() {
+fn the_same_seed_always_gives_the_same_objects() {
     let schema = read(RICH);
     let generator = generator(&schema);
     let mut hash = Sha256::new();
@@ -193,7 +193,7 @@ fn a_saved_case_is_plain_json() {
     assert_eq!((&value["phase"], &value["seed"], &value["index"]), (&json!("random"), &json!(9), &json!(3)));
 }
 
-/// A condition on objects, and the size of the smallest object that meets it.
+/// A condition on objects, and the size of the smallest object that satisfies it.
 type Planted = (&'static str, fn(&Value) -> bool, usize);
 
 const PLANTED: [Planted; 10] = [
@@ -237,7 +237,7 @@ fn shrinking_ends_at_the_smallest_object() {
     }
 }
 
-/// Returns what is said of a schema whose field `spec` must be there.
+/// Returns the error for a schema whose field `spec` is required.
 fn fault(spec: &str) -> Unsatisfiable {
     let schema = read(&format!("{{type: object, required: [spec], properties: {{spec: {spec}}}}}"));
     let started = Instant::now();
@@ -247,7 +247,7 @@ fn fault(spec: &str) -> Unsatisfiable {
 }
 
 #[test]
-fn what_cannot_be_satisfied_is_named() {
+fn unsatisfiable_keywords_are_reported() {
     for (spec, keyword) in [
         ("{type: integer, minimum: 5, maximum: 4}", "minimum"),
         ("{type: integer, minimum: 3, maximum: 4, multipleOf: 10}", "multipleOf"),
@@ -273,7 +273,7 @@ fn what_cannot_be_satisfied_is_named() {
     }
 }
 
-/// Hostile schemas end within a second, whatever comes of them.
+/// Hostile schemas end within a second, whatever the result.
 #[test]
 fn hostile_schemas_end_quickly() {
     let deep = "{type: object, properties: {a: ".repeat(60) + "{type: string}" + &"}}".repeat(60);
@@ -317,7 +317,8 @@ fn a_strategy_shrinks_to_the_smallest_object() {
     assert_eq!(object["spec"], json!({"image": "a", "paused": true, "replicas": 0}));
 }
 
-/// Texts are made for what a server takes, however large; what it refuses leaves its field unset.
+/// Strings are generated for every pattern that a server accepts, however large; a pattern that it refuses leaves its
+/// field unset.
 #[test]
 fn no_pattern_makes_the_generator_fail() {
     for pattern in [r"^[\p{L}\p{N}]{1,1000}$", r"^\p{L}{255}$", r"(?i)^\p{L}{1,253}$", r"^\141$", r"\<", r"^\x{e9}+\b"]

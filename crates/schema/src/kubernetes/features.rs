@@ -1,4 +1,4 @@
-//! What CRDs and their clients can use, and how each release takes it. The table is data: `features.yaml`.
+//! Features of CRDs and their clients, and their support by releases. The table is data: `features.yaml`.
 
 use std::sync::LazyLock;
 
@@ -14,31 +14,31 @@ use crate::document::{Sources, decode, parse};
 pub struct Feature {
     /// Its name.
     pub id: String,
-    /// What it belongs to.
+    /// The area that it belongs to.
     pub area: Area,
-    /// What it is, for messages.
+    /// The description, for messages.
     pub what: String,
-    /// When it came, and went.
+    /// The releases of its stages.
     pub stages: Stages,
-    /// From when on a new CRD may rely on it, where the stages do not say it.
+    /// The first release in which a new CRD may rely on it, if the stages do not tell.
     since: Option<KubeVersion>,
-    /// What it is a part of.
+    /// The feature that it is a part of.
     of: Option<String>,
-    /// What a server without it does.
+    /// The reaction of a server without it.
     pub older: Older,
-    /// Whether objects keep their meaning without it.
+    /// True if objects keep their meaning without it.
     #[serde(default)]
     pub harmless: bool,
-    /// The feature gate, where there is or was one.
+    /// The feature gate, if there is or was one.
     pub gate: Option<String>,
-    /// How its use is recognised, unless no manifest shows it.
+    /// The sign of its use in a manifest, if there is one.
     pub found: Option<Found>,
-    /// Whether no manifest shows it.
+    /// True if no manifest shows it.
     #[serde(default)]
     pub server: bool,
-    /// What else is to be known.
+    /// Additional information.
     pub note: Option<String>,
-    /// Where the releases come from.
+    /// The source of the releases.
     pub source: String,
 }
 
@@ -56,18 +56,18 @@ pub enum Area {
     Format,
     /// `x-kubernetes-validations`.
     Rule,
-    /// How objects are written.
+    /// Writing objects.
     Write,
-    /// Who has a say in writes.
+    /// Admission of writes.
     Admission,
-    /// How objects are read.
+    /// Reading objects.
     Read,
     /// Storage version migration.
     Migration,
 }
 
 impl Area {
-    /// Returns what to call it in a heading.
+    /// Returns the heading of the area.
     pub fn title(self) -> &'static str {
         match self {
             Self::Definition => "Definition",
@@ -83,19 +83,19 @@ impl Area {
     }
 }
 
-/// The releases in which a feature came to each stage, as far as it did.
+/// The releases in which a feature reached each stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Stages {
-    /// Alpha, which is off.
+    /// Alpha, off by default.
     pub alpha: Option<KubeVersion>,
-    /// Beta, and off.
+    /// Beta, off by default.
     pub beta_off: Option<KubeVersion>,
-    /// Beta, and on.
+    /// Beta, on by default.
     pub beta_on: Option<KubeVersion>,
     /// Generally available.
     pub ga: Option<KubeVersion>,
-    /// No longer there.
+    /// Removed.
     pub removed: Option<KubeVersion>,
 }
 
@@ -112,7 +112,7 @@ pub enum Older {
 }
 
 impl Older {
-    /// Returns what such a server does with a CRD.
+    /// Returns the reaction of such a server to a CRD.
     pub fn does(self) -> &'static str {
         match self {
             Self::Refuses => "refuses the CRD",
@@ -121,7 +121,7 @@ impl Older {
         }
     }
 
-    /// Returns what becomes of a CRD on such a server.
+    /// Returns the consequence for a CRD on such a server.
     pub fn consequence(self) -> &'static str {
         match self {
             Self::Refuses => "the CRD would be refused",
@@ -145,27 +145,28 @@ pub struct Found {
     pub spec_field: Option<String>,
     /// A key of a rule.
     pub rule_key: Option<String>,
-    /// What a rule looks like.
+    /// A pattern of rules.
     pub rule_matches: Option<String>,
-    /// What a rule selects by its name: `reserved word` is a property that CEL reserves the name of.
+    /// Names that a rule selects: `reserved word` is a property whose name CEL reserves.
     pub rule_selects: Option<String>,
-    /// A review version that is not offered.
+    /// A review version that is missing from the list.
     pub review_versions_without: Option<String>,
 }
 
 impl Feature {
-    /// The first release in which a new CRD may rely on it by default; nothing where there is none.
+    /// The first release in which a new CRD may rely on it by default; `None` if there is none.
     pub fn since(&self) -> Option<KubeVersion> {
         self.since.or(self.stages.beta_on).or(self.stages.ga)
     }
 
-    /// Returns what it is a part of.
+    /// Returns the feature that it is a part of.
     pub fn whole(&self) -> Option<&'static Feature> {
         let of = self.of.as_deref()?;
         FEATURES.iter().map(|(feature, _)| feature).find(|feature| feature.id == of)
     }
 
-    /// Returns what a release without it does. Where what it is a part of is not there either, that decides.
+    /// Returns the reaction of a release without it. If the release also lacks the feature that it is a part of, that
+    /// decides.
     pub fn on(&self, release: KubeVersion) -> Older {
         let lacks = |whole: &&Feature| whole.since().is_none_or(|since| release.minor < since.minor);
         self.whole().filter(lacks).map_or(self.older, |whole| whole.on(release))
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_follow_each_other_and_say_since_when() {
+    fn stages_are_ordered_and_give_the_first_release() {
         for row in rows() {
             let Stages { alpha, beta_off, beta_on, ga, removed } = row.stages;
             let id = &row.id;
@@ -232,7 +233,7 @@ mod tests {
             assert!(stages.iter().all(|stage| stage.patch.is_none()), "{id}: stages are minors");
             assert!(stages.iter().all(|stage| *stage <= KubeVersion::NEWEST), "{id}: a stage that nobody has seen");
             if let Some(since) = row.since {
-                // What is understood in one release is taken in new CRDs by the next.
+                // A feature that one release understands is accepted in new CRDs by the next.
                 let came = beta_on.or(ga).unwrap();
                 assert_eq!(since, KubeVersion::minor(came.minor + 1), "{id}: the stages say as much");
             }
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_way_to_recognise_each() {
+    fn each_feature_has_one_sign() {
         for row in rows() {
             let Some(found) = &row.found else { continue };
             let Found { keyword, formats, version_field, spec_field, rule_key, rule_matches, .. } = found;
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(row(id).since(), since.map(|since| since.parse().unwrap()));
     }
 
-    /// As servers of these releases do.
+    /// The behaviour of servers of these releases.
     #[rstest]
     #[case("cel-rules", "1.24.17", Older::Drops)]
     #[case("cel-ip", "1.30.14", Older::Refuses)]
@@ -277,7 +278,7 @@ mod tests {
     #[case("cel-semver", "1.33.13", Older::Refuses)]
     #[case("selectable-fields", "1.30.14", Older::Drops)]
     #[case("review-v1-only", "1.16.15", Older::Refuses)]
-    fn a_part_shares_the_fate_of_the_whole(#[case] id: &str, #[case] release: &str, #[case] older: Older) {
+    fn a_part_needs_the_whole_feature(#[case] id: &str, #[case] release: &str, #[case] older: Older) {
         assert_eq!(row(id).on(release.parse().unwrap()), older);
     }
 }

@@ -1,4 +1,4 @@
-//! Kubernetes releases and what they know, and the names that they accept.
+//! Kubernetes releases with their features and defects, and the names that they accept.
 
 mod features;
 mod names;

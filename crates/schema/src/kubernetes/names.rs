@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// Lower-case letters, digits and dashes; starts with a letter, ends with a letter or digit; at
+/// Returns true for lower-case letters, digits and dashes that start with a letter and end with a letter or digit; at
 /// most 63 characters. Versions, plurals and short names are such labels.
 pub fn is_dns_label_1035(name: &str) -> bool {
     name.len() <= 63
@@ -11,7 +11,7 @@ pub fn is_dns_label_1035(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
-/// Labels of lower-case letters, digits and dashes, joined by dots; at most 253 characters.
+/// Returns true for labels of lower-case letters, digits and dashes, joined by dots; at most 253 characters.
 pub fn is_dns_subdomain_1123(name: &str) -> bool {
     let alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     name.len() <= 253
@@ -22,7 +22,7 @@ pub fn is_dns_subdomain_1123(name: &str) -> bool {
         })
 }
 
-/// Returns whether a version name is of the form `v1`, `v1beta2` or `v2alpha1`.
+/// Returns true if a version name has the form `v1`, `v1beta2` or `v2alpha1`.
 pub fn is_kubernetes_version_name(name: &str) -> bool {
     parse(name).is_some()
 }
@@ -53,7 +53,7 @@ fn parse(name: &str) -> Option<(u8, u64, u64)> {
     Some((2, number(rest)?, 0))
 }
 
-/// Checks the key of a label or annotation: `name` or `prefix/name`. `Err` says what is wrong.
+/// Checks the key of a label or annotation: `name` or `prefix/name`. `Err` is the problem.
 pub fn qualified_name(key: &str) -> Result<(), &'static str> {
     let (prefix, name) = match key.split_once('/') {
         Some((prefix, name)) => (Some(prefix), name),
@@ -65,7 +65,7 @@ pub fn qualified_name(key: &str) -> Result<(), &'static str> {
     if name.is_empty() { Err("there is no name after the slash") } else { label_value(name) }
 }
 
-/// Checks the value of a label, which is also the form of a key's part after the slash. `Err` says what is wrong.
+/// Checks the value of a label, which is also the form of a key's part after the slash. `Err` is the problem.
 pub fn label_value(text: &str) -> Result<(), &'static str> {
     let alphanumeric = |c: char| c.is_ascii_alphanumeric();
     if text.len() > 63 {

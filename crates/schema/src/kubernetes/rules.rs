@@ -14,28 +14,28 @@ use crate::document::{Sources, decode, parse};
 pub struct ServerRule {
     /// `V01` and so on.
     pub id: String,
-    /// The guarantee's name; `server/` stands before it elsewhere.
+    /// The guarantee's name, without the prefix `server/`.
     pub name: String,
     /// The guarantee as a clause.
     pub title: String,
-    /// The releases that do not give it.
+    /// The releases that violate it.
     pub bad: Vec<Window>,
-    /// The first releases that do, one for each line that was fixed.
+    /// The first fixed releases, one for each line.
     pub good: Vec<Fix>,
-    /// Which version of the server decides.
+    /// The version of the server that decides.
     #[serde(default)]
     pub reads: Reads,
     /// Its severity.
     pub severity: Weight,
-    /// What breaks for CRDs of several versions.
+    /// The harm for CRDs with several versions.
     pub breaks: String,
-    /// Words of a CRD that it may touch; none where that is not a matter of the CRD.
+    /// Words of a CRD that it may affect; empty if it does not depend on the CRD.
     #[serde(default)]
     pub touches: Vec<String>,
-    /// Probes that see it.
+    /// Probes that detect it.
     #[serde(default)]
     pub probes: Vec<String>,
-    /// Why there is none, where there is none.
+    /// The reason for having no probe, if there is none.
     #[serde(default)]
     pub untested: Option<String>,
     /// Its source.
@@ -46,9 +46,9 @@ pub struct ServerRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
-    /// Noise.
+    /// Harmless.
     Note,
-    /// Hurts under conditions.
+    /// Harmful under some conditions.
     Warning,
     /// Loses data or ownership, or blocks.
     Error,
@@ -58,12 +58,12 @@ pub enum Weight {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reads {
-    /// That of its code.
+    /// The version of its code.
     #[default]
     Binary,
-    /// The release that it behaves as.
+    /// The release that it emulates.
     Emulation,
-    /// The oldest release that it must get along with.
+    /// The oldest release that it must be compatible with.
     Compatibility,
 }
 
@@ -71,9 +71,9 @@ pub enum Reads {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Window {
-    /// The first.
+    /// The first release.
     pub from: KubeVersion,
-    /// The last; none where there is no fix yet.
+    /// The last release; `None` if there is no fix yet.
     pub to: Option<KubeVersion>,
 }
 
@@ -95,7 +95,7 @@ impl TryFrom<String> for Window {
 pub struct Fix {
     /// The release.
     pub release: KubeVersion,
-    /// Why it matters.
+    /// The reason why it matters.
     #[serde(default)]
     pub why: String,
 }
@@ -104,16 +104,16 @@ pub struct Fix {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "standing")]
 pub enum Standing {
-    /// It has no such defect.
+    /// It does not have the defect.
     Good,
-    /// It has it; the next release without, where there is one.
+    /// It has the defect.
     Bad {
-        /// The nearest release that mends it.
+        /// The nearest release with a fix, if any.
         fixed_in: Option<KubeVersion>,
     },
-    /// The version does not tell.
+    /// The version does not decide.
     Unclear {
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
@@ -129,7 +129,7 @@ pub static RULES: LazyLock<Vec<ServerRule>> = LazyLock::new(|| {
 });
 
 impl ServerRule {
-    /// Returns where a server stands by its version.
+    /// Returns the standing of a server by its version.
     pub fn judge(&self, server: &ServerVersion) -> Standing {
         let release = match self.reads {
             Reads::Binary => server.release,
@@ -151,7 +151,7 @@ impl ServerRule {
         Standing::Good
     }
 
-    /// Returns whether it may affect users of these CRDs, as text; with `any` also what no CRD hints at.
+    /// Returns true if it may affect users of these CRDs, given as text; with `any` also if no CRD suggests it.
     pub fn may_affect(&self, crds: &str, any: bool) -> bool {
         if self.touches.is_empty() { any } else { self.touches.iter().any(|word| crds.contains(word)) }
     }
@@ -165,7 +165,7 @@ impl ServerRule {
 impl fmt::Display for Window {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.to {
-            Some(to) if to.patch == Some(EVERY) => write!(f, "{} to every 1.{}", self.from, to.minor),
+            Some(to) if to.patch == Some(MAX_PATCH) => write!(f, "{} to every 1.{}", self.from, to.minor),
             Some(to) if to == self.from => write!(f, "{to}"),
             Some(to) => write!(f, "{} to {to}", self.from),
             None => write!(f, "{} and later", self.from),
@@ -174,10 +174,10 @@ impl fmt::Display for Window {
 }
 
 impl Window {
-    /// Returns whether a release is in it; without a patch, whether all patches are.
+    /// Returns true if a release is in it; without a patch, if all its patches are.
     pub fn has_all_of(self, release: KubeVersion) -> bool {
         let first = KubeVersion { patch: release.patch.or(Some(0)), ..release };
-        let last = KubeVersion { patch: release.patch.or(Some(EVERY)), ..release };
+        let last = KubeVersion { patch: release.patch.or(Some(MAX_PATCH)), ..release };
         self.from <= first && self.to.is_none_or(|to| last <= to)
     }
 
@@ -186,8 +186,8 @@ impl Window {
     }
 }
 
-/// A patch that no line reaches.
-const EVERY: u32 = 99;
+/// A patch number that no release reaches.
+const MAX_PATCH: u32 = 99;
 
 #[cfg(test)]
 mod tests {
@@ -237,7 +237,7 @@ mod tests {
     #[case("V34", "v1.36.2+k3s1", Some("1.36.3"))]
     #[case("V35", "v1.36.4", Some("1.37.0"))]
     #[case("V37", "v1.37.1", None)]
-    fn bad_releases_are_told_what_fixes_them(#[case] id: &str, #[case] server: &str, #[case] fix: Option<&str>) {
+    fn bad_releases_name_the_nearest_fix(#[case] id: &str, #[case] server: &str, #[case] fix: Option<&str>) {
         let fixed_in = fix.map(|release| release.parse().unwrap());
         assert_eq!(rule(id).judge(&server.parse().unwrap()), Standing::Bad { fixed_in });
     }
@@ -261,7 +261,7 @@ mod tests {
     #[rstest]
     #[case("V01", "1.18")]
     #[case("V35", "v1.37.0-rc.1")]
-    fn what_a_version_does_not_tell_is_unclear(#[case] id: &str, #[case] server: &str) {
+    fn an_undecided_version_is_unclear(#[case] id: &str, #[case] server: &str) {
         assert!(matches!(rule(id).judge(&server.parse().unwrap()), Standing::Unclear { .. }));
     }
 
@@ -278,12 +278,7 @@ mod tests {
     #[case("V12", r#"{"enum":["x"]}"#, true, false)]
     #[case("V34", "{}", false, false)]
     #[case("V34", "{}", true, true)]
-    fn words_of_a_crd_tell_what_may_affect_it(
-        #[case] id: &str,
-        #[case] crds: &str,
-        #[case] any: bool,
-        #[case] touches: bool,
-    ) {
+    fn words_of_a_crd_select_rules(#[case] id: &str, #[case] crds: &str, #[case] any: bool, #[case] touches: bool) {
         assert_eq!(rule(id).may_affect(crds, any), touches);
     }
 
@@ -292,7 +287,7 @@ mod tests {
     #[case("1.16.0..1.20.99", "1.16.0 to every 1.20")]
     #[case("1.27.0..1.27.0", "1.27.0")]
     #[case("1.20.6..", "1.20.6 and later")]
-    fn windows_are_said_in_words(#[case] window: &str, #[case] words: &str) {
+    fn windows_are_described(#[case] window: &str, #[case] words: &str) {
         assert_eq!(Window::try_from(window.to_owned()).unwrap().to_string(), words);
     }
 }

@@ -1,4 +1,4 @@
-//! Which releases are wanted.
+//! Selecting releases.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use super::KubeVersion;
 
-/// A selection of releases. One, except for ranges and what is installed.
+/// A selection of releases: one, except for ranges and `installed`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", extend("pattern" = PATTERN))]
 pub enum Selector {
-    /// `1.36`: any patch of that minor, rather one that is here already.
+    /// `1.36`: any patch of that minor, preferably an installed one.
     Minor(u32),
-    /// `1.36.4`: this release and no other.
+    /// `1.36.4`: exactly this release.
     Exact(KubeVersion),
-    /// `~1.31` or `~1.31.4`: the newest patch of that minor that any source has, and none before the one named.
+    /// `~1.31` or `~1.31.4`: the newest patch of that minor that any source has, but not older than the named one.
     Tilde(KubeVersion),
     /// `latest`: the newest release that any source has.
     Latest,
@@ -27,22 +27,22 @@ pub enum Selector {
     Installed,
 }
 
-/// The pattern of a text, for the JSON Schema of files.
+/// The pattern of selectors, for the JSON Schema of files.
 const PATTERN: &str = r"^(~?v?1\.\d+(\.\d+)?|(v?1\.\d+(\.\d+)?)?\.\.=?(v?1\.\d+(\.\d+)?)?|latest|installed)$";
 
-/// Releases between two ends, both included. An end without a patch stands for all patches of its minor, and one that is
-/// left out for the oldest or the newest release that we know.
+/// Releases between two ends, both included. An end without a patch includes all patches of its minor, and a missing
+/// end is the oldest or the newest known release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Range {
     from: Option<KubeVersion>,
     to: Option<KubeVersion>,
 }
 
-/// A text that selects nothing.
+/// An error for an invalid selector.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} selects no release: {reason}")]
 pub struct SelectorError {
-    /// The content that was written.
+    /// The text.
     pub text: String,
     /// Its defect.
     pub reason: String,
@@ -52,11 +52,11 @@ pub struct SelectorError {
 pub const SELECTOR_HELP: &str = "write 1.36 (any patch), 1.36.4, ~1.31 (its newest patch), 1.30..1.37, 1.30.. or ..1.37 \
                                  (each minor), 1.36.2..1.36.4 (each patch), latest or installed";
 
-/// More minors than this are a slip of the finger.
-const MINORS: u32 = 100;
+/// Maximum number of minors; more are a typing error.
+const MAX_MINORS: u32 = 100;
 
 impl Selector {
-    /// Returns whether a release is one of those that are wanted.
+    /// Returns true if a release is selected.
     pub fn matches(self, version: KubeVersion) -> bool {
         match self {
             Self::Minor(minor) => version.minor == minor,
@@ -67,7 +67,7 @@ impl Selector {
         }
     }
 
-    /// Returns whether a newer patch elsewhere is preferred to one that is here.
+    /// Returns true if a newer patch elsewhere is preferred to an installed one.
     pub fn wants_newest(self) -> bool {
         match self {
             Self::Tilde(_) | Self::Latest => true,
@@ -75,7 +75,7 @@ impl Selector {
         }
     }
 
-    /// The lowest release that is meant, where the text says it.
+    /// The lowest selected release, if the text names it.
     pub fn lowest(self) -> Option<KubeVersion> {
         match self {
             Self::Minor(minor) => Some(KubeVersion::minor(minor)),
@@ -85,8 +85,8 @@ impl Selector {
         }
     }
 
-    /// The selectors of one release each that this one stands for, by the releases that are known. Minors of a range that
-    /// nobody knows are among them: who asks for them is to be told that they cannot be had.
+    /// Returns one selector for each release that this one stands for, given the known releases. Includes unknown
+    /// minors of a range, so that they are reported as not installable.
     pub fn singles(self, known: &[KubeVersion]) -> Vec<Self> {
         match self {
             Self::Range(range) if range.is_of_patches() => {
@@ -112,7 +112,7 @@ impl Range {
         self.from.is_none_or(|from| from <= version) && self.to.is_none_or(until)
     }
 
-    /// Returns whether it is about the patches of one minor.
+    /// Returns true if it is about the patches of one minor.
     pub fn is_of_patches(self) -> bool {
         let (Some(from), Some(to)) = (self.from, self.to) else { return false };
         from.minor == to.minor && from.patch.is_some() && to.patch.is_some()
@@ -126,7 +126,7 @@ impl Range {
         first..=to.unwrap_or_else(|| newest.max(first))
     }
 
-    /// Returns what of it is of one minor.
+    /// Returns the part of one minor.
     fn within(self, minor: u32) -> Selector {
         let cut = |end: Option<KubeVersion>| end.filter(|end| end.minor == minor && end.patch.is_some());
         let whole = KubeVersion::minor(minor);
@@ -136,7 +136,7 @@ impl Range {
         }
     }
 
-    /// `Err` says what is wrong.
+    /// `Err` is the problem.
     fn read(from: &str, to: &str) -> Result<Self, &'static str> {
         let end = |text: &str| match text {
             "" => Ok(None),
@@ -153,7 +153,7 @@ impl Range {
             }
             _ => {}
         }
-        if [from, to].into_iter().flatten().any(|end| end.minor > MINORS) {
+        if [from, to].into_iter().flatten().any(|end| end.minor > MAX_MINORS) {
             return Err("there is no such minor");
         }
         Ok(Self { from, to })
@@ -198,7 +198,7 @@ impl From<Selector> for String {
     }
 }
 
-/// A release as the Kubernetes project names them, with nothing behind it.
+/// A release as the Kubernetes project names it, without a suffix.
 fn plain(text: &str) -> Option<KubeVersion> {
     let text = text.strip_prefix('v').unwrap_or(text);
     let version: KubeVersion = text.parse().ok()?;
@@ -238,7 +238,7 @@ mod tests {
     #[case("..1.31.4")]
     #[case("1.36.2..1.36.4")]
     #[case("installed")]
-    fn is_written_as_it_was_read(#[case] text: &str) {
+    fn a_selector_is_written_as_it_was_read(#[case] text: &str) {
         assert_eq!(text.parse::<Selector>().unwrap().to_string(), text);
     }
 
@@ -258,7 +258,7 @@ mod tests {
     #[case("1.31.4..1.30", "the range ends before it begins")]
     #[case("1.36.4..1.36.2", "the range ends before it begins")]
     #[case("1.30..1.4000", "there is no such minor")]
-    fn says_what_is_wrong(#[case] text: &str, #[case] reason: &str) {
+    fn invalid_selectors_are_reported(#[case] text: &str, #[case] reason: &str) {
         assert_eq!(text.parse::<Selector>().unwrap_err().reason, reason);
     }
 
@@ -278,7 +278,7 @@ mod tests {
     #[case("1.36.2..1.36.4", "1.36.4", true)]
     #[case("1.36.2..1.36", "1.36.9", true)]
     #[case("latest", "1.16.0", true)]
-    fn picks_releases(#[case] selector: &str, #[case] version: &str, #[case] picked: bool) {
+    fn selectors_match_releases(#[case] selector: &str, #[case] version: &str, #[case] picked: bool) {
         assert_eq!(selector.parse::<Selector>().unwrap().matches(version.parse().unwrap()), picked);
     }
 
@@ -307,7 +307,7 @@ mod tests {
     #[case("1.28..1.31", Some("1.28"))]
     #[case("..1.31", Some("1.16"))]
     #[case("latest", None)]
-    fn says_what_is_lowest(#[case] selector: &str, #[case] lowest: Option<&str>) {
+    fn the_lowest_release_is_known(#[case] selector: &str, #[case] lowest: Option<&str>) {
         let lowest = lowest.map(|version| version.parse().unwrap());
         assert_eq!(selector.parse::<Selector>().unwrap().lowest(), lowest);
     }

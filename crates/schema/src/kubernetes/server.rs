@@ -1,4 +1,4 @@
-//! What `/version` says: the release, what a vendor made of it, and which release it pretends to be.
+//! The response of `/version`: the release, the vendor, and the emulated release.
 
 use std::str::FromStr;
 
@@ -11,23 +11,23 @@ use super::{KubeVersion, VersionError};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerVersion {
-    /// The release that its code is of. Defects are looked up by it.
+    /// The release of its code. Defects are looked up by it.
     pub release: KubeVersion,
-    /// `alpha.1`, `beta.0` or `rc.1`: not yet the release, so that fixes of it may be missing.
+    /// `alpha.1`, `beta.0` or `rc.1`: before the release, so that its fixes may be missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pre_release: Option<String>,
-    /// The distribution, where the version names it.
+    /// The distribution, if the version names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vendor: Option<&'static str>,
-    /// The release that it behaves as, where that is stated (from 1.33 on). Features are looked up by it.
+    /// The release that it emulates, if it is stated (from 1.33 on). Features are looked up by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulates: Option<KubeVersion>,
-    /// The oldest release that it must get along with. Formats and CEL libraries are looked up by it.
+    /// The oldest release that it must be compatible with. Formats and CEL libraries are looked up by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compatible_with: Option<KubeVersion>,
 }
 
-/// Marks that vendors leave in a version, and whose they are. Longer ones first.
+/// Marks of vendors in a version, and the vendors. Longer ones first.
 const MARKS: [(&str, &str); 15] = [
     ("-eks-", "EKS"),
     ("-gke.", "GKE"),
@@ -60,7 +60,7 @@ impl FromStr for ServerVersion {
     }
 }
 
-/// `OpenShift` appends nothing but a short commit.
+/// `OpenShift` appends only a short commit.
 fn is_openshift(text: &str) -> bool {
     let Some((head, build)) = text.split_once('+') else { return false };
     let is_commit = build.len() == 7 && build.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -68,10 +68,10 @@ fn is_openshift(text: &str) -> bool {
 }
 
 impl ServerVersion {
-    /// Reads the answer of `/version`. `Err` says what it is instead.
+    /// Reads the response of `/version`. `Err` says what it is instead.
     pub fn read(said: &Value) -> Result<Self, VersionError> {
         let text = said["gitVersion"].as_str().unwrap_or_default();
-        // A build without its version stamped in still names the minor.
+        // A build without its version still names the minor.
         let stated: Result<Self, VersionError> = text.parse();
         let version = match stated {
             Ok(version) => version,
@@ -95,7 +95,7 @@ impl ServerVersion {
     }
 }
 
-/// Vendors write `33+` where they changed something.
+/// Reads the minor; vendors write `33+` if they changed something.
 fn minor(said: &Value, major: &str, minor: &str) -> Option<KubeVersion> {
     let text = |name: &str| said[name].as_str().map(|text| text.trim_end_matches('+'));
     (text(major)? == "1").then_some(())?;
@@ -194,13 +194,13 @@ mod tests {
     #[case(json!(null))]
     #[case(json!({"gitVersion": "nginx/1.27"}))]
     #[case(json!({"major": "2", "minor": "1", "gitVersion": "v0.0.0"}))]
-    fn what_is_no_version_is_refused(#[case] said: Value) {
+    fn other_responses_are_refused(#[case] said: Value) {
         assert!(ServerVersion::read(&said).is_err());
     }
 
     proptest! {
         #[test]
-        fn nothing_panics(text in "\\PC*", minor in "\\PC{0,6}") {
+        fn no_version_panics(text in "\\PC*", minor in "\\PC{0,6}") {
             let _ = ServerVersion::read(&json!({"major": "1", "minor": minor, "gitVersion": text}));
         }
 

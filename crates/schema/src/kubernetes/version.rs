@@ -1,4 +1,4 @@
-//! Versions of API servers, which are not semantic versions: vendors append what they like.
+//! Versions of API servers, which are not semantic versions: vendors append their own suffixes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,19 +6,19 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A Kubernetes release: `1.31` or `1.31.4`. Suffixes such as `-eks-7f9249a` or `+k3s1` name a
-/// vendor's build of that release and do not take part in comparisons.
+/// A Kubernetes release: `1.31` or `1.31.4`. Suffixes such as `-eks-7f9249a` or `+k3s1` name a vendor's build of that
+/// release and are ignored in comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", extend("pattern" = r"^v?1\.\d+(\.\d+)?"))]
 pub struct KubeVersion {
     /// The `31` of 1.31.4.
     pub minor: u32,
-    /// The `4` of 1.31.4, where it was given.
+    /// The `4` of 1.31.4, if it was given.
     pub patch: Option<u32>,
 }
 
-/// A text that names no Kubernetes release.
+/// An error for a text that is not a Kubernetes release.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a Kubernetes version; write it as 1.31 or 1.31.4")]
 pub struct VersionError(String);
@@ -35,7 +35,7 @@ impl KubeVersion {
         Self { minor, patch: None }
     }
 
-    /// Returns whether this release is of the given minor or a later one.
+    /// Returns true if this release has the given minor or a later one.
     pub fn at_least(self, minor: u32) -> bool {
         self.minor >= minor
     }
@@ -98,7 +98,7 @@ mod tests {
     #[case("1.33+", "1.33")]
     #[case("v1.30.2+k3s1", "1.30.2")]
     #[case("1.37.0-rc.1", "1.37.0")]
-    fn reads_what_vendors_write(#[case] text: &str, #[case] expected: &str) {
+    fn versions_of_vendors_are_read(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(text.parse::<KubeVersion>().unwrap().to_string(), expected);
     }
 
@@ -108,7 +108,7 @@ mod tests {
     #[case("1.x")]
     #[case("1.31x")]
     #[case("1.31.")]
-    fn refuses_what_is_none(#[case] text: &str) {
+    fn other_texts_are_not_versions(#[case] text: &str) {
         assert!(text.parse::<KubeVersion>().is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! A request to create or update an object, from the first reading to the answer.
+//! Processing a request to create or update an object, from parsing to the response.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use super::verdict::{Admission, Findings, Outcome, RULES_NOT_CHECKED, Reason, Vi
 use super::{Path, Rule, Schema};
 use crate::kubernetes::KubeVersion;
 
-/// Metadata that a server sets itself, whatever a request says.
+/// Metadata that a server sets itself, whatever a request contains.
 const SERVER_SET: [&str; 8] = [
     "uid",
     "resourceVersion",
@@ -30,12 +30,12 @@ const SERVER_SET: [&str; 8] = [
     "selfLink",
 ];
 
-/// An object on its way into the cluster.
+/// A request to create or update an object.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// The object as sent.
+    /// The object in the request.
     pub object: &'a Value,
-    /// The object as stored, in the version of the request; `None` on creation.
+    /// The stored object, at the version of the request; `None` on creation.
     pub old: Option<&'a Value>,
     /// The API group of the endpoint.
     pub group: &'a str,
@@ -43,40 +43,40 @@ pub struct Request<'a> {
     pub version: &'a str,
     /// The kind that the endpoint serves.
     pub kind: &'a str,
-    /// Whether objects live in namespaces.
+    /// True if the kind is namespaced.
     pub namespaced: bool,
-    /// Whether the version has the status subresource, so that the endpoint ignores status.
+    /// True if the version has the status subresource, so that the endpoint ignores status.
     pub status_subresource: bool,
-    /// The scale subresource of the version, whose fields must be what it says.
+    /// The scale subresource of the version, which constrains its fields.
     pub scale: Option<ScalePaths<'a>>,
 }
 
-/// A schema made ready to judge many objects: its rules are compiled.
+/// A schema that is prepared to validate many objects: its rules are compiled.
 #[derive(Debug)]
 pub struct Validator<'a> {
     pub(super) schema: &'a Schema,
     pub(super) kubernetes: KubeVersion,
     rules: Option<Rules<'a>>,
-    /// Whether the schema has any defaults.
+    /// True if the schema has any defaults.
     fills: bool,
-    /// Whether there are objects within objects.
+    /// True if there are embedded objects.
     pub(super) embeds: bool,
-    /// Its lists whose items must differ, where there are any.
+    /// Its lists whose items must differ, if there are any.
     pub(super) lists: Option<Lists<'a>>,
 }
 
-/// Answers one request. To answer several against one schema, keep a [`Validator`].
+/// Answers one request. To answer several with one schema, keep a [`Validator`].
 pub fn admit(schema: &Schema, kubernetes: KubeVersion, request: &Request<'_>) -> Admission {
     Validator::new(schema, kubernetes).admit(request)
 }
 
-/// Judges one value as it is. To judge several against one schema, keep a [`Validator`].
+/// Validates one value unchanged. To validate several with one schema, keep a [`Validator`].
 pub fn validate(schema: &Schema, value: &Value, kubernetes: KubeVersion) -> Findings {
     Validator::new(schema, kubernetes).validate(value)
 }
 
 impl<'a> Validator<'a> {
-    /// Prepares a schema for a release. Rules are in force from 1.25.
+    /// Prepares a schema for a release. Rules are enforced from 1.25.
     pub fn new(schema: &'a Schema, kubernetes: KubeVersion) -> Self {
         let rules = kubernetes.at_least(25).then(|| Rules::compile(schema, kubernetes));
         let (mut fills, mut embeds) = (false, false);
@@ -87,12 +87,12 @@ impl<'a> Validator<'a> {
         Self { schema, kubernetes, rules: rules.flatten(), fills, embeds, lists: Lists::of(schema) }
     }
 
-    /// Returns whether there are rules, which alone can be left inconclusive.
+    /// Returns true if there are rules; only these can be inconclusive.
     pub(crate) fn has_rules(&self) -> bool {
         self.rules.is_some()
     }
 
-    /// A value with the defaults that it lacks.
+    /// A value with its missing defaults.
     pub fn filled<'v>(&self, value: &'v Value) -> Cow<'v, Value> {
         if !self.fills {
             return Cow::Borrowed(value);
@@ -102,16 +102,15 @@ impl<'a> Validator<'a> {
         Cow::Owned(value)
     }
 
-    /// Judges a value without pruning or defaulting it: schema keywords, list types, embedded
-    /// resources, and rules as on creation. For defaults and for what a converter returns.
+    /// Validates a value without pruning or defaulting it: schema keywords, list types, embedded resources, and rules
+    /// as on creation. For defaults and for converted objects.
     pub fn validate(&self, value: &Value) -> Findings {
         let mut findings = Findings::default();
         self.judge(value, None, &mut findings);
         findings
     }
 
-    /// The rules that are stated right at a schema node, not below, and fail for a part of an object,
-    /// and those that cannot be decided with the reason.
+    /// The rules at a schema node, not below, that fail for a part of an object, and undecidable ones with the reason.
     pub(crate) fn failing_rules(&self, path: &Path, value: &Value) -> Vec<(&'a Rule, Option<String>)> {
         let mut failing = Vec::new();
         if let Some(rules) = &self.rules {
@@ -120,8 +119,8 @@ impl<'a> Validator<'a> {
         failing
     }
 
-    /// Answers a request as an API server does. Names, resource versions and uids are not compared
-    /// with those of the old object, since they belong to the request and not to the schema.
+    /// Answers a request as an API server does. Names, resource versions and uids are not compared with those of the
+    /// old object, because they do not depend on the schema.
     pub fn admit(&self, request: &Request<'_>) -> Admission {
         let mut admission = Admission {
             object: request.object.clone(),
@@ -137,7 +136,7 @@ impl<'a> Validator<'a> {
         admission
     }
 
-    /// Reads the object and brings it into the form that is judged.
+    /// Reads the object and brings it into the form that is validated.
     fn read(&self, request: &Request<'_>, old: Option<&Value>, admission: &mut Admission) -> Result<(), String> {
         if is_deeper_than(&admission.object, DEPTH_LIMIT) {
             return Err(format!("nested deeper than {DEPTH_LIMIT} levels"));
@@ -168,7 +167,7 @@ impl<'a> Validator<'a> {
         Ok(())
     }
 
-    /// Prunes, drops nulls, reads embedded resources and fills in defaults; gives what was pruned.
+    /// Prunes, drops nulls, reads embedded resources and fills in defaults; returns the pruned paths.
     fn shape(&self, object: &mut Value, strictness: Strictness) -> Result<Vec<String>, String> {
         let pruned = prune(self.schema, object);
         if self.drops_nulls() {
@@ -206,7 +205,7 @@ impl<'a> Validator<'a> {
             if let Some(scale) = &request.scale {
                 judge_scale(&admission.object, scale, &mut findings.violations);
             }
-            // The status that was taken away gets its defaults in the answer.
+            // The response contains the defaults of the removed status.
             self.fill(&mut admission.object);
         }
         print(&mut admission.object);
@@ -216,13 +215,13 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// The old object as it comes from storage: under the schema of today, and always readable.
+    /// The old object as it comes from storage: under the current schema, and always readable.
     fn stored(&self, old: &Value) -> Value {
         if is_deeper_than(old, DEPTH_LIMIT) {
             return Value::Null;
         }
         let mut old = old.clone();
-        // Nothing is refused here, so that there is nothing to report.
+        // Nothing is refused here, so there is nothing to report.
         let _pruned = self.shape(&mut old, Strictness::Drop);
         if let Some(metadata) = old.get_mut("metadata")
             && let Ok(read) = read_metadata(metadata, Strictness::Drop)
@@ -253,7 +252,7 @@ impl<'a> Validator<'a> {
     }
 }
 
-/// Rules may rely on types, sizes and required fields, so they do not run where those are wrong.
+/// Rules may rely on types, sizes and required fields, so they do not run if those are wrong.
 fn blocks_rules(reason: Reason) -> bool {
     match reason {
         Reason::NotSupported | Reason::Required | Reason::TooLong | Reason::TooMany | Reason::TypeInvalid => true,
@@ -286,7 +285,7 @@ pub(super) fn wrong_kind(object: &Value, request: &Request<'_>) -> Option<Violat
     })
 }
 
-/// Takes away what the server sets itself, and generates a name where one is asked for.
+/// Removes metadata that the server sets itself, and generates a name if requested.
 fn settle(mut metadata: Map<String, Value>, request: &Request<'_>) -> Map<String, Value> {
     for name in SERVER_SET {
         metadata.remove(name);

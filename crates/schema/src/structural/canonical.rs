@@ -7,10 +7,10 @@ use super::print::{print, prints_as_it_is};
 use super::prune::{META, unknown};
 use super::{Additional, Schema, drop_nulls, prune};
 
-/// Brings an object into the form in which an API server goes on with it after reading or converting it: without what the
-/// schema does not know, without nulls that it does not allow, numbers as they are printed. Defaults are another matter.
+/// Brings an object into the form in which an API server holds it after reading or converting it: without unknown
+/// fields, without nulls that the schema does not allow, numbers as they are printed. Does not apply defaults.
 pub fn canonicalize(schema: Option<&Schema>, object: &mut Value) {
-    // Most objects have that form already, and looking is cheaper than changing.
+    // Most objects already have that form, and checking is cheaper than changing.
     if is_canonical(schema, object) {
         return;
     }
@@ -21,14 +21,14 @@ pub fn canonicalize(schema: Option<&Schema>, object: &mut Value) {
     print(object);
 }
 
-/// Returns whether an object surely has that form already and is not too deep to be judged, seen without a copy. Nulls
-/// are not looked at any closer.
+/// Returns true if an object certainly has that form already and is not too deep, without copying it. Any null makes it
+/// false.
 pub fn is_canonical(schema: Option<&Schema>, object: &Value) -> bool {
     let levels = DEPTH_LIMIT;
     schema.map_or_else(|| is_plain(object, levels), |schema| is_plain_and_known(schema, object, true, levels))
 }
 
-/// Both in one walk, as far as the schema goes.
+/// Checks both in one walk, as far as the schema goes.
 fn is_plain_and_known(schema: &Schema, value: &Value, resource: bool, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else { return false };
     let closer = || is_plain(value, levels) && unknown(schema, value, resource).is_empty();
@@ -47,7 +47,7 @@ fn is_plain_and_known(schema: &Schema, value: &Value, resource: bool, levels: us
     }
 }
 
-/// Returns whether a value has no nulls, only numbers as they are printed, and no more than so many levels.
+/// Returns true if a value has no nulls, only numbers as they are printed, and at most this many levels.
 fn is_plain(value: &Value, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else { return false };
     match value {
@@ -67,7 +67,7 @@ mod tests {
     use crate::document::{Sources, parse};
 
     #[test]
-    fn what_is_held_is_left_as_it_is() {
+    fn canonical_objects_are_unchanged() {
         let mut sources = Sources::default();
         let text = "{type: object, properties: {count: {type: number}, o: {type: object, properties: {s: {type: string, nullable: true}}}}}";
         let id = sources.add("schema.yaml", text);
@@ -86,7 +86,7 @@ mod tests {
             canonicalize(Some(&schema), &mut after);
             assert_eq!(after == object, held, "{object}");
         }
-        // A null that is allowed stays; only the quick look cannot tell.
+        // An allowed null stays; only the quick check cannot tell.
         assert!(!is_canonical(Some(&schema), &json!({"o": {"s": null}})));
     }
 }

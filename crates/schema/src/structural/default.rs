@@ -1,4 +1,4 @@
-//! Nulls and defaults: what an API server takes from and adds to an object before it judges it.
+//! Nulls and defaults: changes that an API server makes to an object before validation.
 
 use serde_json::{Map, Value};
 
@@ -32,13 +32,13 @@ fn drop_in(schema: Option<&Schema>, value: &mut Value) {
     }
 }
 
-/// Fills in defaults. A null that the schema does not allow counts as missing; a server leaves it in
-/// place only where there is no default for it, and then [`drop_nulls`] has removed it before.
+/// Applies defaults. A null that the schema does not allow counts as missing; a server keeps it only if there is no
+/// default for it, and then [`drop_nulls`] has removed it before.
 pub fn default(schema: &Schema, object: &mut Value) {
     fill(schema, object, Nulls::Replaced);
 }
 
-/// Before 1.20 a null was a value, and not replaced.
+/// Applies defaults as before 1.20, when a null was a value, and not replaced.
 pub(super) fn default_keeping_nulls(schema: &Schema, object: &mut Value) {
     fill(schema, object, Nulls::Kept);
 }
@@ -90,7 +90,7 @@ fn replace_null(schema: &Schema, value: &mut Value, nulls: Nulls) {
     }
 }
 
-/// `default: null` says nothing.
+/// Returns the default; `default: null` is the same as none.
 fn stated(schema: &Schema) -> Option<&Value> {
     schema.default.as_ref().filter(|default| !default.is_null())
 }

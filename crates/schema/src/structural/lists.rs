@@ -12,21 +12,21 @@ use super::verdict::{Reason, Violation};
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 
-/// So many items are compared with each other; more are sorted.
-const FEW: usize = 16;
+/// Up to this many items are compared with each other; more are sorted.
+const MAX_PAIRWISE: usize = 16;
 
-/// The lists of a schema whose items must differ, and the way to them. Most of a schema, and so of an object, has none.
+/// The lists of a schema whose items must differ, and the paths to them. Most parts of a schema have none.
 #[derive(Debug)]
 pub(super) struct Lists<'a> {
     schema: &'a Schema,
-    /// In the order of their names, which is that of objects.
+    /// In the order of their names, like objects.
     fields: Vec<(&'a str, Self)>,
     values: Option<Box<Self>>,
     items: Option<Box<Self>>,
 }
 
 impl<'a> Lists<'a> {
-    /// `None` where a schema has no such list.
+    /// `None` if a schema has no such list.
     pub(super) fn of(schema: &'a Schema) -> Option<Self> {
         let below = |schema: Option<&'a Schema>| schema.and_then(Self::of).map(Box::new);
         let mut fields: Vec<_> =
@@ -42,8 +42,7 @@ impl<'a> Lists<'a> {
         matches!(self.schema.list_type.as_deref(), Some("set" | "map"))
     }
 
-    /// Shows each of them that a value has, with its schema. Below a list that is not a list in the object, or an object
-    /// that is none, there is nothing to see.
+    /// Calls a function for each such list in a value, with its schema. Skips values of the wrong type.
     pub(super) fn visit<'v>(
         &self,
         value: &'v Value,
@@ -88,7 +87,7 @@ impl<'a> Lists<'a> {
 }
 
 impl Validator<'_> {
-    /// Duplicates are forgiven where there were some before.
+    /// Duplicates are accepted if the old list had some.
     pub(super) fn judge_lists(&self, value: &Value, old: Option<&Value>, violations: &mut Vec<Violation>) {
         let Some(lists) = self.lists.as_ref().filter(|_| self.kubernetes.at_least(18)) else { return };
         let mut before = Vec::new();
@@ -100,7 +99,7 @@ impl Validator<'_> {
         }
     }
 
-    /// Shows every list of a value with its defaults whose items have keys.
+    /// Calls a function for every keyed list of a value with its defaults.
     pub fn keyed_lists(&self, value: &Value, see: &mut dyn FnMut(&KeyedList<'_>)) {
         let Some(lists) = &self.lists else { return };
         lists.visit(&self.filled(value), &Place::root(), &mut |schema, items, place| {
@@ -147,10 +146,10 @@ fn list_map(schema: &Schema, items: &[Value], place: &Place<'_>, found: &mut Vec
     });
 }
 
-/// Returns whether few items surely differ by the texts that they have there, seen without a copy. A single one has
-/// nobody to be told from.
+/// Returns true if a few items certainly have different strings there, without copying. A single item has nothing to
+/// differ from.
 fn tells_apart(key: &str, items: &[Value]) -> bool {
-    let mut left = if items.len() <= FEW { items } else { return false };
+    let mut left = if items.len() <= MAX_PAIRWISE { items } else { return false };
     while let [first, rest @ ..] = left {
         let own = first.get(key).and_then(Value::as_str);
         let is_other = |item: &Value| item.get(key).and_then(Value::as_str).is_some_and(|theirs| own != Some(theirs));
@@ -162,7 +161,7 @@ fn tells_apart(key: &str, items: &[Value]) -> bool {
     true
 }
 
-/// The keys of an entry, without those that it does not have.
+/// The keys of an entry, without missing ones.
 fn keys_of(schema: &Schema, item: &Value) -> Value {
     let keys: Map<_, _> =
         schema.list_map_keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect();
@@ -174,8 +173,8 @@ fn duplicate(place: &Place<'_>, value: &Value) -> Violation {
     place.refused(Reason::Duplicate, LIST_TYPE, message)
 }
 
-/// Two values are the same to the server if these texts are. Scalars differ by their type, so that 1
-/// and 1.0 are two things; lists and objects are compared as they are printed.
+/// Returns a string that is the same for values that are equal to the server. Scalars differ by their type, so that 1
+/// and 1.0 are different; lists and objects are compared as they are printed.
 fn identity(value: &Value) -> String {
     match value {
         Value::Number(number) if !number.is_i64() => {
@@ -187,7 +186,7 @@ fn identity(value: &Value) -> String {
     }
 }
 
-/// Calls back for every second appearance of a text.
+/// Calls a function for every second occurrence of a string.
 fn repeated(texts: impl Iterator<Item = String>, mut second: impl FnMut(usize)) {
     let mut seen = BTreeMap::new();
     for (index, text) in texts.enumerate() {

@@ -1,12 +1,12 @@
-//! When two forms of a value mean the same: absent and zero, or two spellings of one quantity, duration or time.
+//! Equal meanings of different forms of a value: absent and zero, or two spellings of one quantity, duration or time.
 
 use serde_json::Value;
 
 use super::Schema;
 use super::format::{date_time, go_duration};
 
-/// Returns whether an object means the same without this value: it is null, empty or zero in all its parts, and the schema
-/// fills in nothing else where it is absent.
+/// Returns true if an object means the same without this value: it is null, empty or zero in all its parts, and the
+/// schema has no other default for it.
 pub fn means_absent(schema: Option<&Schema>, value: &Value) -> bool {
     if let Some(default) = schema.and_then(|schema| schema.default.as_ref()) {
         return default == value;
@@ -17,7 +17,7 @@ pub fn means_absent(schema: Option<&Schema>, value: &Value) -> bool {
         Value::Number(number) => number.as_f64() == Some(0.0),
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
-        // A default below is filled in only where the object is present.
+        // A default below applies only if the object is present.
         Value::Object(map) => {
             let fills_in = schema.is_some_and(|schema| schema.properties.values().any(fills_in));
             !fills_in
@@ -26,13 +26,13 @@ pub fn means_absent(schema: Option<&Schema>, value: &Value) -> bool {
     }
 }
 
-/// Returns whether an API server fills in this field of an object that is present.
+/// Returns true if an API server defaults this field of a present object.
 fn fills_in(schema: &Schema) -> bool {
     schema.default.as_ref().is_some_and(|default| !means_absent(None, default))
 }
 
-/// Returns whether two values are spellings of the same quantity, duration or time, such as `1000m` and `1`, or `60s` and
-/// `1m0s`.
+/// Returns true if two values are spellings of the same quantity, duration or time, such as `1000m` and `1`, or `60s`
+/// and `1m0s`.
 pub fn means_same(schema: Option<&Schema>, left: &Value, right: &Value) -> bool {
     if schema.is_some_and(is_quantity)
         && let (Some(left), Some(right)) = (quantity(left), quantity(right))
@@ -49,12 +49,12 @@ fn instant(text: &str) -> Option<i128> {
     Some(i128::from(moment.seconds) * 1_000_000_000 + i128::from(moment.nanos))
 }
 
-/// Returns whether a schema describes quantities: controller-gen gives them all one pattern.
+/// Returns true if a schema describes quantities: controller-gen gives them all one pattern.
 pub fn is_quantity(schema: &Schema) -> bool {
     schema.int_or_string && schema.pattern.as_ref().is_some_and(|pattern| pattern.text.contains("[KMGTPE]i"))
 }
 
-/// Returns a quantity in billionths; `None` where it is none, or finer or larger than that can express.
+/// Returns a quantity in billionths; `None` if it is not one, or too fine or too large.
 fn quantity(value: &Value) -> Option<i128> {
     let text = match value {
         Value::String(text) => text.clone(),

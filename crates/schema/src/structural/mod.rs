@@ -1,8 +1,8 @@
-//! Structural schemas over document nodes: what a CRD version says about its objects, and what an
-//! API server makes of it.
+//! Structural schemas over document nodes: the constraints of a CRD version on its objects, and their effect on an API
+//! server.
 //!
-//! The model carries every keyword as it was written, known or not, with its place. It is our own
-//! because a typed struct would silently drop the keyword that nobody judged.
+//! The model keeps every keyword as it is written, known or not, with its location. It is our own because a typed
+//! struct would silently drop unknown keywords.
 
 mod admit;
 pub mod compare;

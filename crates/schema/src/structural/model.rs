@@ -14,7 +14,7 @@ pub enum Type {
     Array,
     /// True or false.
     Boolean,
-    /// A whole number.
+    /// An integer.
     Integer,
     /// Any number.
     Number,
@@ -28,7 +28,7 @@ impl Type {
     /// All of them.
     pub const ALL: [Self; 6] = [Self::Array, Self::Boolean, Self::Integer, Self::Number, Self::Object, Self::String];
 
-    /// The word used in a schema.
+    /// The name in a schema.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Array => "array",
@@ -40,7 +40,7 @@ impl Type {
         }
     }
 
-    /// Returns whether values of this type have no parts.
+    /// Returns true if values of this type have no parts.
     pub fn is_scalar(self) -> bool {
         !matches!(self, Self::Array | Self::Object)
     }
@@ -62,20 +62,20 @@ pub struct Rule {
     pub span: Span,
     /// The expression.
     pub rule: String,
-    /// What to say when it does not hold.
+    /// The message when it is false.
     pub message: Option<String>,
-    /// An expression that computes what to say.
+    /// An expression that computes the message.
     pub message_expression: Option<String>,
     /// The reason reported to the client.
     pub reason: Option<String>,
-    /// The field the error is reported at.
+    /// The field at which the error is reported.
     pub field_path: Option<String>,
-    /// Whether `oldSelf` is an optional, so that the rule runs on creation too.
+    /// True if `oldSelf` is optional, so that the rule runs on creation, too.
     pub optional_old_self: Option<bool>,
 }
 
 impl Rule {
-    /// Returns whether the rule compares with the previous state.
+    /// Returns true if the rule compares with the old state.
     pub fn is_transition(&self) -> bool {
         self.rule.contains("oldSelf")
     }
@@ -84,14 +84,14 @@ impl Rule {
 /// Schemas by name, in source order. Every field of every object is looked up here.
 pub type Properties = IndexMap<String, Schema, foldhash::fast::RandomState>;
 
-/// A keyword as written. Keywords that hold schemas have no value here: the model holds them.
+/// A keyword. Keywords with schemas have no value here: the model contains them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keyword {
     /// The keyword.
     pub name: String,
-    /// Where it stands, key and value.
+    /// The location of key and value.
     pub span: Span,
-    /// Its value, unless that is a schema or prose.
+    /// Its value, unless that is a schema or documentation.
     pub value: Option<Value>,
 }
 
@@ -100,23 +100,23 @@ pub struct Keyword {
 pub struct Malformed {
     /// The keyword.
     pub keyword: String,
-    /// Where its value stands.
+    /// The location of its value.
     pub span: Span,
     /// The problem.
     pub message: String,
 }
 
-/// A schema node with everything that was written about it.
+/// A schema node with all its keywords.
 #[expect(clippy::struct_excessive_bools, reason = "they are the keywords that are flags")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
-    /// Where the node stands.
+    /// The location of the node.
     pub span: Span,
     /// Every keyword, in source order, known or not.
     pub keywords: Vec<Keyword>,
     /// Keywords that cannot be read.
     pub malformed: Vec<Malformed>,
-    /// `type`, where it is one of OpenAPI v3.
+    /// `type`, if it is one of OpenAPI v3.
     pub ty: Option<Type>,
     /// `format`.
     pub format: Option<String>,
@@ -187,7 +187,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// A schema that says nothing.
+    /// A schema without keywords.
     pub fn empty(span: Span) -> Self {
         Self {
             span,
@@ -236,8 +236,8 @@ impl Schema {
         self.digest.is_some() && self.digest == other.digest
     }
 
-    /// Returns the newest release that admits objects with every field. Since Kubernetes 1.36 a bound that does not fit the
-    /// format of its number refuses every value; objects from before are still stored and converted.
+    /// Returns the newest release that admits objects with every field. Since Kubernetes 1.36 a bound that does not fit
+    /// the format of its number refuses every value; older objects are still stored and converted.
     pub fn newest_release(&self) -> KubeVersion {
         let fits = |bound: &Option<Number>| {
             bound.as_ref().and_then(Number::as_f64).is_none_or(|bound| bound.abs() <= f64::from(i32::MAX))
@@ -255,12 +255,12 @@ impl Schema {
         self.keywords.iter().find(|keyword| keyword.name == name)
     }
 
-    /// Returns where a keyword stands, or the node itself where it is absent.
+    /// Returns the location of a keyword, or of the node itself if it is absent.
     pub fn keyword_span(&self, name: &str) -> Span {
         self.keyword(name).map_or(self.span, |keyword| keyword.span)
     }
 
-    /// Returns whether fields that the schema does not name survive at this node.
+    /// Returns true if unknown fields survive at this node.
     pub fn preserves_unknown(&self) -> bool {
         self.preserve_unknown_fields == Some(true)
     }
@@ -274,7 +274,7 @@ impl Schema {
             || self.junctors().any(Self::has_rules)
     }
 
-    /// The schema of every map value, where there is one.
+    /// The schema of map values, if there is one.
     pub fn values(&self) -> Option<&Schema> {
         match &self.additional {
             Some(Additional::Schema(schema)) => Some(schema),
@@ -282,7 +282,7 @@ impl Schema {
         }
     }
 
-    /// The schema of a named field: its property, else that of map values.
+    /// The schema of a named field: its property, otherwise that of map values.
     pub fn child(&self, name: &str) -> Option<&Schema> {
         self.properties.get(name).or_else(|| self.values())
     }
@@ -296,7 +296,7 @@ impl Schema {
         })
     }
 
-    /// The schema at a path, to be changed.
+    /// The schema at a path, mutable.
     pub fn at_mut(&mut self, path: &Path) -> Option<&mut Schema> {
         self.digest = None;
         path.steps().iter().try_fold(self, |schema, step| {
@@ -320,8 +320,8 @@ impl Schema {
         })
     }
 
-    /// Visits this node and everything below it that describes fields: properties, items, map
-    /// values. Parents come first.
+    /// Visits this node and everything below it that describes fields: properties, items, map values. Parents come
+    /// first.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&Path, &'a Schema)) {
         self.walk_from(&mut Path::root(), visit);
     }
@@ -331,8 +331,8 @@ impl Schema {
         self.parts(|step, part| path.within(step, |path| part.walk_from(path, visit)));
     }
 
-    /// Visits every schema node, also those inside `allOf`, `anyOf`, `oneOf` and `not`. The path is
-    /// that of the field which the node constrains.
+    /// Visits every schema node, including those inside `allOf`, `anyOf`, `oneOf` and `not`. The path is that of the
+    /// constrained field.
     pub fn walk_all<'a>(&'a self, visit: &mut dyn FnMut(&Path, &'a Schema)) {
         self.walk_all_from(&mut Path::root(), visit);
     }
@@ -345,7 +345,7 @@ impl Schema {
         self.parts(|step, part| path.within(step, |path| part.walk_all_from(path, visit)));
     }
 
-    /// Visits what describes the parts of values: properties, items, map values.
+    /// Visits the schemas of parts: properties, items, map values.
     fn parts<'a>(&'a self, mut visit: impl FnMut(Step, &'a Schema)) {
         for (name, schema) in &self.properties {
             visit(Step::Field(name.clone()), schema);

@@ -1,11 +1,10 @@
-//! Expressions that are too large to be read, and stacks that are large enough for the others.
+//! Expressions that are too large to parse, and stacks that are large enough for others.
 
-/// Operators, brackets and steps of an expression that we read. The longest rules in the wild have some
-/// two hundred.
+/// Maximum number of operators, brackets and steps of an expression. The longest known rules have about two hundred.
 const LIMIT: usize = 400;
 
-/// Returns whether an expression is larger than what can be read on any stack: whatever parses, rewrites or
-/// evaluates it recurses on each operator, bracket and step.
+/// Returns true if an expression is too large for any stack: parsing, rewriting and evaluating recurse on each
+/// operator, bracket and step.
 pub(crate) fn is_oversized(expression: &str) -> bool {
     let mut in_operator = false;
     let mut seen = 0;
@@ -19,11 +18,11 @@ pub(crate) fn is_oversized(expression: &str) -> bool {
     seen > LIMIT
 }
 
-/// The stack that the largest expression below the limit needs in an unoptimised build, with a margin. Only what is used of it
-/// takes memory.
+/// The stack that the largest expression below the limit needs in an unoptimised build, with a margin. Only the used
+/// part takes memory.
 const STACK: usize = 64 << 20;
 
-/// Runs what parses an expression on a stack that is large enough for it, whichever thread calls.
+/// Runs a function that parses an expression on a large stack, on any thread.
 pub(crate) fn with_large_stack<T>(parse: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(STACK / 2, STACK, parse)
 }
@@ -33,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn towers_are_oversized_and_rules_are_not() {
+    fn deep_expressions_are_oversized_and_rules_are_not() {
         let rule = "self.all(x, !has(x.port) || (x.port > 0 && x.port < 65536)) && self.name == 'a'";
         assert!(!is_oversized(rule) && !is_oversized(&[rule; 20].join(" && ")));
         for piece in ["(", "[", "!", "1+", "a.", "true ? true : ", "a && "] {

@@ -1,4 +1,4 @@
-//! Where a schema node stands: a path of fields, list items and map values.
+//! The path of a schema node: fields, list items and map values.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -26,7 +26,7 @@ impl Path {
         Self::default()
     }
 
-    /// The path one property further down.
+    /// The path of a property.
     pub fn field(&self, name: &str) -> Self {
         self.then(Step::Field(name.to_owned()))
     }
@@ -41,7 +41,7 @@ impl Path {
         self.then(Step::Value)
     }
 
-    /// The path one step further down.
+    /// The path of a child.
     pub fn then(&self, step: Step) -> Self {
         let mut steps = Vec::with_capacity(self.0.len() + 1);
         steps.extend_from_slice(&self.0);
@@ -49,7 +49,7 @@ impl Path {
         Self(steps)
     }
 
-    /// Goes one step further down for as long as something is done there.
+    /// Appends a step while a function runs.
     pub(super) fn within(&mut self, step: Step, visit: impl FnOnce(&mut Self)) {
         self.0.push(step);
         visit(self);
@@ -61,22 +61,22 @@ impl Path {
         &self.0
     }
 
-    /// Returns whether it is the root.
+    /// Returns true if it is the root.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns whether this path is the other one or lies below it.
+    /// Returns true if this path is the other one or below it.
     pub fn is_within(&self, other: &Self) -> bool {
         self.0.starts_with(&other.0)
     }
 
-    /// Returns whether this path lies in what every object has: apiVersion, kind and metadata.
+    /// Returns true if this path is in a part that every object has: apiVersion, kind and metadata.
     pub fn is_meta(&self) -> bool {
         matches!(self.0.first(), Some(Step::Field(name)) if matches!(name.as_str(), "apiVersion" | "kind" | "metadata"))
     }
 
-    /// The values of an object at this path; lists and maps on the way branch.
+    /// The values of an object at this path, of all items and map values.
     pub fn values<'a>(&self, object: &'a Value) -> Vec<&'a Value> {
         let mut found = vec![object];
         for step in &self.0 {
@@ -96,7 +96,7 @@ impl Path {
     }
 }
 
-/// Paths are ordered as their steps are.
+/// Paths are ordered like their steps.
 impl Borrow<[Step]> for Path {
     fn borrow(&self) -> &[Step] {
         &self.0

@@ -1,19 +1,18 @@
-//! Where a value stands in an object. Places live on the stack while an object is walked and become
-//! text only when there is something to say about them.
+//! Places of values in an object. Places are on the stack while an object is walked and become text only for messages.
 
 use serde_json::Value;
 
 use super::verdict::{Reason, Violation};
 use crate::document::pointer;
 
-/// Deeper objects are not looked into. No tool that writes JSON or YAML for Kubernetes goes there,
-/// and the walk must not exhaust the stack.
+/// Maximum depth of objects. No tool that writes JSON or YAML for Kubernetes goes deeper, and the walk must not exhaust
+/// the stack.
 pub(super) const DEPTH_LIMIT: usize = 128;
 
 /// The notation of the root on the server.
 pub(super) const NIL: &str = "<nil>";
 
-/// A place and the way to it.
+/// A place and the path to it.
 pub(super) struct Place<'a> {
     parent: Option<&'a Place<'a>>,
     step: Step<'a>,
@@ -27,8 +26,8 @@ enum Step<'a> {
     Item(usize),
 }
 
-/// The notation of map keys: the schema validator joins them by dots, all other parts of the server
-/// put them into brackets.
+/// The notation of map keys: the schema validator joins them by dots, all other parts of the server put them into
+/// brackets.
 #[derive(Clone, Copy)]
 enum Style {
     Dots,
@@ -60,7 +59,7 @@ impl<'a> Place<'a> {
         Self { parent: Some(self), step, depth: self.depth + 1 }
     }
 
-    /// Returns whether it is too deep to look any further.
+    /// Returns true if it is too deep to go further.
     pub(super) fn is_too_deep(&self) -> bool {
         self.depth > DEPTH_LIMIT
     }
@@ -75,7 +74,7 @@ impl<'a> Place<'a> {
         self.path(Style::Brackets)
     }
 
-    /// The path of all places of its kind, as `.spec.x[*].y`: items and keys of maps are not part of it.
+    /// The generic path, such as `.spec.x[*].y`: without indexes and keys of maps.
     pub(super) fn generic(&self) -> String {
         let parent = self.parent.map(Place::generic).unwrap_or_default();
         match &self.step {
@@ -152,7 +151,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Returns whether a value has more levels than these.
+/// Returns true if a value has more levels than this.
 pub(super) fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let Some(left) = levels.checked_sub(1) else {
         return true;

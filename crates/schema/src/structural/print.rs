@@ -1,11 +1,11 @@
-//! Numbers as a server prints them.
+//! Printing numbers as a server does.
 //!
-//! A server holds a number as whole only if it was written without a fraction. On the way out the
-//! difference is lost: 1.0 is printed as 1, and is whole when it comes in again.
+//! A server holds a number as an integer only if it was written without a fraction. Printing loses the difference: 1.0
+//! is printed as 1, and is an integer when it is read again.
 
 use serde_json::{Map, Number, Value};
 
-/// Gives every number the form in which it is printed.
+/// Changes every number to its printed form.
 pub(super) fn print(value: &mut Value) {
     match value {
         Value::Number(number) => {
@@ -19,13 +19,13 @@ pub(super) fn print(value: &mut Value) {
     }
 }
 
-/// Returns whether a number has the form in which it is printed.
+/// Returns true if a number has its printed form.
 pub(super) fn prints_as_it_is(number: &Number) -> bool {
     print_number(number).is_none_or(|printed| printed == *number)
 }
 
-/// The other form of a number, where there is one. A whole number beyond 64 bits is a fraction to
-/// the server, and loses its last digits.
+/// The printed form of a number, if it differs. An integer beyond 64 bits is a float to the server, and loses its last
+/// digits.
 #[expect(clippy::cast_possible_truncation, reason = "guarded by the range check before it")]
 fn print_number(number: &Number) -> Option<Number> {
     if number.is_i64() {

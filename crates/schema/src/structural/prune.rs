@@ -1,4 +1,4 @@
-//! Pruning: what the API server drops because the schema does not know it.
+//! Pruning: fields that the API server drops because the schema does not have them.
 
 use serde_json::{Map, Value};
 
@@ -6,11 +6,11 @@ use super::place::Place;
 use super::{Additional, Schema};
 use crate::document::pointer;
 
-/// The fields that pruning leaves alone in every object.
+/// The fields that pruning keeps in every object.
 pub(super) const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Prunes a whole object and returns the paths of what was dropped, as `.spec.x[0].y`. The fields
-/// that every object has are left alone.
+/// Prunes a whole object and returns the paths of dropped fields, as `.spec.x[0].y`. Keeps the fields that every object
+/// has.
 pub fn prune(schema: &Schema, object: &mut Value) -> Vec<String> {
     let found = unknown(schema, object, true);
     drop_all(object, found)
@@ -22,15 +22,15 @@ pub fn prune_value(schema: &Schema, value: &mut Value) -> Vec<String> {
     drop_all(value, found)
 }
 
-/// Returns what pruning would drop from a value, which may be a whole object. Most have nothing of the kind, and
-/// looking copies nothing.
+/// Returns the fields that pruning would drop from a value, which may be a whole object. Most have none, and searching
+/// copies nothing.
 pub(super) fn unknown(schema: &Schema, value: &Value, resource: bool) -> Vec<Unknown> {
     let mut found = Vec::new();
     look(Some(schema), value, &Place::root(), resource, &mut found);
     found
 }
 
-/// Something that the schema does not know.
+/// An unknown field.
 pub(super) struct Unknown {
     path: String,
     pointer: String,
@@ -84,7 +84,7 @@ fn look_into(
             Some((None, Some(Additional::Schema(values)))) => {
                 look(Some(values), value, &place, values.embedded_resource, found);
             }
-            // Values of an untyped map are kept, but what is inside them is not.
+            // Values of an untyped map are kept, but their contents are not.
             Some((None, Some(Additional::Allowed(_)))) => look(None, value, &place, false, found),
             Some((None, None)) | None => {
                 found.push(Unknown { path: place.path_from_root(), pointer: place.pointer() });
@@ -93,8 +93,7 @@ fn look_into(
     }
 }
 
-/// Below `x-kubernetes-preserve-unknown-fields` unknown fields stay, and what the schema does
-/// describe is pruned again.
+/// Below `x-kubernetes-preserve-unknown-fields` unknown fields stay, and described ones are pruned again.
 fn look_preserved(schema: &Schema, value: &Value, place: &Place<'_>, resource: bool, found: &mut Vec<Unknown>) {
     match value {
         Value::Object(map) => {

@@ -1,11 +1,10 @@
-//! What an update changes. From 1.30 a server does not complain about a value that is invalid
-//! already and stays as it was.
+//! Ratcheting: from 1.30 on a server accepts an invalid value that an update does not change.
 
 use serde_json::{Map, Value};
 
 use super::Schema;
 
-/// A value, the value that it replaces, and the schema that says how their parts belong together.
+/// A value, its old value, and the schema that relates their parts.
 #[derive(Clone, Copy)]
 pub(super) struct Correlation<'a> {
     new: &'a Value,
@@ -18,7 +17,7 @@ impl<'a> Correlation<'a> {
         Self { new, old, schema }
     }
 
-    /// The property or map value of this name, if it is in both, and the schema knows it.
+    /// The property or map value of this name, if both have it, and the schema describes it.
     pub(super) fn key(&self, name: &str) -> Option<Self> {
         Some(Self {
             new: self.new.as_object()?.get(name)?,
@@ -27,7 +26,7 @@ impl<'a> Correlation<'a> {
         })
     }
 
-    /// The item of the new list, if the schema says which item of the old list it replaces.
+    /// The item of the new list, if the schema tells which item of the old list it replaces.
     pub(super) fn index(&self, index: usize) -> Option<Self> {
         let new = self.new.as_array()?.get(index)?;
         Some(Self {
@@ -37,8 +36,8 @@ impl<'a> Correlation<'a> {
         })
     }
 
-    /// Returns whether the old and the new value are equal. The order of a list map does not count. An
-    /// object with fields outside its schema is never equal to another.
+    /// Returns true if the old and the new value are equal. Ignores the order of a list map. An object with unknown
+    /// fields is never equal to another.
     pub(super) fn is_unchanged(&self) -> bool {
         match (self.new, self.old) {
             (Value::Array(new), Value::Array(old)) => {
@@ -59,7 +58,7 @@ impl<'a> Correlation<'a> {
     }
 }
 
-/// The item of a list map that has the same keys. All keys must be there and be scalars.
+/// The item of a list map with the same keys. All keys must be present and be scalars.
 pub(super) fn counterpart<'a>(schema: &Schema, item: &Value, others: &'a [Value]) -> Option<&'a Value> {
     let is_list_map = schema.list_type.as_deref() == Some("map");
     if !is_list_map || schema.list_map_keys.is_empty() {

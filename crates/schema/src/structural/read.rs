@@ -1,4 +1,4 @@
-//! Schema nodes out of document nodes. Reading never fails: what cannot be read is kept as such.
+//! Reads schema nodes from document nodes. Never fails: malformed keywords are kept as such.
 
 use serde_json::Number;
 
@@ -32,7 +32,7 @@ impl Schema {
             span: entry.key_span.to(node.span),
             value: if prose_or_schema { None } else { Some(node.to_value()) },
         });
-        // An explicit null means the same as leaving the keyword out, except for `default`.
+        // An explicit null is the same as a missing keyword, except for `default`.
         if node.is_null() {
             return;
         }
@@ -110,7 +110,7 @@ impl Schema {
         }
         for property in entry.value.entries() {
             let mut schema = Self::read(&property.value);
-            // A field is found by its name, so its place begins there.
+            // A field is found by its name, so its location begins there.
             schema.span = property.key_span.to(schema.span);
             self.properties.insert(property.key.clone(), schema);
         }

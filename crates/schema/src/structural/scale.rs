@@ -1,4 +1,4 @@
-//! The scale subresource: what a server asks of the fields that it reads.
+//! The scale subresource: constraints on the fields that it reads.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub struct ScalePaths<'a> {
     pub label_selector: Option<&'a str>,
 }
 
-/// Replicas must be what a scale can hold, and the selector a string.
+/// Checks that replicas are in the range of a scale, and that the selector is a string.
 pub(super) fn judge_scale(object: &Value, scale: &ScalePaths<'_>, found: &mut Vec<Violation>) {
     let mut refuse = |path: &str, message: String| {
         let pointer = path.replace('.', "/");

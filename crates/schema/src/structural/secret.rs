@@ -1,4 +1,4 @@
-//! Values that must not reach a report.
+//! Secrets that must not reach a report.
 
 use crate::document::pointer;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use super::Schema;
 /// The replacement of a secret.
 pub const REDACTED: &str = "•••";
 
-/// Words that make a field's name a secret's, in any case and form: `dbPassword`, `api_key`.
+/// Words in the name of a secret field, in any case and form: `dbPassword`, `api_key`.
 const WORDS: [&str; 12] = [
     "password",
     "passwd",
@@ -26,32 +26,32 @@ const WORDS: [&str; 12] = [
     "signingkey",
 ];
 
-/// Names that end so only say where a secret is: `secretName`, `tokenRef`.
+/// Suffixes of names that only refer to a secret: `secretName`, `tokenRef`.
 const REFERENCES: [&str; 5] = ["name", "ref", "refs", "namespace", "key"];
 
-/// Names that end so are secrets nevertheless.
+/// Suffixes of names that are secrets nevertheless.
 const KEYS: [&str; 6] = ["apikey", "accesskey", "privatekey", "clientkey", "encryptionkey", "signingkey"];
 
-/// Fields below a secret's name that say what it is, and are not the secret: `credentials: {type: basic}`.
+/// Fields below a secret's name that describe it, and are not the secret: `credentials: {type: basic}`.
 const DESCRIPTIONS: [&str; 3] = ["kind", "apiversion", "type"];
 
-/// Shorter values are not looked for in texts: they are parts of other words.
-const SHORTEST: usize = 6;
+/// Shorter values are not searched in texts: they are parts of other words.
+const MIN_LENGTH: usize = 6;
 
-/// Returns whether a field holds a secret, by its format or by its name.
+/// Returns true if a field is secret, by its format or by its name.
 pub fn is_secret(name: &str, schema: Option<&Schema>) -> bool {
     let named = WORDS.iter().any(|word| plain(name).contains(word)) && !is_reference(name);
     schema.is_some_and(is_typed) || named
 }
 
-/// Returns whether a name only says where a secret is.
+/// Returns true if a name only refers to a secret.
 fn is_reference(name: &str) -> bool {
     let plain = plain(name);
     let ends = |endings: &[&str]| endings.iter().any(|ending| plain.ends_with(ending));
     ends(&REFERENCES) && !ends(&KEYS)
 }
 
-/// Returns whether a text may hold the name of a field that holds a secret.
+/// Returns true if a text may contain the name of a secret field.
 pub fn may_name_secret(text: &str) -> bool {
     let plain = plain(text);
     WORDS.iter().any(|word| plain.contains(word))
@@ -70,23 +70,23 @@ fn is_typed(schema: &Schema) -> bool {
 /// The secret fields of a CRD, in any of its versions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Secrets {
-    /// Fields that some version types as secret. They keep their names in stashes, where no schema says so.
+    /// Fields that some version marks as secret. They keep their names in stashes, which have no schema.
     names: BTreeSet<String>,
 }
 
 /// The extent of a secret below its field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// Nothing, as far as the field says.
+    /// Nothing is secret.
     Nothing,
-    /// The value itself, and what is below it, but not fields that refer to a secret or say what it is.
+    /// The value itself, and everything below it, except fields that refer to a secret or describe it.
     Value,
     /// Everything.
     All,
 }
 
 impl Secrets {
-    /// Returns what the schemas of all versions say.
+    /// Collects the secret fields of all versions.
     pub fn new<'s>(schemas: impl IntoIterator<Item = &'s Schema>) -> Self {
         let mut names = BTreeSet::new();
         for schema in schemas {
@@ -100,25 +100,25 @@ impl Secrets {
         Self { names }
     }
 
-    /// The object with its secrets replaced. Where a part of an object is given, its schema may not be known.
+    /// The object with its secrets replaced. The schema of a part of an object may be unknown.
     pub fn redact(&self, schema: Option<&Schema>, value: &Value) -> Value {
         self.walk(schema, Reach::Nothing, value, &mut |_| ())
     }
 
-    /// Adds the texts that [`Secrets::redact`] would replace, unless they are too short to be looked for.
+    /// Adds the texts that [`Secrets::redact`] would replace, unless they are too short to search for.
     pub fn collect(&self, schema: Option<&Schema>, value: &Value, found: &mut BTreeSet<String>) {
         self.walk(schema, Reach::Nothing, value, &mut |secret| {
             // A text of several lines is shown line by line.
-            let lines = secret.lines().map(str::trim).filter(|line| line.chars().count() >= SHORTEST);
+            let lines = secret.lines().map(str::trim).filter(|line| line.chars().count() >= MIN_LENGTH);
             for line in lines {
-                // In JSON it is written otherwise, and once more otherwise in JSON that is a text of JSON.
+                // JSON escapes it, and JSON inside a JSON string escapes it again.
                 let escaped = in_json(line);
                 found.extend([in_json(&escaped), escaped, line.to_owned()]);
             }
         });
     }
 
-    /// Returns whether the value at a JSON pointer is secret, by what stands on the way to it.
+    /// Returns true if the value at a JSON pointer is secret, by the fields on its path.
     pub fn redacts(&self, schema: Option<&Schema>, object: &Value, pointer: &str) -> bool {
         let (mut schema, mut value) = (schema, Some(object));
         pointer.split('/').skip(1).any(|part| {
@@ -164,12 +164,12 @@ impl Secrets {
                 found(&number.to_string());
                 REDACTED.into()
             }
-            // Whether there is a secret is none.
+            // Booleans, numbers and null are not secret.
             Value::Number(_) | Value::Bool(_) | Value::Null => value.clone(),
         }
     }
 
-    /// A text that is a JSON document itself, such as a stash, without its secrets; `None` where it has none.
+    /// A text that is a JSON document itself, such as a stash, without its secrets; `None` if it has none.
     fn document(&self, text: &str, found: &mut dyn FnMut(&str)) -> Option<String> {
         if !text.trim_start().starts_with(['{', '[']) {
             return None;
@@ -180,19 +180,19 @@ impl Secrets {
     }
 }
 
-/// Returns what the kind of an object says about one of its fields: everything that a Secret carries is secret.
+/// Returns the extent of secrets by the kind of an object: everything in a Secret is secret.
 fn reach_of_kind(object: &Value, field: &str) -> Reach {
     let carries = matches!(field, "data" | "stringData") && object.get("kind").is_some_and(|kind| kind == "Secret");
     if carries { Reach::All } else { Reach::Nothing }
 }
 
-/// A text as it stands between the quotes of a JSON string.
+/// A text as it is written inside a JSON string.
 fn in_json(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// A text in which none of these values is left, nor the beginning of one that was cut.
+/// A text without any of these values, and without the beginning of one that was truncated.
 pub fn redact_text(text: &str, secrets: &BTreeSet<String>) -> String {
     let mut text = redact_cut(text, secrets);
     // Longer ones first: a shorter one may be a part of them.
@@ -204,10 +204,10 @@ pub fn redact_text(text: &str, secrets: &BTreeSet<String>) -> String {
     text
 }
 
-/// The sign that the rest of a text is missing.
+/// The mark of a truncated text.
 const CUT: char = '…';
 
-/// Replaces secrets whose end was cut off.
+/// Replaces secrets whose end was truncated.
 fn redact_cut(text: &str, secrets: &BTreeSet<String>) -> String {
     let mut parts = text.split(CUT).peekable();
     let mut redacted = String::with_capacity(text.len());
@@ -216,9 +216,9 @@ fn redact_cut(text: &str, secrets: &BTreeSet<String>) -> String {
             redacted.push_str(part);
             break;
         }
-        // The longest beginning of a secret that stands right before the cut.
+        // The longest beginning of a secret right before the mark.
         let begins = |secret: &String| {
-            let ends = secret.char_indices().map(|(at, _)| at).filter(|at| *at >= SHORTEST);
+            let ends = secret.char_indices().map(|(at, _)| at).filter(|at| *at >= MIN_LENGTH);
             ends.filter(|at| part.ends_with(&secret[..*at])).max()
         };
         let shown = part.len() - secrets.iter().filter_map(begins).max().unwrap_or(0);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_hidden_and_references_are_not() {
+    fn secrets_are_redacted_and_references_are_not() {
         let object = json!({"password": "a", "dbPasswd": 1, "secretName": "n", "tokenRef": {"name": "x"}, "api_key": "k",
                             "list": [{"token": "t"}], "size": 1, "annotations": {"example.com/v2-password": "\"p\""},
                             "tokens": ["a", "b"], "secretAccessKey": "s", "imagePullSecrets": [{"name": "n"}],
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_secret_carries_is_hidden_wherever_it_stands() {
+    fn contents_of_secret_objects_are_redacted_everywhere() {
         let object = json!({"spec": {"items": [{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "n"},
                             "data": {"a": "x", "b": {"c": "y"}}, "stringData": {"d": "z"}}]}, "data": {"a": "x"}});
         let redacted = redact(&object);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_in_texts_are_redacted_inside() {
+    fn documents_in_strings_are_redacted() {
         let inner = json!({"spec": {"password": "hunter2", "size": 1, "pin": "1234"}}).to_string();
         let secrets = Secrets { names: BTreeSet::from(["pin".to_owned()]) };
         let object = json!({"metadata": {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": inner,
@@ -290,13 +290,13 @@ mod tests {
     }
 
     #[test]
-    fn known_values_are_taken_out_of_any_text() {
+    fn known_values_are_redacted_in_any_text() {
         let secrets = BTreeSet::from(["hunter2".to_owned(), "hunter2-long".to_owned()]);
         assert_eq!(redact_text("no hunter2-long, no hunter2.", &secrets), "no •••, no •••.");
     }
 
     #[test]
-    fn keys_of_clouds_and_what_is_below_a_secret_are_hidden() {
+    fn cloud_keys_and_children_of_secrets_are_redacted() {
         let object = json!({"accessKey": "a", "access_key": "b", "awsAccessKeyId": "c", "clientKey": "d", "signingKey": "e",
                             "password": {"value": "v", "plain": {"deep": 1}}, "tokens": [{"value": "t", "name": "n"}],
                             "credentials": {"type": "basic", "secretRef": {"name": "n", "key": "k"}, "user": "u"},
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_known_in_json_and_where_it_is_cut() {
+    fn a_secret_is_redacted_in_json_and_where_it_is_truncated() {
         let mut found = BTreeSet::new();
         let secret = r#"hunter"2\end"#;
         Secrets::default().collect(None, &json!({"password": secret}), &mut found);

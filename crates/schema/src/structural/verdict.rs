@@ -1,9 +1,9 @@
-//! What an API server answers to an object.
+//! The response of an API server to an object.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// Why a field is refused, in the words of the `causes` of a server's answer.
+/// The reason for refusing a field, as in the `causes` of a server's response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Reason {
     /// Two items of a set, or two entries of a list map, are the same.
@@ -12,7 +12,7 @@ pub enum Reason {
     /// The field must not be there.
     #[serde(rename = "FieldValueForbidden")]
     Forbidden,
-    /// The value breaks a constraint that has no reason of its own.
+    /// The value violates a constraint without a specific reason.
     #[serde(rename = "FieldValueInvalid")]
     Invalid,
     /// The value is not one of an enumeration.
@@ -27,13 +27,13 @@ pub enum Reason {
     /// A list or a map has too many entries.
     #[serde(rename = "FieldValueTooMany")]
     TooMany,
-    /// The value is of another type, or a string is not of its format.
+    /// The value has another type, or a string does not have its format.
     #[serde(rename = "FieldValueTypeInvalid")]
     TypeInvalid,
 }
 
 impl Reason {
-    /// The word in a server's answer.
+    /// The name in a server's response.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Duplicate => "FieldValueDuplicate",
@@ -48,7 +48,7 @@ impl Reason {
     }
 }
 
-/// One thing an API server would complain about.
+/// One error of an API server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
     /// The field as the server writes it, such as `spec.ports[0].name`. The server has no path for
@@ -58,10 +58,10 @@ pub struct Violation {
     pub pointer: String,
     /// The reason that the server gives.
     pub reason: Reason,
-    /// The schema keyword that is violated, `x-kubernetes-validations` for a rule, or the object
-    /// field (`metadata`, `kind`) for what holds without any schema.
+    /// The violated schema keyword, `x-kubernetes-validations` for a rule, or the object field (`metadata`, `kind`) for
+    /// constraints without a schema.
     pub keyword: &'static str,
-    /// What is wrong, with the constraint and the value.
+    /// The problem, with the constraint and the value.
     pub message: String,
 }
 
@@ -75,35 +75,34 @@ impl Violation {
         (self.field != "<nil>").then(|| format!(".{}", self.field))
     }
 
-    /// Returns whether it only says that rules were not checked because of other violations.
+    /// Returns true if it only says that rules were not checked because of other violations.
     pub fn is_remark(&self) -> bool {
         self.message == RULES_NOT_CHECKED
     }
 }
 
-/// A rule on which our expression engine and an API server may not agree, so that it was neither
-/// passed nor failed.
+/// A rule for which our expression engine and an API server may disagree, so that it neither passed nor failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Inconclusive {
     /// The field that the rule is attached to, as the server writes it.
     pub field: String,
     /// The expression.
     pub rule: String,
-    /// What our engine cannot do.
+    /// The limitation of our engine.
     pub why: String,
 }
 
-/// The violations of a value, and what could not be decided.
+/// The violations of a value, and undecided rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
-    /// What a server would complain about.
+    /// The errors of a server.
     pub violations: Vec<Violation>,
     /// Rules that could not be evaluated.
     pub inconclusive: Vec<Inconclusive>,
 }
 
 impl Findings {
-    /// Returns whether nothing is wrong and nothing is left open.
+    /// Returns true if there are no violations and no undecided rules.
     pub fn is_clean(&self) -> bool {
         self.violations.is_empty() && self.inconclusive.is_empty()
     }
@@ -120,23 +119,23 @@ pub enum Outcome {
     Malformed(String),
 }
 
-/// The answer to a request.
+/// The response to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Admission {
-    /// The object as the server would answer it: pruned, nulls dropped, defaulted, numbers in the
-    /// form in which they are printed, and without the metadata that a server sets itself.
+    /// The object in the server's response: pruned, nulls dropped, defaulted, numbers in their printed form, and
+    /// without the metadata that a server sets itself.
     pub object: Value,
     /// Paths of the fields that were pruned, as `.spec.x[0].y`.
     pub pruned: Vec<String>,
-    /// Whether the object was accepted.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Rules that could not be evaluated. Where there are any, [`Outcome::Admitted`] holds only if
-    /// they would have passed.
+    /// Rules that could not be evaluated. If there are any, [`Outcome::Admitted`] is true only if they would have
+    /// passed.
     pub inconclusive: Vec<Inconclusive>,
 }
 
 impl Admission {
-    /// Returns whether the object was accepted and no rule is left open.
+    /// Returns true if the object was accepted and no rule is undecided.
     pub fn is_admitted(&self) -> bool {
         self.outcome == Outcome::Admitted && self.inconclusive.is_empty()
     }

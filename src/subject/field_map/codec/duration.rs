@@ -11,7 +11,7 @@ const UNITS: [(&str, i128); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// The nanoseconds of a text such as `1h30m`. `None` too where a fraction is finer than a nanosecond.
+/// The nanoseconds of a text such as `1h30m`. `None` also if a fraction is finer than a nanosecond.
 pub(super) fn read(text: &str) -> Option<i128> {
     let (negative, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -37,11 +37,11 @@ pub(super) fn read(text: &str) -> Option<i128> {
     i64::try_from(signed).is_ok().then_some(signed)
 }
 
-/// A decimal number times a factor, where that is a whole number.
+/// A decimal number times a factor, if the result is an integer.
 pub(super) fn scaled(amount: &str, factor: i128) -> Option<i128> {
     let (whole, fraction) = amount.split_once('.').unwrap_or((amount, ""));
     let digits = format!("{whole}{fraction}");
-    // More digits than this are finer or larger than anything that is counted here.
+    // Numbers with more digits are too fine or too large.
     if digits.is_empty() || digits.len() > 27 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -50,7 +50,7 @@ pub(super) fn scaled(amount: &str, factor: i128) -> Option<i128> {
     (product % scale == 0).then_some(product / scale)
 }
 
-/// A duration in Go's own spelling. `None` beyond what Go can count.
+/// A duration in Go's format. `None` if it is out of Go's range.
 pub(super) fn write(nanos: i128) -> Option<String> {
     i64::try_from(nanos).ok()?;
     let sign = if nanos < 0 { "-" } else { "" };
@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_as_it_was(nanos in any::<i64>()) {
+        fn a_written_value_is_read_back(nanos in any::<i64>()) {
             let text = write(i128::from(nanos)).unwrap();
             prop_assert_eq!(read(&text), Some(i128::from(nanos)));
         }

@@ -1,4 +1,4 @@
-//! How one value is said in the other version.
+//! Translation of one value into the other version.
 
 mod duration;
 mod quantity;
@@ -16,7 +16,7 @@ pub(super) use text::{Text, write as write_text};
 pub(super) use units::Units;
 pub(super) use wrap::Wrapped;
 
-/// One of the two versions of a map, by its place in `between`.
+/// One of the two versions of a map, by its index in `between`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     First,
@@ -41,21 +41,21 @@ impl Side {
     }
 }
 
-/// A value in the words of the other version.
+/// A value, translated into the other version.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Said {
-    /// The best that the other version can say, if it can say anything.
+    /// The best translation, if there is one.
     pub(super) value: Option<Value>,
-    /// What keeps the way back from giving the same value again.
+    /// The reason why converting back does not give the same value, if so.
     pub(super) gap: Option<Gap>,
 }
 
-/// Why a value would not come back the same.
+/// The reason why a value would not come back the same.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Gap {
-    /// Only the spelling changes.
+    /// Only its spelling changes.
     Spelling(String),
-    /// The other version cannot say it.
+    /// The other version cannot express it.
     Meaning(String),
 }
 
@@ -85,13 +85,13 @@ pub(super) enum Codec {
 }
 
 impl Codec {
-    /// Says a value of one side in the words of the other.
+    /// Translates a value of one side into the other.
     pub(super) fn say(&self, from: Side, value: &Value) -> Said {
         match self {
             Self::Same => Said::exactly(value.clone()),
             Self::Template(template) => template.say(from, value),
             Self::Table(table) => table.say(from, value),
-            // A null has nothing that could be translated.
+            // A null needs no translation.
             _ if value.is_null() => Said::exactly(Value::Null),
             Self::Wrapped(wrapped) => wrapped.say(from, value),
             Self::Units(units) => units.say(from, value),
@@ -99,8 +99,8 @@ impl Codec {
         }
     }
 
-    /// Returns what a stashed value of the side `to` becomes, now that the other side has this value. `None` where the
-    /// present value has been changed since: what people wrote wins.
+    /// Returns the value that a stashed value of the side `to` becomes, given the present value of the other side.
+    /// `None` if the present value was changed since: edits by clients take precedence.
     pub(super) fn restore(&self, to: Side, present: Option<&Value>, stashed: &Value) -> Option<Value> {
         match self {
             Self::Wrapped(wrapped) if wrapped.list == to && stashed.is_array() => Wrapped::restore(present, stashed),
@@ -109,7 +109,7 @@ impl Codec {
     }
 }
 
-/// A value for a message; long ones are cut.
+/// A value for a message, shortened.
 pub(super) fn brief(value: &Value) -> String {
     let text = value.to_string();
     if text.chars().count() <= 60 { text } else { text.chars().take(57).collect::<String>() + "…" }

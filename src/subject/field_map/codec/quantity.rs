@@ -17,7 +17,7 @@ const DECIMAL: [(&str, i128); 10] = [
     ("E", 1_000_000_000_000_000_000_000_000_000),
 ];
 
-/// The billionths of a text such as `10Mi`, `500m` or `1e3`. `None` too where it is finer than that.
+/// The billionths of a text such as `10Mi`, `500m` or `1e3`. `None` also if it is finer than that.
 pub(super) fn read(text: &str) -> Option<i128> {
     let (negative, rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -40,7 +40,7 @@ fn factor(suffix: &str) -> Option<i128> {
     10_i128.checked_pow(u32::try_from(exponent.checked_add(9)?).ok()?)
 }
 
-/// An amount with the largest binary suffix that it is a whole number of. What is less than one is left off.
+/// An amount with the largest binary suffix that gives an integer. Fractions of one are dropped.
 pub(super) fn write(billionths: i128) -> String {
     let mut amount = billionths / 1_000_000_000;
     let mut suffix = "";
@@ -87,7 +87,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_as_it_was(bytes in any::<i64>()) {
+        fn a_written_value_is_read_back(bytes in any::<i64>()) {
             let billionths = i128::from(bytes) * 1_000_000_000;
             prop_assert_eq!(read(&write(billionths)), Some(billionths));
         }

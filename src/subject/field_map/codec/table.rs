@@ -1,4 +1,4 @@
-//! Values that have other names in the other version.
+//! Values with other names in the other version.
 
 use serde_json::Value;
 
@@ -8,12 +8,12 @@ use super::{Said, Side, brief};
 #[derive(Debug)]
 pub(in crate::subject::field_map) struct Table {
     rows: Vec<[Value; 2]>,
-    /// Whether values that are in no row stay as they are.
+    /// True if values that are in no row stay unchanged.
     keeps_others: bool,
 }
 
 impl Table {
-    /// `Err` holds the row and the side of a value that stands in an earlier row too.
+    /// `Err` holds the row and the side of a value that is also in an earlier row.
     pub(in crate::subject::field_map) fn new(rows: Vec<[Value; 2]>, keeps_others: bool) -> Result<Self, (usize, Side)> {
         for (index, row) in rows.iter().enumerate() {
             for side in Side::BOTH {
@@ -31,7 +31,7 @@ impl Table {
         if let Some(row) = self.rows.iter().find(|row| row[own] == *value) {
             return Said::exactly(row[other].clone());
         }
-        // A null is not a value; it stays one unless a row says otherwise.
+        // A null stays null unless a row says otherwise.
         if !self.keeps_others && !value.is_null() {
             return Said::not_quite(None, format!("{} is not in the table", brief(value)));
         }

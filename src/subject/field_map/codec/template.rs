@@ -1,4 +1,4 @@
-//! A text here, its parts there.
+//! A string in one version, its parts in the other.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,15 +10,15 @@ use super::super::path::kind;
 use super::{Said, Side, brief};
 use crdproof_schema::structural::Pattern;
 
-/// A text that is made of named parts.
+/// A string that consists of named parts.
 #[derive(Debug)]
 pub(in crate::subject::field_map) struct Template {
-    /// The side that has the whole text.
+    /// The side that has the whole string.
     whole: Side,
     pieces: Vec<Piece>,
     types: BTreeMap<String, PartType>,
-    /// Reads from the left, each part as long as it can be; and as short as it can be. Where they
-    /// differ, the text can be read in two ways.
+    /// Matches from the left, each part as long as possible, and as short as possible. If the results differ, the
+    /// string is ambiguous.
     greedy: Pattern,
     lazy: Pattern,
 }
@@ -206,7 +206,7 @@ fn pieces(text: &str) -> Result<Vec<Piece>, String> {
     Ok(pieces)
 }
 
-/// Two parts need something between them, which one of them cannot hold.
+/// Checks that two parts have a separator between them, which one of them cannot contain.
 fn unambiguous(pieces: &[Piece], parts: &BTreeMap<String, Part>) -> Result<(), Fault> {
     for pair in pieces.windows(2) {
         if let [Piece::Part(left), Piece::Part(right)] = pair {
@@ -226,8 +226,7 @@ fn unambiguous(pieces: &[Piece], parts: &BTreeMap<String, Part>) -> Result<(), F
     Ok(())
 }
 
-/// Returns whether a part can hold this text, as far as a few conversion runs show. What they miss is found when a
-/// text is split.
+/// Returns true if a part can contain this text, as far as a few trials show. Splitting a string finds the other cases.
 fn holds(name: &str, pieces: &[Piece], parts: &BTreeMap<String, Part>, text: &str) -> bool {
     let pattern = Pattern::new(&format!("^(?:{})$", pattern(name, pieces, parts)));
     let conversion_runs = ["", "a", "1", "-", "a.b", "::"];
@@ -242,7 +241,7 @@ fn pattern(name: &str, pieces: &[Piece], parts: &BTreeMap<String, Part>) -> Stri
         Some(Part { ty: PartType::String, .. }) | None => {
             let at = pieces.iter().position(|piece| piece.name().is_some_and(|own| own == name));
             match at.and_then(|at| pieces.get(at + 1)) {
-                // A text ends where the next separator begins.
+                // A part ends where the next separator begins.
                 Some(Piece::Literal(next)) => next
                     .chars()
                     .next()

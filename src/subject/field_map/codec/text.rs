@@ -1,4 +1,4 @@
-//! A structure here, a text of it there.
+//! A structure in one version, its serialised form in the other.
 
 use serde_json::{Map, Value};
 
@@ -7,10 +7,10 @@ use super::super::path::kind;
 use super::{Said, Side};
 use crdproof_schema::document::{Sources, parse};
 
-/// A structure that is a text in the other version.
+/// A structure that is a string in the other version.
 #[derive(Debug)]
 pub(in crate::subject::field_map) struct Text {
-    /// The side that has the text.
+    /// The side that has the string.
     pub(in crate::subject::field_map) text: Side,
     pub(in crate::subject::field_map) format: Format,
 }
@@ -51,7 +51,7 @@ impl Text {
     }
 }
 
-/// A structure as JSON on one line, keys in order, so that equal structures give equal texts.
+/// A structure as JSON on one line, with sorted keys, so that equal structures give equal strings.
 pub(in crate::subject::field_map) fn write(value: &Value) -> String {
     sorted(value).to_string()
 }

@@ -11,7 +11,7 @@ pub(in crate::subject::field_map) struct Units([Unit; 2]);
 
 /// The definition of a unit. Amounts are counted in billionths, so that no text of either kind is rounded.
 enum Form {
-    /// A whole number of so many billionths.
+    /// An integer number of this many billionths.
     Number(i128),
     Duration,
     Quantity,
@@ -20,7 +20,7 @@ enum Form {
 const BILLION: i128 = 1_000_000_000;
 
 impl Units {
-    /// `None` where one unit is of time and the other of size.
+    /// `None` if one unit is of time and the other of size.
     pub(in crate::subject::field_map) fn new(units: [Unit; 2]) -> Option<Self> {
         (is_time(units[0]) == is_time(units[1])).then_some(Self(units))
     }
@@ -101,13 +101,13 @@ fn read(unit: Unit, value: &Value) -> Option<i128> {
         }
         (Form::Duration, Value::String(text)) => duration::read(text),
         (Form::Quantity, Value::String(text)) => quantity::read(text),
-        // Quantities may be written as plain numbers.
+        // Quantities may be plain numbers.
         (Form::Quantity, Value::Number(number)) => quantity::read(&number.to_string()),
         _ => None,
     }
 }
 
-/// The amount in a unit, rounded towards zero, and whether nothing was rounded off.
+/// The amount in a unit, rounded towards zero, and true if it is exact.
 fn write(unit: Unit, amount: i128) -> Option<(Value, bool)> {
     match form(unit) {
         Form::Number(factor) => {

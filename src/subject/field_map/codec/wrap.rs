@@ -1,4 +1,4 @@
-//! One value here, a list there.
+//! One value in one version, a list in the other.
 
 use serde_json::Value;
 
@@ -28,8 +28,8 @@ impl Wrapped {
         }
     }
 
-    /// The list that was stashed, with the present value as its first item. So an edit through the
-    /// other version keeps the items that it could not see.
+    /// The stashed list, with the present value as its first item. So an edit through the other version keeps the items
+    /// that it cannot see.
     pub(super) fn restore(present: Option<&Value>, stashed: &Value) -> Option<Value> {
         let hidden = stashed.as_array()?.iter().skip(1);
         let items: Vec<Value> = present.into_iter().chain(hidden).cloned().collect();

@@ -1,4 +1,4 @@
-//! Operators out of what was written. Versions and paths have been checked before.
+//! Builds operators from declarations whose versions and paths were checked before.
 
 use serde_json::Value;
 
@@ -165,7 +165,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Without a stash of the difference, items of the other lists would never find back.
+    /// Without a stash of the difference, items could not return to the other lists.
     fn gather(&self, pointer: &str, gather: &Gather) -> Result<Operator, Problem> {
         let several = self.side(pointer, &gather.version)?;
         let into = path(pointer, &gather.into)?;
@@ -217,7 +217,7 @@ fn path(pointer: &str, text: &str) -> Result<FieldPath, Problem> {
     FieldPath::parse(text).ok_or_else(|| missing(pointer))
 }
 
-/// For what has been checked before; a problem all the same, so that nothing panics.
+/// A problem that earlier checks exclude; returned so that nothing panics.
 fn missing(pointer: &str) -> Problem {
     Problem::new(pointer, "this operator is not complete", "compare it with the examples in docs/field-maps.md")
 }

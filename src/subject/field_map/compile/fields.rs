@@ -49,8 +49,8 @@ pub(super) fn exists(text: &str, schema: Option<&Schema>, version: &str) -> Resu
     Ok(())
 }
 
-/// Paths with `[*]` have as many of them in both versions, and the lists that they go through correspond: they have the
-/// same path, or are renamed themselves. Otherwise items without the field would be lost.
+/// Checks that paths have the same number of `[*]` in both versions, and that the lists on the path correspond: they
+/// have the same path, or are renamed themselves. Otherwise items without the field would be lost.
 pub(super) fn items_correspond(map: &FieldMap) -> Result<(), Problem> {
     let [first, second] = &map.between;
     let paths = |paths: &super::super::Move| {

@@ -1,4 +1,4 @@
-//! The declared relation as it is written in the subject file.
+//! Declared relations in the subject file.
 
 mod operators;
 
@@ -27,16 +27,16 @@ pub struct FieldMap {
     /// Fields whose values have other names in the other version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<ValueTable>,
-    /// Texts of one version that are several fields in the other.
+    /// Strings of one version that are several fields in the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub split: Vec<Split>,
     /// Fields that are a list in the other version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wrap: Vec<Wrap>,
-    /// Fields that are counted in another unit in the other version.
+    /// Fields with another unit in the other version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<UnitChange>,
-    /// Structures that are a text in the other version.
+    /// Structures that are a string in the other version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stringify: Vec<Stringify>,
     /// Lists of one version that are a single list in the other.
@@ -54,7 +54,7 @@ pub struct FieldMap {
     /// Fields that one version lacks and that are kept there in an annotation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stash: Vec<Stash>,
-    /// Fields that are lost, knowingly.
+    /// Fields that are lost on purpose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<Loss>,
 }
@@ -62,22 +62,22 @@ pub struct FieldMap {
 /// The path of one field in each version, such as `{v1: .spec.host, v2: .spec.endpoint.host}`.
 pub type Move = BTreeMap<String, String>;
 
-/// A field that lives in an annotation where the version has no place for it.
+/// A field that an annotation keeps if the version does not have it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Stash {
     /// The version that has the field.
     pub from: String,
-    /// The version that has not.
+    /// The version that lacks it.
     pub to: String,
-    /// The field's path in `from`; `.` for all that the way back would not bring.
+    /// The field's path in `from`; `.` for everything that converting back would not restore.
     pub path: String,
     /// The annotation that holds it in `to`.
     pub annotation: String,
 }
 
 impl Stash {
-    /// Returns whether it keeps the whole difference.
+    /// Returns true if it keeps the whole difference.
     pub fn is_whole(&self) -> bool {
         self.path == "."
     }
@@ -89,12 +89,12 @@ impl Stash {
 pub struct Loss {
     /// The version that has the field.
     pub from: String,
-    /// The version that has not.
+    /// The version that lacks it.
     pub to: String,
     /// The field's path in `from`.
     pub path: String,
-    /// Why the loss is accepted.
+    /// The reason for accepting the loss.
     pub reason: String,
-    /// Until when.
+    /// The last day on which it applies.
     pub until: Date,
 }

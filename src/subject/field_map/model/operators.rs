@@ -1,4 +1,4 @@
-//! The operators that change more than the place of a value.
+//! Operators that change more than the path of a value.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use super::Move;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Otherwise {
-    /// The conversion is refused, in words.
+    /// Refuses the conversion, with a message.
     #[default]
     Refuse,
-    /// Another spelling of the same value may come back; what cannot be said at all is refused.
+    /// Accepts another spelling of the same value; refuses values that the other version cannot express.
     Accept,
-    /// An annotation keeps the value as it was.
+    /// Keeps the original value in an annotation.
     Stash(String),
 }
 
@@ -27,40 +27,40 @@ pub enum Otherwise {
 pub struct ValueTable {
     /// The field's path in each version.
     pub paths: Move,
-    /// Rows with the value in each version. No value stands twice in a column.
+    /// Rows with the value in each version. No value may occur twice in a column.
     pub table: Vec<BTreeMap<String, Value>>,
-    /// What becomes of other values: `refuse`, `accept` (they stay as they are) or `{stash: ANNOTATION}`.
+    /// The handling of other values: `refuse`, `accept` (they stay unchanged) or `{stash: ANNOTATION}`.
     #[serde(default)]
     pub otherwise: Otherwise,
 }
 
-/// A text of one version whose parts are fields of the other.
+/// A string of one version whose parts are fields of the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Split {
-    /// The version that has the whole text.
+    /// The version that has the whole string.
     pub version: String,
-    /// The text's path there.
+    /// The path of the string in that version.
     pub path: String,
-    /// How the text is made of its parts, such as `{host}:{port}`.
+    /// The template of the string, such as `{host}:{port}`.
     pub template: String,
     /// The parts, by their names in the template.
     pub parts: BTreeMap<String, Part>,
-    /// What becomes of what does not fit: `refuse`, `accept` (`080` comes back as `80`) or `{stash: ANNOTATION}`.
+    /// The handling of strings that do not fit: `refuse`, `accept` (`080` comes back as `80`) or `{stash: ANNOTATION}`.
     #[serde(default)]
     pub otherwise: Otherwise,
 }
 
-/// A part of a text.
+/// A part of a string.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Part {
     /// The part's path in the other version.
     pub path: String,
-    /// What it is there.
+    /// Its type in that version.
     #[serde(default, rename = "type")]
     pub ty: PartType,
-    /// A regular expression for it; where there is none, a text ends before the next separator.
+    /// A regular expression for it; by default, a part ends before the next separator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
 }
@@ -69,10 +69,10 @@ pub struct Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PartType {
-    /// A text.
+    /// A string.
     #[default]
     String,
-    /// A whole number.
+    /// An integer.
     Integer,
     /// `true` or `false`.
     Boolean,
@@ -86,12 +86,12 @@ pub struct Wrap {
     pub paths: Move,
     /// The version in which it is a list.
     pub list: String,
-    /// What becomes of lists with more than one item or none: `refuse`, `accept` (an empty list is as good as none)
-    /// or `{stash: ANNOTATION}`.
+    /// The handling of lists with more than one item or none: `refuse`, `accept` (an empty list is the same as none) or
+    /// `{stash: ANNOTATION}`.
     pub otherwise: Otherwise,
 }
 
-/// A field that is counted in another unit in the other version.
+/// A field with another unit in the other version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UnitChange {
@@ -99,13 +99,13 @@ pub struct UnitChange {
     pub paths: Move,
     /// The unit in each version.
     pub units: BTreeMap<String, Unit>,
-    /// What becomes of values that do not come back: `refuse`, `accept` (`60s` comes back as `1m0s`) or
-    /// `{stash: ANNOTATION}`.
+    /// The handling of values that do not come back: `refuse`, `accept` (`60s` comes back as `1m0s`) or `{stash:
+    /// ANNOTATION}`.
     #[serde(default)]
     pub otherwise: Otherwise,
 }
 
-/// A unit of time or size: a whole number of something, or a text that names its own units.
+/// A unit of time or size: an integer number of it, or a string with its own units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Unit {
@@ -135,42 +135,42 @@ pub enum Unit {
     Quantity,
 }
 
-/// A structure that is a text in the other version.
+/// A structure that is a string in the other version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Stringify {
     /// The field's path in each version.
     pub paths: Move,
-    /// The version in which it is a text.
+    /// The version in which it is a string.
     pub text: String,
-    /// How texts are read. They are written as JSON on one line, which is YAML too.
+    /// The format for reading strings. They are written as JSON on one line, which is also YAML.
     #[serde(default)]
     pub format: Format,
-    /// What becomes of texts that do not come back: `refuse`, `accept` (spaces and order of keys may change) or
+    /// The handling of strings that do not come back: `refuse`, `accept` (spaces and order of keys may change) or
     /// `{stash: ANNOTATION}`.
     #[serde(default)]
     pub otherwise: Otherwise,
 }
 
-/// The form of a text that is read as a structure.
+/// The format of a string that is read as a structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Format {
-    /// As JSON.
+    /// JSON.
     #[default]
     Json,
-    /// As YAML, in the way of Kubernetes.
+    /// YAML, as Kubernetes reads it.
     Yaml,
 }
 
-/// Lists of one version that are a single list in the other. On the way back all items stay in the first one; a stash
-/// of the whole difference brings them back to where they were.
+/// Lists of one version that are a single list in the other. Converting back puts all items into the first list; a
+/// stash of the whole difference restores their original lists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Gather {
     /// The version that has several lists.
     pub version: String,
-    /// Its lists, in the order in which their items are put together.
+    /// Its lists, in the order in which their items are joined.
     pub lists: Vec<GatheredList>,
     /// The path of the one list in the other version.
     pub into: String,
@@ -185,12 +185,12 @@ pub struct GatheredList {
     /// Each item becomes an object that has the item in this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under: Option<String>,
-    /// This field of each item becomes a text, as JSON.
+    /// This field of each item becomes a string, as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stringify: Option<String>,
 }
 
-/// For each version, where a field is and how it is computed from the object of the other version.
+/// For each version, the path of a field and the expression that computes it from the object of the other version.
 pub type Compute = BTreeMap<String, Computed>;
 
 /// A field that an expression computes.
@@ -199,7 +199,7 @@ pub type Compute = BTreeMap<String, Computed>;
 pub struct Computed {
     /// The field's path in this version.
     pub path: String,
-    /// An expression in CEL over `self`, the whole object of the other version. It is evaluated where the other version
+    /// An expression in CEL over `self`, the whole object of the other version. It is evaluated if the other version
     /// has its field; null leaves this one out.
     pub expression: String,
 }

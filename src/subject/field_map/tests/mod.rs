@@ -22,14 +22,14 @@ fn convert(operators: &Value, object: &Value, from: &str, to: &str) -> Result<Va
     Relation::new([&map], |_| None).unwrap_or_else(|wrong| panic!("{wrong:?}")).convert(object, from, to)
 }
 
-/// Asserts that v1 and v2 become each other.
+/// Asserts that v1 and v2 are converted to each other.
 #[track_caller]
 fn both_ways(operators: &Value, v1: &Value, v2: &Value) {
     assert_eq!(convert(operators, v1, "v1", "v2").as_ref(), Ok(v2), "v1 to v2");
     assert_eq!(convert(operators, v2, "v2", "v1").as_ref(), Ok(v1), "v2 to v1");
 }
 
-/// Asserts that an object comes back the same, and returns what it was on the way.
+/// Asserts that an object comes back the same, and returns its converted form.
 #[track_caller]
 fn there_and_back(operators: &Value, object: &Value, from: &str, to: &str) -> Value {
     let there = convert(operators, object, from, to).unwrap();

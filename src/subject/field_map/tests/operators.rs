@@ -45,14 +45,14 @@ fn items_of_lists_and_values_of_maps_are_renamed_one_by_one() {
 }
 
 #[test]
-fn values_go_by_their_table() {
+fn values_are_translated_by_their_table() {
     let table = json!({"values": [{"paths": {"v1": ".spec.size", "v2": ".spec.cores"},
         "table": [{"v1": "small", "v2": 1}, {"v1": "large", "v2": 8}], "otherwise": {"stash": "example.com/size"}}]});
     both_ways(&table, &json!({"spec": {"size": "large"}}), &json!({"spec": {"cores": 8}}));
     let odd = json!({"metadata": {"name": "n"}, "spec": {"size": "odd"}});
     let there = there_and_back(&table, &odd, "v1", "v2");
     assert_eq!(there["spec"], json!({}));
-    // What was set in the other version since wins over the stash.
+    // A value that was set in the other version takes precedence over the stash.
     let mut edited = there;
     edited["spec"]["cores"] = json!(1);
     let back = convert(&table, &edited, "v2", "v1").unwrap();
@@ -110,7 +110,7 @@ fn nulls_stay_nulls_unless_a_row_says_otherwise() {
 }
 
 #[test]
-fn another_spelling_is_accepted_where_the_map_says_so() {
+fn another_spelling_is_accepted_if_declared() {
     let wrap = json!({"wrap": [{"paths": {"v1": ".spec.a", "v2": ".spec.b"}, "list": "v2", "otherwise": "accept"}]});
     assert_eq!(convert(&wrap, &json!({"spec": {"b": []}}), "v2", "v1"), Ok(json!({"spec": {}})));
     assert!(convert(&wrap, &json!({"spec": {"b": [1, 2]}}), "v2", "v1").is_err());
@@ -140,7 +140,7 @@ fn amounts_change_their_unit() {
 }
 
 #[test]
-fn structures_become_texts_and_texts_structures() {
+fn structures_become_strings_and_back() {
     let text = |format: &str| {
         json!({"stringify": [{"paths": {"v1": ".spec.l[*]", "v2": ".spec.l[*]"}, "text": "v2", "format": format,
             "otherwise": {"stash": "example.com/l"}}]})
@@ -167,7 +167,7 @@ fn expressions_compute_the_rest() {
 }
 
 #[test]
-fn constants_and_defaults_are_set_where_there_is_room() {
+fn constants_and_defaults_are_set_in_existing_objects() {
     let fixed = json!({"constant": [{"version": "v2", "path": ".spec.l[*].kind", "value": "Rule"}],
         "default": [{"version": "v2", "path": ".spec.replicas", "value": 1}]});
     both_ways(
@@ -196,7 +196,7 @@ fn fields_are_stashed_and_lost_as_declared() {
 }
 
 #[test]
-fn items_that_are_gone_are_not_brought_back_by_their_stash() {
+fn removed_items_are_not_restored_by_their_stash() {
     let stash = json!({"stash": [{"from": "v2", "to": "v1", "path": ".spec.l[*].x", "annotation": "example.com/x"}]});
     let rich = json!({"metadata": {}, "spec": {"l": [{"a": 1, "x": 1}, {"a": 2}, {"a": 3, "x": 3}]}});
     let mut poor = there_and_back(&stash, &rich, "v2", "v1");
@@ -207,7 +207,7 @@ fn items_that_are_gone_are_not_brought_back_by_their_stash() {
 }
 
 #[test]
-fn a_stash_finds_the_items_of_a_keyed_list_wherever_they_stand() {
+fn a_stash_finds_items_of_a_keyed_list_by_key() {
     let mut sources = Sources::default();
     let id = sources.add(
         "schema",
@@ -237,14 +237,14 @@ properties:
     poor["spec"]["ports"] = json!([{"name": "z"}, {"name": "new"}, {"name": "y"}]);
     let back = relation.convert(&poor, "v1", "v2").unwrap();
     assert_eq!(back["spec"]["ends"], json!([{"label": "z", "deep": 3}, {"label": "new"}, {"label": "y"}]));
-    // Items with one key are not keyed list; then their places tell them apart.
+    // Items with equal keys are not a keyed list; then their indexes identify them.
     let twins = json!({"metadata": {}, "spec": {"ends": [{"label": "x", "deep": 1}, {"label": "x", "deep": 2}]}});
     let poor = relation.convert(&twins, "v2", "v1").unwrap();
     assert_eq!(relation.convert(&poor, "v1", "v2").unwrap(), twins);
 }
 
 #[test]
-fn an_annotation_that_came_along_is_not_taken_for_the_field() {
+fn a_leftover_annotation_does_not_replace_the_field() {
     let operators = json!({"stash": [{"from": "v2", "to": "v1", "path": ".spec.p", "annotation": "a/p"}]});
     let stale = json!({"metadata": {"annotations": {"a/p": "1"}}, "spec": {}});
     assert_eq!(convert(&operators, &stale, "v2", "v1").unwrap(), json!({"metadata": {}, "spec": {}}));
@@ -252,7 +252,7 @@ fn an_annotation_that_came_along_is_not_taken_for_the_field() {
 }
 
 #[test]
-fn gathered_lists_find_back_through_the_stashed_difference() {
+fn gathered_lists_are_restored_by_the_stashed_difference() {
     let gather = json!({
         "gather": [{"version": "v1", "into": ".spec.patches", "lists": [
             {"path": ".spec.patches"},
@@ -276,7 +276,7 @@ fn gathered_lists_find_back_through_the_stashed_difference() {
             {"patch": "[{\"op\":\"remove\"}]", "target": {"kind": "B"}},
         ]})
     );
-    // An edit of the one list wins: all its items stay together.
+    // An edit of the single list takes precedence: all its items stay together.
     new["spec"]["patches"].as_array_mut().unwrap().remove(0);
     let back = convert(&gather, &new, "v2", "v1").unwrap();
     assert_eq!(back["spec"]["patches"], new["spec"]["patches"]);

@@ -1,4 +1,4 @@
-//! Maps that cannot be used are told with a place and a remedy.
+//! Invalid maps are reported with a location and a remedy.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ use super::problem;
 #[case(json!({"stash": [{"from": "v1", "to": "v3", "path": ".spec.a", "annotation": "a"}]}), "/stash/0/from", "v1 to v3")]
 #[case(json!({"stash": [{"from": "v1", "to": "v2", "path": ".spec.a", "annotation": "a"},
     {"from": "v1", "to": "v2", "path": ".spec.b", "annotation": "a"}]}), "/stash/1/annotation", "another operator keeps")]
-fn a_map_that_cannot_be_carried_out_is_refused(#[case] operators: Value, #[case] pointer: &str, #[case] words: &str) {
+fn an_invalid_map_is_refused(#[case] operators: Value, #[case] pointer: &str, #[case] words: &str) {
     let problem = problem(&operators);
     assert_eq!(problem.pointer, pointer, "{problem:?}");
     assert!(problem.message.contains(words), "{problem:?}");

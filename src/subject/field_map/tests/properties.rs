@@ -1,4 +1,4 @@
-//! Whatever is converted comes back the same, or is refused.
+//! Every converted value comes back the same, or is refused.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{convert, map};
 use crate::subject::field_map::Relation;
 
-/// Any JSON value, null included, that fits into a few lines.
+/// A random small JSON value, including null.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -23,7 +23,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Texts that look like what operators read, and some that do not.
+/// Texts that operators can read, and some that they cannot.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z:{}.0-9 -]{0,8}",
@@ -34,7 +34,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A field that is there or not.
+/// A field that is present or absent.
 fn spec(name: &'static str) -> impl Strategy<Value = Value> {
     prop_oneof![
         1 => Just(json!({"metadata": {}, "spec": {}})),
@@ -42,7 +42,7 @@ fn spec(name: &'static str) -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Every operator that keeps a promise about single values, with every promise.
+/// Every operator on single values, with every handling of values that do not fit.
 fn operators() -> Vec<Value> {
     let paths = json!({"v1": ".spec.a", "v2": ".spec.b"});
     let mut all = vec![json!({"rename": [paths]})];

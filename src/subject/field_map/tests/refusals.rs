@@ -1,4 +1,4 @@
-//! What cannot be converted is refused in words, with its place.
+//! Values that cannot be converted are refused with a message and a location.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ fn units(otherwise: &str) -> Value {
 }
 
 #[test]
-fn a_refusal_does_not_tell_secrets() {
+fn a_refusal_does_not_reveal_secrets() {
     let split = json!({"split": [{"version": "v1", "path": ".spec.login", "template": "{user}:{pass}",
         "parts": {"user": {"path": ".spec.user"}, "pass": {"path": ".spec.password"}}}]});
     let (_, message) = refused(&split, &json!({"spec": {"login": "hunter2"}}), "v1", "v2");
@@ -71,7 +71,7 @@ fn a_refusal_does_not_tell_secrets() {
 }
 
 #[test]
-fn parts_must_be_complete_and_give_themselves_again() {
+fn parts_must_be_complete_and_unambiguous() {
     let join = |spec: Value| refused(&split(), &json!({"spec": spec}), "v2", "v1");
     assert_eq!(join(json!({"h": "x"})), (".spec.h, .spec.p".into(), "the part p is missing".into()));
     let (_, message) = join(json!({"h": "a:b", "p": 1}));

@@ -1,4 +1,4 @@
-//! Ways through hub versions, and the oracle.
+//! Routes through hub versions, and expected results.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn versions_are_reached_through_a_hub() {
 }
 
 #[test]
-fn two_shortest_ways_are_one_too_many() {
+fn two_shortest_routes_are_refused() {
     let none = json!({});
     let pairs = [("v1", "v2"), ("v2", "v4"), ("v1", "v3"), ("v3", "v4")];
     let maps = pairs.map(|(left, right)| between(left, right, &none));
@@ -44,7 +44,7 @@ fn two_shortest_ways_are_one_too_many() {
 }
 
 #[test]
-fn expressions_that_are_no_inverse_are_found() {
+fn expressions_that_are_not_inverse_are_found() {
     let compute = |back: &str| {
         between(
             "v1",
@@ -69,7 +69,7 @@ fn expressions_that_are_no_inverse_are_found() {
 }
 
 #[test]
-fn what_is_declared_lost_is_no_gap() {
+fn a_declared_loss_is_not_a_gap() {
     let map = between(
         "v1",
         "v2",

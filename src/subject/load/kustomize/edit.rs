@@ -1,8 +1,8 @@
-//! Changes to documents that keep the places of what they do not touch.
+//! Changes to documents that keep the locations of unchanged parts.
 
 use crdproof_schema::document::{Entry, Kind, Node, Sources, Span};
 
-/// The value of a map under a key, to be changed.
+/// The value of a map under a key, mutable.
 pub(super) fn get_mut<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node> {
     match &mut node.kind {
         Kind::Map(entries) => entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.value),
@@ -10,7 +10,7 @@ pub(super) fn get_mut<'a>(node: &'a mut Node, key: &str) -> Option<&'a mut Node>
     }
 }
 
-/// Sets a key of a map; does nothing to anything else.
+/// Sets a key of a map; ignores other nodes.
 pub(super) fn set(node: &mut Node, key: &str, key_span: Span, value: Node) {
     let Kind::Map(entries) = &mut node.kind else { return };
     match entries.iter_mut().find(|entry| entry.key == key) {
@@ -26,7 +26,7 @@ pub(super) fn remove(node: &mut Node, key: &str) -> Option<Node> {
     Some(entries.remove(index).value)
 }
 
-/// The map under a key, created at this place where there is none.
+/// The map under a key, created at this location if it is missing.
 pub(super) fn map_at<'a>(node: &'a mut Node, key: &str, span: Span) -> Option<&'a mut Node> {
     if node.get(key).is_none_or(Node::is_null) {
         set(node, key, span, Node { span, kind: Kind::Map(Vec::new()) });
@@ -34,12 +34,12 @@ pub(super) fn map_at<'a>(node: &'a mut Node, key: &str, span: Span) -> Option<&'
     get_mut(node, key)
 }
 
-/// A string that stands at a place.
+/// A string at a location.
 pub(super) fn string(text: impl Into<String>, span: Span) -> Node {
     Node { span, kind: Kind::String(text.into()) }
 }
 
-/// Makes all scalars of the map under a key texts, as they are written, and removes a map that is empty.
+/// Turns all scalars of the map under a key into strings, as they are written, and removes an empty map.
 pub(super) fn as_texts(sources: &Sources, node: &mut Node, key: &str) {
     if node.get(key).is_some_and(|map| map.entries().is_empty()) {
         remove(node, key);
@@ -63,7 +63,7 @@ pub(super) fn scalar(node: &Node) -> Option<String> {
     }
 }
 
-/// Splits a path at a delimiter; a backslash before it keeps it, and a leading one is left out.
+/// Splits a path at a delimiter; a backslash escapes it, and a leading delimiter is skipped.
 pub(super) fn split(path: &str, delimiter: char) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut is_open = false;

@@ -12,7 +12,7 @@ pub(super) struct FieldSpec {
     version: String,
     kind: String,
     path: Vec<String>,
-    /// Where the specification stands, if the field is created where it is missing.
+    /// The location of the specification, if a missing field is created.
     create: Option<Span>,
 }
 
@@ -25,7 +25,7 @@ struct NameReference {
     field: FieldSpec,
 }
 
-/// The fields that configurations add to those that kustomize knows.
+/// The fields that configurations add to the built-in ones of kustomize.
 #[derive(Debug, Default)]
 pub(super) struct Config {
     namespaces: Vec<FieldSpec>,
@@ -33,7 +33,7 @@ pub(super) struct Config {
     variables: Vec<FieldSpec>,
 }
 
-/// Keys of configurations that name fields which we do not change.
+/// Keys of configurations for fields that we do not change.
 const OTHER_FIELDS: [&str; 7] =
     ["namePrefix", "nameSuffix", "commonLabels", "labels", "templateLabels", "commonAnnotations", "replicas"];
 
@@ -68,7 +68,7 @@ impl FieldSpec {
     }
 }
 
-/// Calls a function with every field at a path. Lists on the way are entered.
+/// Calls a function for every field at a path. Enters lists on the path.
 fn each(node: &mut Node, path: &[String], create: Option<Span>, change: &mut dyn FnMut(&mut Node)) {
     let Some((step, rest)) = path.split_first() else { return change(node) };
     if let Kind::List(items) = &mut node.kind {
@@ -84,7 +84,7 @@ fn each(node: &mut Node, path: &[String], create: Option<Span>, change: &mut dyn
 }
 
 impl Config {
-    /// Adds a configuration file; returns the keys that it has for CRDs and that are not read.
+    /// Adds a configuration file; returns its keys for CRDs that are not supported.
     pub(super) fn add(&mut self, file: &Node) -> Vec<(String, Span)> {
         let specs = |node: &Node, key: &str| -> Vec<FieldSpec> {
             node.get(key).map(Node::items).unwrap_or_default().iter().filter_map(FieldSpec::read).collect()
@@ -109,14 +109,14 @@ impl Config {
         others.map(|entry| (entry.key.clone(), entry.key_span)).collect()
     }
 
-    /// Adds what another configuration has.
+    /// Adds the fields of another configuration.
     pub(super) fn merge(&mut self, other: Self) {
         self.namespaces.extend(other.namespaces);
         self.name_references.extend(other.name_references);
         self.variables.extend(other.variables);
     }
 
-    /// Moves a resource to a namespace, and the fields of CRDs that name it.
+    /// Moves a resource to a namespace, and updates the fields of CRDs that name it.
     pub(super) fn set_namespace(&self, resource: &mut Resource, namespace: &Node) {
         let built_in = FieldSpec::of_crds("spec/conversion/webhook/clientConfig/service/namespace");
         let is_metadata = |field: &FieldSpec| field.path.first().is_some_and(|step| step == "metadata");
@@ -133,8 +133,7 @@ impl Config {
         }
     }
 
-    /// Brings fields of CRDs that hold the names of renamed resources up to date. Returns the names that several
-    /// resources claim.
+    /// Updates fields of CRDs that hold the names of renamed resources. Returns ambiguous names.
     pub(super) fn fix_names(&self, resources: &mut [Resource]) -> Vec<String> {
         let mut unclear = Vec::new();
         let others = resources.to_vec();
@@ -181,7 +180,7 @@ fn fill_in(node: &mut Node, variables: &[(String, String)]) {
     }
 }
 
-/// Returns whether a resource lives outside of namespaces. Kinds that Kubernetes does not have count as namespaced.
+/// Returns true if a resource is cluster-scoped. Unknown kinds count as namespaced.
 fn is_cluster_scoped(resource: &Resource) -> bool {
     const CORE: [&str; 3] = ["Namespace", "Node", "PersistentVolume"];
     let kinds: &[&str] = match resource.group_version().0 {

@@ -1,4 +1,4 @@
-//! The kustomization file: finding it, and what it says.
+//! Finding and reading the kustomization file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crdproof_schema::document::{Kind, Node, Sources, Span, parse};
 use super::super::tree::Tree;
 use super::super::{InputError, Text};
 
-/// Names of kustomization files, as kustomize looks for them.
+/// Names of kustomization files, in kustomize's order.
 const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// Keys that change no CRD.
@@ -28,7 +28,7 @@ const WITHOUT_EFFECT: [&str; 14] = [
     "nameSuffix",
 ];
 
-/// Keys that are carried out.
+/// Supported keys.
 const READ: [&str; 13] = [
     "resources",
     "bases",
@@ -57,7 +57,7 @@ pub(in super::super) fn find(tree: &Tree, folder: &Path) -> Option<PathBuf> {
     tree.first_of(folder, &NAMES)
 }
 
-/// Returns whether a file is a kustomization by its name.
+/// Returns true if a file is a kustomization by its name.
 pub(in super::super) fn is_kustomization(path: &Path) -> bool {
     path.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known))
 }
@@ -72,7 +72,7 @@ impl Kustomization {
             let error = InputError::at(sources, Span::start_of(id), "the kustomization is empty");
             return Err(error.help("list your CRDs under `resources`"));
         };
-        // kustomize does not care for the case of keys.
+        // kustomize ignores the case of keys.
         if let Kind::Map(entries) = &mut node.kind {
             for entry in entries {
                 let known = WITHOUT_EFFECT.iter().chain(&READ).find(|known| known.eq_ignore_ascii_case(&entry.key));
@@ -87,12 +87,12 @@ impl Kustomization {
         self.node.get(key).map(Node::items).unwrap_or_default()
     }
 
-    /// A text that is not empty.
+    /// A non-empty string.
     pub(super) fn text(&self, key: &str) -> Option<&Node> {
         self.node.get(key).filter(|node| node.as_str().is_some_and(|text| !text.is_empty()))
     }
 
-    /// The keys that we do not carry out and that may change CRDs.
+    /// The unsupported keys that may change CRDs.
     pub(super) fn not_read(&self) -> impl Iterator<Item = (&str, Span)> {
         let entries = self.node.entries().iter().filter(|entry| !entry.value.is_null());
         let entries = entries.filter(|entry| {

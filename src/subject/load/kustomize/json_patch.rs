@@ -1,4 +1,4 @@
-//! JSON patches (RFC 6902) on documents with places.
+//! JSON patches (RFC 6902) on documents with locations.
 
 use crdproof_schema::document::{Kind, Node, Span, pointer};
 
@@ -70,7 +70,7 @@ fn remove(document: &mut Node, path: &str, span: Span) -> Result<Node, PatchErro
     edit::remove(parent, &last).ok_or_else(|| missing(path, span))
 }
 
-/// The map or list that holds what a path names, and the last step of the path.
+/// The map or list that contains the target of a path, and the last step of the path.
 fn parent<'a>(document: &'a mut Node, path: &str, span: Span) -> Result<(&'a mut Node, String), PatchError> {
     let (above, last) = path.rsplit_once('/').ok_or_else(|| missing(path, span))?;
     Ok((find(document, above, span)?, pointer::unescape(last).into_owned()))

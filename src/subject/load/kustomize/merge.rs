@@ -10,9 +10,9 @@ const DIRECTIVE: &str = "$patch";
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub(super) struct PatchError {
-    /// Where in the patch.
+    /// The location in the patch.
     pub(super) span: Span,
-    /// What does not fit.
+    /// The problem.
     pub(super) message: String,
 }
 
@@ -22,7 +22,7 @@ impl PatchError {
     }
 }
 
-/// Merges a patch into a document; `None` where the patch deletes it.
+/// Merges a patch into a document; `None` if the patch deletes it.
 pub(super) fn merge(target: Option<Node>, patch: &Node) -> Result<Option<Node>, PatchError> {
     let target = target.filter(|target| !target.is_null());
     let fits = |is_same: fn(&Kind) -> bool| match &target {
@@ -64,7 +64,8 @@ fn merge_maps(target: Option<Node>, patch: &Node) -> Result<Option<Node>, PatchE
         let old = merged.get(&entry.key).cloned();
         let is_new = old.is_none();
         match merge(old, &entry.value)? {
-            // A map that was there keeps the place of its key: only what the patch changes in it comes from the patch.
+            // An existing map keeps the location of its key: only the values that the patch changes come from the
+            // patch.
             Some(value) if !is_new && matches!(value.kind, Kind::Map(_)) => {
                 if let Some(old) = edit::get_mut(&mut merged, &entry.key) {
                     *old = value;
@@ -79,7 +80,7 @@ fn merge_maps(target: Option<Node>, patch: &Node) -> Result<Option<Node>, PatchE
     Ok(Some(merged))
 }
 
-/// Removes keys without a value, as kustomize does in documents that a patch touches. A written `null` stays.
+/// Removes keys without a value, as kustomize does in patched documents. Keeps an explicit `null`.
 pub(super) fn drop_blank(node: &mut Node) {
     if let Kind::Map(entries) = &mut node.kind {
         entries.retain(|entry| !(entry.value.is_null() && entry.value.span.start == entry.value.span.end));

@@ -1,7 +1,8 @@
-//! Kustomizations, built as kustomize builds them, as far as CRDs are concerned.
+//! Building kustomizations like kustomize, as far as CRDs are concerned.
 //!
-//! All resources take part, because names, namespaces and replaced values come from other kinds, too. What may change a
-//! CRD and is not read is told; then the whole kustomization is built by `kustomize` or `kubectl`, if one is installed.
+//! All resources take part, because names, namespaces and replaced values can come from other kinds. Unsupported
+//! features that may change a CRD are reported; then `kustomize` or `kubectl` builds the whole kustomization, if one is
+//! installed.
 
 mod edit;
 mod fields;
@@ -30,15 +31,15 @@ pub(super) use self::file::{find, is_kustomization};
 /// The result of a kustomization.
 #[derive(Debug)]
 pub(super) struct Built {
-    /// Its documents. Those that are not CRDs may lack changes.
+    /// Its documents. Documents that are not CRDs may lack changes.
     pub(super) documents: Vec<Node>,
-    /// What was not applied to the CRDs, with its place.
+    /// Changes that were not applied to the CRDs, with their locations.
     pub(super) not_applied: Vec<String>,
-    /// Whether another program built it.
+    /// True if another program built it.
     pub(super) by_tool: bool,
 }
 
-/// Builds the kustomization of a file; with another program where it does more to CRDs than is read here.
+/// Builds the kustomization of a file; with another program if it changes CRDs in unsupported ways.
 pub(super) fn build(sources: &mut Sources, tree: &Tree, file: &Path, commands: Commands) -> Result<Built, InputError> {
     let built = build_natively(sources, tree, file)?;
     if built.not_applied.is_empty() {
@@ -59,7 +60,7 @@ pub(super) fn build(sources: &mut Sources, tree: &Tree, file: &Path, commands: C
     }
 }
 
-/// Builds the kustomization of a file as far as it is read here.
+/// Builds the kustomization of a file, as far as it is supported.
 pub(super) fn build_natively(sources: &mut Sources, tree: &Tree, file: &Path) -> Result<Built, InputError> {
     let mut build = Build { sources, tree, open: Vec::new(), not_applied: Vec::new() };
     let accumulated = build.target(file, Accumulated::default())?;
@@ -89,7 +90,7 @@ impl Build<'_> {
         self.not_applied.push(format!("{what} of {}:{}", place.file, place.line));
     }
 
-    /// Adds what a kustomization has to what is there, and changes all of it.
+    /// Adds the resources of a kustomization to the existing ones, and transforms all of them.
     fn target(&mut self, path: &Path, mut all: Accumulated) -> Result<Accumulated, InputError> {
         let file = Kustomization::read(self.sources, self.tree, path)?;
         if self.open.iter().any(|open| open == path) {
@@ -162,7 +163,7 @@ impl Build<'_> {
         Ok(self.sources.add(name, text))
     }
 
-    /// The kustomization of a folder that another one names; `None` where it is not on this machine.
+    /// The kustomization of a folder that another one names; `None` if it is remote.
     fn folder(&mut self, file: &Kustomization, item: &Node) -> Result<Option<PathBuf>, InputError> {
         if is_remote(item) {
             self.not_applied(&format!("the remote resource {}", item.as_str().unwrap_or_default()), item.span);
@@ -181,7 +182,7 @@ impl Build<'_> {
             .help("correct the path in the kustomization; paths are relative to it")
     }
 
-    /// Changes all resources, in the order in which kustomize does.
+    /// Transforms all resources, in kustomize's order.
     fn transform(&mut self, file: &Kustomization, all: &mut Accumulated) -> Result<(), InputError> {
         for item in file.list("patchesStrategicMerge") {
             let patch = self.merge_patch(file, item)?;
@@ -282,7 +283,7 @@ impl Build<'_> {
         Ok(())
     }
 
-    /// Brings names and variables up to date, once, when everything else is done.
+    /// Updates names and variables, once, at the end.
     fn finish(&mut self, mut all: Accumulated) -> Vec<Node> {
         for name in all.config.fix_names(&mut all.resources) {
             self.not_applied.push(format!("the new name of {name:?}, which several resources had"));
@@ -334,7 +335,7 @@ fn set_all(all: &mut Accumulated, key: &str, pairs: Option<&Node>) {
     }
 }
 
-/// Returns whether an entry names something that must be fetched.
+/// Returns true if an entry must be downloaded.
 fn is_remote(item: &Node) -> bool {
     let path = item.as_str().unwrap_or_default();
     path.contains("://")

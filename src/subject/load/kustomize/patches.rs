@@ -7,18 +7,19 @@ use super::merge::{PatchError, drop_blank, merge};
 use super::resource::{Resource, Selector};
 use super::{edit, json_patch};
 
-/// A patch and what it is for.
+/// A patch and its target.
 #[derive(Debug)]
 pub(super) struct Patch {
-    /// Its documents: objects to be merged, or one list of operations.
+    /// Its documents: objects to merge, or one list of operations.
     pub(super) documents: Vec<Node>,
-    /// Which resources it changes; those that it names itself where there is none.
+    /// The resources that it changes; by default those that it names itself.
     pub(super) target: Option<Selector>,
-    /// Whether kustomize makes a copy of it first, in which labels and annotations are texts: there, null removes nothing.
+    /// True if kustomize copies it first, which turns labels and annotations into strings, so that null removes nothing
+    /// there.
     pub(super) has_text_labels: bool,
-    /// Whether it may rename what it changes.
+    /// True if it may rename the resource.
     pub(super) may_rename: bool,
-    /// Where the kustomization asks for it.
+    /// The location in the kustomization.
     pub(super) span: Span,
 }
 
@@ -68,10 +69,10 @@ impl Patch {
         Ok(unmatched)
     }
 
-    /// Merges a patch into a resource; false where it deletes the resource.
+    /// Merges a patch into a resource; returns false if it deletes the resource.
     fn merge_into(&self, resource: &mut Resource, patch: &Node) -> Result<bool, PatchError> {
         let Some(mut merged) = merge(Some(resource.node.clone()), patch)? else { return Ok(false) };
-        // A patch never changes what a resource is called, unless it is allowed to.
+        // A patch never changes the name of a resource, unless allowed.
         for key in ["apiVersion", "kind"] {
             restore(&mut merged, &resource.node, key);
         }
@@ -82,14 +83,14 @@ impl Patch {
             }
         }
         drop_blank(&mut merged);
-        // Lists of other kinds may be merged by keys, which is not done here.
+        // Lists of other kinds may be merged by keys, which is not supported here.
         resource.is_approximate |= !resource.is_crd();
         resource.node = merged;
         Ok(true)
     }
 }
 
-/// The patch with labels and annotations as texts, and without those that are empty.
+/// The patch with labels and annotations as strings, and without empty ones.
 fn with_text_labels(sources: &Sources, patch: &Node) -> Node {
     let mut patch = patch.clone();
     if let Some(metadata) = edit::get_mut(&mut patch, "metadata") {
@@ -120,7 +121,7 @@ fn without_target(sources: &Sources, span: Span) -> InputError {
     InputError::at(sources, span, "a JSON patch needs a target").help("add `target:` with kind and name of the CRD")
 }
 
-/// Parses the text of an inline patch, so that places lead into the kustomization where its lines stand as they are.
+/// Parses the text of an inline patch, so that locations point into the kustomization if its lines are there unchanged.
 pub(super) fn inline(sources: &mut Sources, node: &Node, text: &str) -> Result<Vec<Node>, InputError> {
     let id = in_place(sources, node, text).unwrap_or_else(|| {
         let place = sources.place(node.span);
@@ -129,12 +130,12 @@ pub(super) fn inline(sources: &mut Sources, node: &Node, text: &str) -> Result<V
     parse(sources, id).map_err(|error| InputError::parse(sources, &error))
 }
 
-/// Adds the file again, with nothing but the lines of a literal block in it.
+/// Adds the file again, with all lines blank except those of a literal block.
 fn in_place(sources: &mut Sources, node: &Node, text: &str) -> Option<SourceId> {
     let source = sources.get(node.span.source);
     let first = source.line_of(node.span.start);
     let lines: Vec<&str> = source.text.lines().collect();
-    // The block starts at the line of its mark, `|`, or at the line below it.
+    // The block starts at the line of its indicator, `|`, or at the line below it.
     let mut starts = (first as usize).saturating_sub(1)..=(first as usize);
     let wanted: Vec<&str> = text.trim_end().lines().collect();
     let is_block = |start: usize| {

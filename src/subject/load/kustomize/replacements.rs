@@ -6,7 +6,7 @@ use super::super::InputError;
 use super::edit;
 use super::resource::{Resource, Selector};
 
-/// The part of a text that is meant.
+/// The part of a string to copy or replace.
 #[derive(Debug, Default)]
 struct Options {
     delimiter: String,
@@ -29,7 +29,7 @@ impl Options {
     }
 }
 
-/// Carries out a replacement. `Ok(false)` where it should change a CRD and cannot be carried out.
+/// Performs a replacement. `Ok(false)` if it should change a CRD and is not supported.
 pub(super) fn replace(sources: &Sources, resources: &mut [Resource], node: &Node) -> Result<bool, InputError> {
     let value = match (node.get("sourceValue"), node.get("source")) {
         (Some(value), None) => Some(value.clone()),
@@ -62,7 +62,7 @@ pub(super) fn replace(sources: &Sources, resources: &mut [Resource], node: &Node
     Ok(is_complete)
 }
 
-/// The text that a variable stands for.
+/// The value of a variable.
 pub(super) fn variable(resources: &[Resource], var: &Node) -> Option<String> {
     let path = var.at(&["fieldref", "fieldPath"]).or_else(|| var.at(&["fieldref", "fieldpath"]));
     let path = path.and_then(Node::as_str).unwrap_or("metadata.name");
@@ -94,7 +94,7 @@ fn value_of(resources: &[Resource], reference: &Node, path: &str) -> Option<Node
             && (namespace.is_empty() || resource.namespace() == namespace)
     });
     let (resource, None) = (named.next()?, named.next()) else { return None };
-    // The names and the namespace of a document are right, even where not all of its patches were applied.
+    // The names and the namespace of a document are correct, even if not all of its patches were applied.
     let steps = steps(path);
     if resource.is_approximate && steps.first().is_none_or(|step| step != "metadata") {
         return None;
@@ -105,7 +105,7 @@ fn value_of(resources: &[Resource], reference: &Node, path: &str) -> Option<Node
     found.filter(|node| !node.is_null())
 }
 
-/// Writes a value to the fields that a target names; false where there are none.
+/// Writes a value to the fields that a target names; returns false if there are none.
 fn write(document: &mut Node, target: &Node, value: &Node) -> bool {
     let options = Options::read(target);
     let paths = target.get("fieldPaths").map(Node::items).unwrap_or_default();
@@ -163,7 +163,7 @@ fn steps(path: &str) -> Vec<String> {
     steps
 }
 
-/// Calls a function with every field at a path. A step is a key, an index, `*` or `[key=value]`.
+/// Calls a function for every field at a path. A step is a key, an index, `*` or `[key=value]`.
 fn each(node: &mut Node, steps: &[String], create: Option<Span>, change: &mut dyn FnMut(&mut Node)) {
     let Some((step, rest)) = steps.split_first() else { return change(node) };
     let item = step.strip_prefix('[').and_then(|step| step.strip_suffix(']')).and_then(|step| step.split_once('='));

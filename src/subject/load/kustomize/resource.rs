@@ -1,4 +1,4 @@
-//! Resources of a kustomization, and how patches and replacements select them.
+//! Resources of a kustomization, and selectors of patches and replacements.
 
 use crdproof_schema::document::{Node, Sources};
 use regex::Regex;
@@ -6,14 +6,14 @@ use regex::Regex;
 use super::super::InputError;
 use super::edit;
 
-/// A document on its way through a kustomization.
+/// A document in a kustomization.
 #[derive(Debug, Clone)]
 pub(super) struct Resource {
-    /// The document as it is now.
+    /// The current document.
     pub(super) node: Node,
-    /// Names that it had before, the first one first.
+    /// Its earlier names, oldest first.
     pub(super) earlier_names: Vec<String>,
-    /// Whether a change of it was not applied in full. Only documents that are not CRDs may be so.
+    /// True if not all changes were applied. Never true for CRDs.
     pub(super) is_approximate: bool,
 }
 
@@ -40,17 +40,17 @@ impl Resource {
         self.node.at(&["metadata", "namespace"]).and_then(Node::as_str).unwrap_or_default()
     }
 
-    /// Returns whether it is a CRD, of any API version.
+    /// Returns true if it is a CRD, of any API version.
     pub(super) fn is_crd(&self) -> bool {
         self.kind() == "CustomResourceDefinition"
     }
 
-    /// Its current name and those that it had before.
+    /// Its current name and its earlier ones.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.earlier_names.iter().map(String::as_str).chain([self.name()])
     }
 
-    /// Gives it another name and remembers the old one.
+    /// Changes its name and records the old one.
     pub(super) fn rename(&mut self, name: &str) {
         let old = self.name().to_owned();
         if let Some(node) = edit::get_mut(&mut self.node, "metadata").and_then(|node| edit::get_mut(node, "name")) {
@@ -59,13 +59,13 @@ impl Resource {
         }
     }
 
-    /// Returns whether the metadata of a CRD has a variable.
+    /// Returns true if the metadata of a CRD uses a variable.
     pub(super) fn uses(&self, variable: &str) -> bool {
         let metadata = self.node.get("metadata").filter(|_| self.is_crd());
         metadata.is_some_and(|metadata| metadata.to_value().to_string().contains(&format!("$({variable})")))
     }
 
-    /// Returns whether kind, group and version are those of a selection; what is empty selects all.
+    /// Returns true if kind, group and version match; an empty one matches all.
     pub(super) fn is_of(&self, group: &str, version: &str, kind: &str) -> bool {
         let (own_group, own_version) = self.group_version();
         let fits = |wanted: &str, own: &str| wanted.is_empty() || wanted == own;
@@ -111,13 +111,13 @@ impl Selector {
         })
     }
 
-    /// Returns whether it says nothing, and so selects everything.
+    /// Returns true if it is empty, and so selects everything.
     pub(super) fn is_empty(&self) -> bool {
         let patterns = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
         patterns.into_iter().all(Option::is_none) && self.labels.is_none() && self.annotations.is_none()
     }
 
-    /// Returns whether it selects a resource; `None` where it has a form that is not read.
+    /// Returns true if it selects a resource; `None` if its form is not supported.
     pub(super) fn selects(&self, resource: &Resource) -> Option<bool> {
         let (group, version) = resource.group_version();
         let fits = |pattern: &Option<Regex>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
@@ -141,8 +141,7 @@ impl Selector {
     }
 }
 
-/// Returns whether labels fit a selector of `key`, `!key`, `key=value` and `key!=value`; `None` where it has other
-/// forms.
+/// Returns true if labels match a selector of `key`, `!key`, `key=value` and `key!=value`; `None` for other forms.
 fn matches(selector: &str, labels: Option<&Node>) -> Option<bool> {
     if selector.contains(['(', ')', '<', '>']) {
         return None;

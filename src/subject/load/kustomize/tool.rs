@@ -1,4 +1,4 @@
-//! Building a kustomization with kustomize or kubectl, for what is not read natively.
+//! Building a kustomization with kustomize or kubectl, if it needs unsupported features.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
@@ -9,22 +9,22 @@ use crdproof_envtest::capture::{Capture, Captured, End, MAX_OUTPUT, is_program};
 use crdproof_envtest::guard::{Guard, Spec};
 
 use super::super::Text;
-use super::super::tree::{Tree, git, git_command, here};
+use super::super::tree::{Tree, git, git_command, or_dot};
 
-/// The timeout of a build: it may fetch from other hosts.
+/// The timeout of a build: it may download.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Programs that build kustomizations, and the words before the folder.
+/// Programs that build kustomizations, and their subcommands.
 const TOOLS: [(&str, &str); 2] = [("kustomize", "build"), ("kubectl", "kustomize")];
 
-/// Builds the kustomization of a folder with the first program that is installed; `Err` says why not.
+/// Builds the kustomization of a folder with the first installed program; `Err` says why not.
 pub(super) fn build(tree: &Tree, folder: &Path) -> Result<Text, String> {
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let (root, revision) = match tree {
         Tree::Disk => (PathBuf::new(), String::new()),
         Tree::Git { folder, revision } => (export(folder, revision, scratch.path())?, format!(" at {revision}")),
     };
-    let folder = here(folder);
+    let folder = or_dot(folder);
     for (program, word) in TOOLS {
         let spec = Spec::new(program).arg(word).arg(root.join(folder));
         if let Some(text) = run(spec)? {
@@ -34,7 +34,7 @@ pub(super) fn build(tree: &Tree, folder: &Path) -> Result<Text, String> {
     Err("neither kustomize nor kubectl is installed".into())
 }
 
-/// Runs a program and returns what it prints; `None` where it is not installed.
+/// Runs a program and returns its output; `None` if it is not installed.
 fn run(spec: Spec) -> Result<Option<String>, String> {
     let name = spec.program.to_string_lossy().into_owned();
     if !is_program(&name, Path::new("")) {
@@ -61,7 +61,7 @@ fn run(spec: Spec) -> Result<Option<String>, String> {
 }
 
 /// Writes the files of a revision below a folder, as they are stored: git's own checkout would run the filters that the
-/// repository configures. Links are left out. Returns the path there that corresponds to the folder of the repository.
+/// repository configures. Skips links. Returns the path that corresponds to the folder of the repository.
 fn export(folder: &Path, revision: &str, scratch: &Path) -> Result<PathBuf, String> {
     let say = |error: super::super::InputError| error.message;
     let top = git(folder, &["rev-parse", "--show-toplevel"]).map_err(say)?;
@@ -76,7 +76,7 @@ fn export(folder: &Path, revision: &str, scratch: &Path) -> Result<PathBuf, Stri
     let asked: String = entries.iter().map(|(id, _)| format!("{id}\n")).collect();
     let pipes = child.stdin.take().zip(child.stdout.take());
     let (mut stdin, stdout) = pipes.ok_or("git cat-file has no pipes")?;
-    // Git answers while it reads, so that both sides must be served at once.
+    // Git answers while it reads, so write and read concurrently.
     let asking = std::thread::spawn(move || stdin.write_all(asked.as_bytes()));
     let mut stdout = BufReader::new(stdout);
     for (_, path) in &entries {
@@ -85,13 +85,13 @@ fn export(folder: &Path, revision: &str, scratch: &Path) -> Result<PathBuf, Stri
         let made = std::fs::create_dir_all(target.parent().unwrap_or(&files));
         made.and_then(|()| std::fs::write(&target, bytes)).map_err(|error| format!("{path}: {error}"))?;
     }
-    // All objects were read, so both have ended or failed already.
+    // All objects were read, so both have already ended or failed.
     drop(asking.join());
     child.wait().map_err(|error| format!("git cat-file: {error}"))?;
     Ok(files.join(prefix.trim_end_matches('\n')))
 }
 
-/// Returns the id and the path of an entry of a tree that is a regular file.
+/// Returns the id and the path of a tree entry if it is a regular file.
 fn regular_file(entry: &str) -> Option<(&str, &str)> {
     let (head, path) = entry.split_once('\t')?;
     let id = head.rsplit(' ').next()?;

@@ -1,4 +1,4 @@
-//! YAML that is read, refused, and bounded.
+//! YAML that is accepted, refused, and limited.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ fn reads(#[case] text: &str, #[case] expected: Value) {
 #[case("a: 1\nb: 2\na: 3\n", "test.yaml:3:1: duplicate key \"a\"; the first one is on line 1")]
 #[case("a: .inf\n", "test.yaml:1:4: JSON has no number for infinity or not-a-number")]
 #[case("? [a]\n: b\n", "test.yaml:1:3: a key must be a string, a number or a boolean")]
-fn refuses_with_the_place(#[case] text: &str, #[case] expected: &str) {
+fn errors_have_a_location(#[case] text: &str, #[case] expected: &str) {
     assert_eq!(read(text).unwrap_err(), expected);
 }
 
@@ -40,7 +40,7 @@ fn refuses_with_the_place(#[case] text: &str, #[case] expected: &str) {
 #[case::spaces("\n { \"a\"\t:\r\n [ 1 , 2 ] , \"é\" : { } }\n\n")]
 #[case::escapes(r#"{"a": "q\"\\\/\n\u00e9\ud83d\ude00", "k\"ey": "{\"x\": [1]}", "<<": {"a": 1}}"#)]
 #[case::many_keys(r#"{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"m":1,"n":1}"#)]
-fn both_readers_agree_on_json(#[case] text: &str) {
+fn both_parsers_agree_on_json(#[case] text: &str) {
     let mut sources = Sources::default();
     let id = sources.add("a.json", text);
     let by_json = json::read(text, id, DEPTH_LIMIT).unwrap();
@@ -59,7 +59,7 @@ fn both_readers_agree_on_json(#[case] text: &str) {
 #[case::end_in_escape("{\"a\\")]
 #[case::break_in_text("{\"a\": \"b\nc\"}")]
 #[case::list("[1]")]
-fn what_is_not_plain_json_is_left_to_the_yaml_reader(#[case] text: &str) {
+fn other_texts_are_left_to_the_yaml_parser(#[case] text: &str) {
     let mut sources = Sources::default();
     let id = sources.add("a.json", text);
     assert!(json::read(text, id, DEPTH_LIMIT).is_none());
@@ -78,7 +78,7 @@ fn an_alias_bomb_is_refused() {
 }
 
 #[test]
-fn what_aliases_and_anchors_add_is_counted_in_bytes() {
+fn aliases_and_anchors_are_counted_in_bytes() {
     let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), "*a, ".repeat(100_000).trim_end_matches(", "));
     assert!(read(&long).unwrap_err().contains("more than 32 MiB"));
     let (open, close) = ("&a [".repeat(250), "]".repeat(250));
@@ -87,7 +87,7 @@ fn what_aliases_and_anchors_add_is_counted_in_bytes() {
 }
 
 #[test]
-fn merge_keys_take_time_in_proportion_to_their_number() {
+fn merge_keys_take_linear_time() {
     let keys: String = (0..60_000).map(|number| format!("  key{number}: 1\n")).collect();
     let began = std::time::Instant::now();
     let read = read(&format!("a: &a\n{keys}b:\n  own: 1\n  <<: *a\n")).unwrap();
@@ -96,7 +96,7 @@ fn merge_keys_take_time_in_proportion_to_their_number() {
 }
 
 #[test]
-fn depth_that_aliases_bring_is_bounded() {
+fn the_depth_of_aliases_is_bounded() {
     let mut text = "a0: &a0 x\n".to_owned();
     for level in 1..90 {
         let (open, close) = ("[".repeat(250), "]".repeat(250));
@@ -106,7 +106,7 @@ fn depth_that_aliases_bring_is_bounded() {
 }
 
 #[test]
-fn spans_cover_what_was_written() {
+fn spans_cover_their_source_text() {
     let mut sources = Sources::default();
     let text = "spec:\n  names: {kind: A}\n  list:\n  - one\n  - two\nnext: 1\n";
     let id = sources.add("test.yaml", text);

@@ -1,29 +1,29 @@
-//! From schema nodes to plan nodes.
+//! Compiles schema nodes to plan nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexSet;
 use serde_json::Value;
 
-use super::conjunction::{Conjunction, MOST_VARIANTS, says_only};
+use super::conjunction::{Conjunction, MAX_VARIANTS, says_only};
 use super::parts::{greatest, smallest, text_of, without_parts};
 use super::{Field, Floating, Id, Kind, List, Node, Object, Plan, Text, Topology, Unsatisfiable, Whole};
 use crate::generate::solve::{Goal, pool};
 use crate::kubernetes::KubeVersion;
 use crate::structural::{Path, Pattern, Schema, Type, Validator, default, fits, keywords};
 
-/// Deeper schemas are not followed. No server takes objects that are so deep.
+/// Maximum depth of schemas. No server accepts such deep objects.
 const DEPTH_LIMIT: usize = 100;
 
-/// More nodes than any definition that fits into etcd has.
-const MOST_NODES: usize = 1 << 20;
+/// Maximum number of nodes, more than any definition that fits into etcd has.
+const MAX_NODES: usize = 1 << 20;
 
 /// The size limit of a request to etcd.
-const MOST_BYTES: usize = 1_572_864;
+const MAX_BYTES: usize = 1_572_864;
 
 const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Compiles a schema. The rules are those of the validator, which is for the same schema.
+/// Compiles a schema. The rules are those of the validator for the same schema.
 pub(crate) fn compile<'a>(schema: &'a Schema, kubernetes: KubeVersion, validator: &Validator<'a>) -> Plan<'a> {
     let plan = Plan { nodes: Vec::new(), root: 0, name: None, kubernetes };
     let mut compiler = Compiler { plan, validator, texts: BTreeMap::new() };
@@ -40,7 +40,7 @@ pub(crate) fn compile<'a>(schema: &'a Schema, kubernetes: KubeVersion, validator
 struct Compiler<'a, 'v> {
     plan: Plan<'a>,
     validator: &'v Validator<'a>,
-    /// The same few strings stand in thousands of places, and testing them takes time.
+    /// Cache: the same few strings occur in thousands of places, and testing them takes time.
     texts: BTreeMap<String, Option<Text>>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Compiler<'a, '_> {
         let id = self.plan.nodes.len() - 1;
         let (bytes, keyword) = self.plan.least_bytes(id);
         self.plan.nodes[id].bytes = bytes;
-        if bytes > MOST_BYTES {
+        if bytes > MAX_BYTES {
             let why = format!("the smallest value has {bytes} bytes, more than a server takes");
             let fault = Unsatisfiable { path: path.clone(), keyword: keyword.to_owned(), why };
             self.plan.nodes[id].kind = Kind::Impossible(fault);
@@ -77,7 +77,7 @@ impl<'a> Compiler<'a, '_> {
     /// The node of a place: structure, null, default and rules.
     fn node(&mut self, path: &Path, mut conjunction: Conjunction<'a>, depth: usize) -> Id {
         let stated = conjunction.schemas.clone();
-        if depth > DEPTH_LIMIT || self.plan.nodes.len() > MOST_NODES {
+        if depth > DEPTH_LIMIT || self.plan.nodes.len() > MAX_NODES {
             return self.impossible(path, stated, "properties", "the schema is too deep or too large");
         }
         conjunction.flatten(0);
@@ -113,14 +113,14 @@ impl<'a> Compiler<'a, '_> {
         }
     }
 
-    /// One node for each choice of alternatives, under a node that chooses.
+    /// One node for each combination of alternatives, under a node that chooses.
     fn variant(&mut self, path: &Path, conjunction: Conjunction<'a>, depth: usize) -> Id {
         let mut open = vec![conjunction];
         let mut closed = Vec::new();
         let mut is_choice = false;
         while let Some(next) = open.pop() {
             match next.variants() {
-                Some(variants) if open.len() + closed.len() < MOST_VARIANTS => {
+                Some(variants) if open.len() + closed.len() < MAX_VARIANTS => {
                     is_choice = true;
                     open.extend(variants.into_iter().rev());
                 }
@@ -189,7 +189,7 @@ impl<'a> Compiler<'a, '_> {
 
     fn enumeration(&mut self, path: &Path, schemas: Vec<&'a Schema>, values: &'a [Value]) -> Id {
         let kubernetes = self.plan.kubernetes;
-        // The list itself is left out of the test, since a long one would be searched for each value.
+        // The test leaves out the list itself, because a long one would be searched for each value.
         let bare: Vec<Schema> = schemas
             .iter()
             .map(|schema| match &schema.enumeration {
@@ -235,11 +235,11 @@ impl<'a> Compiler<'a, '_> {
         }
     }
 
-    /// The node if the value passes its keywords, else one that says which does not.
+    /// The node if the value passes its keywords, otherwise one that names the failed keyword.
     fn tested(&mut self, id: Id, value: &Value) -> Id {
         let kubernetes = self.plan.kubernetes;
         let node = &self.plan.nodes[id];
-        // Alternatives have been chosen; the whole is tested where the choice is made.
+        // Alternatives are chosen; the node that chooses tests the whole.
         let simple = node.schemas.iter().filter(|schema| schema.junctors().next().is_none());
         let fault = simple.flat_map(|schema| keywords(schema, value, kubernetes)).find(|fault| fault.keyword != "type");
         if let Some(fault) = fault {
@@ -256,7 +256,7 @@ impl<'a> Compiler<'a, '_> {
         if text.most.is_some_and(|most| most < text.least) {
             return self.impossible(path, schemas, "minLength", "is more than maxLength");
         }
-        if text.least > MOST_BYTES {
+        if text.least > MAX_BYTES {
             return self.impossible(path, schemas, "minLength", "is more than a server takes");
         }
         let formats: Vec<&String> = text.formats.iter().map(|(name, _)| name).collect();
@@ -373,7 +373,7 @@ impl<'a> Compiler<'a, '_> {
     }
 }
 
-/// The field that a schema under `not` forbids, where it says nothing else.
+/// The field that a schema under `not` forbids, if it has no other keyword.
 fn forbids(not: &Schema) -> Option<&str> {
     match not.required.as_slice() {
         [only] if says_only(not, "required") => Some(only),
@@ -381,7 +381,7 @@ fn forbids(not: &Schema) -> Option<&str> {
     }
 }
 
-/// The rules of a schema node, also those that stand in `allOf`.
+/// The rules of a schema node, including those in `allOf`.
 fn goals_of<'a>(schema: &'a Schema, goals: &mut Vec<Goal<'a>>, depth: usize) {
     goals.extend(schema.rules.iter().filter_map(Goal::read));
     if depth < DEPTH_LIMIT {

@@ -1,16 +1,16 @@
-//! Schemas that apply together: `allOf` joined, alternatives chosen.
+//! Schemas that apply together: `allOf` merged, alternatives chosen.
 
 use crate::structural::Schema;
 
-/// More combinations of alternatives are not told apart.
-pub(super) const MOST_VARIANTS: usize = 48;
+/// Maximum number of combinations of alternatives that are distinguished.
+pub(super) const MAX_VARIANTS: usize = 48;
 
-/// Schemas that all hold, and schemas that must not.
+/// Schemas that must all match, and schemas that must not.
 #[derive(Debug, Clone)]
 pub(super) struct Conjunction<'a> {
     pub(super) schemas: Vec<&'a Schema>,
     pub(super) nots: Vec<&'a Schema>,
-    /// How many of the schemas have had their alternatives chosen.
+    /// The number of schemas whose alternatives are chosen.
     chosen: usize,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Conjunction<'a> {
         Self { schemas, nots: Vec::new(), chosen: 0 }
     }
 
-    /// Adds what `allOf` holds, which always applies.
+    /// Adds the schemas of `allOf`, which always apply.
     pub(super) fn flatten(&mut self, from: usize) {
         let mut at = from;
         while let Some(schema) = self.schemas.get(at).copied() {
@@ -30,7 +30,7 @@ impl<'a> Conjunction<'a> {
                 break;
             }
         }
-        // That none of several holds means that each does not.
+        // None of several matches if each does not.
         let mut at = 0;
         while let Some(not) = self.nots.get(at).copied() {
             if !not.any_of.is_empty() && says_only(not, "anyOf") {
@@ -42,7 +42,7 @@ impl<'a> Conjunction<'a> {
         }
     }
 
-    /// The conjunctions that come of choosing one alternative of the first open group.
+    /// The conjunctions for each alternative of the first open group.
     pub(super) fn variants(&self) -> Option<Vec<Self>> {
         let at = (self.chosen..self.schemas.len()).find(|at| has_alternatives(self.schemas[*at]))?;
         let schema = self.schemas[at];
@@ -62,7 +62,7 @@ impl<'a> Conjunction<'a> {
                         variant
                     })
                 })
-                .take(MOST_VARIANTS)
+                .take(MAX_VARIANTS)
                 .collect();
         }
         for variant in &mut variants {
@@ -79,7 +79,7 @@ fn has_alternatives(schema: &Schema) -> bool {
     (!schema.any_of.is_empty() && !types_only) || !schema.one_of.is_empty()
 }
 
-/// Returns whether a schema has no other keyword.
+/// Returns true if a schema has no other keyword.
 pub(super) fn says_only(schema: &Schema, keyword: &str) -> bool {
     schema.keywords.iter().all(|written| written.name == keyword || written.name == "description")
 }

@@ -1,5 +1,5 @@
-//! A schema made ready to generate from: junctors resolved into variants, bounds intersected, patterns
-//! compiled, what cannot be satisfied found out.
+//! A schema that is prepared for generation: alternatives resolved into variants, bounds intersected, patterns
+//! compiled, unsatisfiable parts detected.
 
 mod compile;
 mod conjunction;
@@ -17,10 +17,10 @@ pub(crate) use compile::compile;
 pub(crate) use number::{Floating, Whole};
 pub(crate) use text::{Habit, Text, UNUSUAL};
 
-/// The number of a node.
+/// The index of a node.
 pub(crate) type Id = usize;
 
-/// Why there is no value: the keyword that leaves none, at the field that it stands at.
+/// The reason for having no value: the unsatisfiable keyword, and its field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: no value satisfies `{keyword}`: {why}")]
 pub struct Unsatisfiable {
@@ -32,12 +32,12 @@ pub struct Unsatisfiable {
     pub why: String,
 }
 
-/// All nodes; a node's parts are named by their numbers.
+/// All nodes; a node refers to its parts by index.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) nodes: Vec<Node<'a>>,
     pub(crate) root: Id,
-    /// The node of `metadata.name`, where the schema says something about it.
+    /// The node of `metadata.name`, if the schema describes it.
     pub(crate) name: Option<Id>,
     pub(crate) kubernetes: KubeVersion,
 }
@@ -46,24 +46,24 @@ pub(crate) struct Plan<'a> {
 #[derive(Debug)]
 pub(crate) struct Node<'a> {
     pub(crate) path: Path,
-    /// The schemas that all apply here; the first one gives the structure.
+    /// The schemas that all apply here; the first one determines the structure.
     pub(crate) schemas: Vec<&'a Schema>,
     pub(crate) kind: Kind,
-    /// Whether null is a value here.
+    /// True if null is allowed here.
     pub(crate) null: bool,
-    /// What the server fills in, with the defaults inside it.
+    /// The default, including the defaults inside it.
     pub(crate) default: Option<Value>,
-    /// The fewest bytes that a value has as JSON.
+    /// The minimum size of a value as JSON, in bytes.
     pub(crate) bytes: usize,
-    /// Whether construction alone does not guarantee that the keywords hold.
+    /// True if construction alone does not guarantee that the keywords match.
     pub(crate) checked: bool,
     pub(crate) goals: Vec<Goal<'a>>,
-    /// Scalars under rules: values that were tested.
+    /// Tested values of scalars under rules.
     pub(crate) pool: Vec<Value>,
 }
 
 impl Node<'_> {
-    /// The nodes right below, the last first, as a stack wants them.
+    /// The direct children, the last first, for a stack.
     pub(crate) fn children(&self) -> Vec<Id> {
         match &self.kind {
             Kind::Object(object) => {
@@ -116,11 +116,11 @@ pub(crate) struct Object {
     pub(crate) fields: Vec<Field>,
     /// The values under other names.
     pub(crate) values: Option<Id>,
-    /// Whether anything may stand under other names.
+    /// True if anything is allowed under other names.
     pub(crate) free: bool,
     pub(crate) least: usize,
     pub(crate) most: usize,
-    /// Whether it is a Kubernetes object with type and metadata.
+    /// True if it is a Kubernetes object with type and metadata.
     pub(crate) embedded: bool,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Plan<'a> {
         &self.nodes[id]
     }
 
-    /// Returns what the keywords at a node say about a value, after the defaults inside it are filled in.
+    /// Returns true if a value, with its defaults, passes the keywords at a node.
     pub(crate) fn admits(&self, id: Id, value: &Value) -> bool {
         let node = self.node(id);
         let mut value = value.clone();
@@ -153,14 +153,13 @@ impl<'a> Plan<'a> {
         node.schemas.iter().all(|schema| fits(schema, &value, self.kubernetes))
     }
 
-    /// Returns whether all rules that are stated at a node hold for a value with its defaults. Those that
-    /// cannot be decided count as holding.
+    /// Returns true if a value, with its defaults, passes all rules at a node. Undecidable rules count as passed.
     pub(crate) fn obeys(&self, id: Id, value: &Value, validator: &Validator<'_>) -> bool {
         let failing = validator.failing_rules(&self.node(id).path, value);
         failing.iter().all(|(_, inconclusive)| inconclusive.is_some())
     }
 
-    /// The fewest bytes of a value, and the keyword that asks for them.
+    /// The minimum size of a value in bytes, and the keyword that requires it.
     pub(super) fn least_bytes(&self, id: Id) -> (usize, &'static str) {
         let bytes = |id: &Id| self.nodes[*id].bytes;
         match &self.nodes[id].kind {
@@ -188,7 +187,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Narrows the counts that a scale holds.
+    /// Limits the counts of a scale.
     pub(crate) fn scale(&mut self, paths: [&String; 2]) {
         let paths = paths.map(|path| path.split('.').skip(1).fold(Path::root(), |path, name| path.field(name)));
         for node in self.nodes.iter_mut().filter(|node| paths.contains(&node.path)) {
@@ -199,24 +198,23 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns whether no object of this plan needs to be tested after its construction.
+    /// Returns true if objects of this plan need no test after construction.
     pub(crate) fn is_certain(&self) -> bool {
         self.nodes.iter().all(|node| !node.checked && node.goals.is_empty())
     }
 
-    /// Returns whether anything has a default.
+    /// Returns true if anything has a default.
     pub(crate) fn has_defaults(&self) -> bool {
         self.nodes.iter().any(|node| node.default.is_some())
     }
 
-    /// Returns whether only numbers are tested, each by itself when it is made: then the whole needs no test of its
-    /// own.
+    /// Returns true if only numbers are tested, each by itself when it is generated: then the whole needs no test.
     pub(crate) fn is_tested_in_parts(&self) -> bool {
         let tested = |node: &Node<'_>| !node.checked || matches!(node.kind, Kind::Number(_));
         self.nodes.iter().all(|node| tested(node) && node.goals.is_empty())
     }
 
-    /// The parts of a node that have a fixed place: fields, items and map values, seen through choices.
+    /// The part of a node at a fixed place: fields, items and map values, through choices.
     pub(crate) fn child(&self, id: Id, step: &crate::structural::Step) -> Option<Id> {
         use crate::structural::Step;
         match (&self.node(id).kind, step) {

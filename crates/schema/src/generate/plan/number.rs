@@ -5,16 +5,16 @@ use serde_json::{Number, Value};
 use super::super::random::Random;
 use crate::structural::Schema;
 
-/// Whole numbers.
+/// Integers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Whole {
-    /// The least.
+    /// The minimum.
     pub(crate) low: i64,
-    /// The greatest.
+    /// The maximum.
     pub(crate) high: i64,
     /// All are multiples of it.
     pub(crate) step: i64,
-    /// Whether a bound was stated, or only follows from the width.
+    /// True if a bound was stated, false if it follows from the width.
     pub(crate) stated: (bool, bool),
 }
 
@@ -27,11 +27,11 @@ pub(crate) struct Floating {
     pub(crate) step: Option<f64>,
 }
 
-/// Bounds beyond this are not exact in floating point, and no whole number is near them.
+/// Larger bounds are not exact in floating point, and have no integers nearby.
 const BEYOND: f64 = 9_223_372_036_854_775_808.0;
 
 impl Whole {
-    /// The bounds that all schemas agree on; `Err` names the keyword that leaves nothing.
+    /// The bounds of all schemas; `Err` names the keyword that no number satisfies.
     pub(crate) fn of(schemas: &[&Schema]) -> Result<Self, &'static str> {
         let narrow = schemas.iter().any(|schema| schema.format.as_deref() == Some("int32"));
         let (low, high) = if narrow { (i64::from(i32::MIN), i64::from(i32::MAX)) } else { (i64::MIN, i64::MAX) };
@@ -60,7 +60,7 @@ impl Whole {
         if least > greatest { Err("multipleOf") } else { Ok(whole) }
     }
 
-    /// The multiple at or next to a number, where there is one within the bounds.
+    /// The multiple at or next to a number, if there is one within the bounds.
     pub(crate) fn near(&self, number: i64) -> Option<i64> {
         let number = number.clamp(self.low, self.high);
         let down = number.checked_sub(number.rem_euclid(self.step));
@@ -69,7 +69,7 @@ impl Whole {
     }
 
     pub(crate) fn sample(&self, random: &mut Random) -> i64 {
-        // Mostly small numbers, which people write, and sometimes any.
+        // Usually small numbers, which people write, and sometimes any.
         let (low, high) = match random.below(8) {
             0 => (self.low, self.high),
             1 | 2 => (-1000, 100_000),
@@ -79,7 +79,7 @@ impl Whole {
         self.near(number).unwrap_or(self.low)
     }
 
-    /// The numbers at the edges: the bounds and next to them, and those at which narrower types end.
+    /// The numbers at the boundaries: the bounds and their neighbours, and the limits of narrower types.
     pub(crate) fn edges(&self) -> Vec<i64> {
         let powers = [1_i64 << 31, 1 << 32, 1 << 53];
         let mut edges =
@@ -147,7 +147,7 @@ impl Floating {
         }
     }
 
-    /// The numbers at the edges, which must be tested.
+    /// The numbers at the boundaries, which must be tested.
     pub(crate) fn edges(&self) -> Vec<Value> {
         let mut edges: Vec<Value> = [self.low, self.high].into_iter().flatten().map(plain).collect();
         edges.extend([Value::from(0), 1.into(), (-1).into(), 0.5.into(), (-0.5).into(), 1e-7.into(), 1e21.into()]);
@@ -156,7 +156,7 @@ impl Floating {
     }
 }
 
-/// A number without a fraction as a whole one.
+/// A number without a fraction as an integer.
 fn plain(number: f64) -> Value {
     match cut(number).filter(|_| number.fract() == 0.0) {
         Some(whole) => whole.into(),
@@ -164,7 +164,7 @@ fn plain(number: f64) -> Value {
     }
 }
 
-/// The least whole number at a bound or above it.
+/// The smallest integer at a bound or above it.
 fn above(bound: f64, exclusive: bool) -> Option<i64> {
     if bound < -BEYOND {
         return Some(i64::MIN);

@@ -1,4 +1,4 @@
-//! What several schemas say together about one value.
+//! Combined constraints of several schemas on one value.
 
 use super::{Habit, Text};
 use crate::kubernetes::KubeVersion;

@@ -11,22 +11,22 @@ type Test = fn(&str) -> bool;
 /// The constraints of a string.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Text {
-    /// The fewest characters.
+    /// The minimum number of characters.
     pub(crate) least: usize,
-    /// The most characters, where there is a bound.
+    /// The maximum number of characters, if there is a bound.
     pub(crate) most: Option<usize>,
     /// The patterns that it must match.
     pub(crate) patterns: Vec<Pattern>,
     /// The formats that it must have, with their tests.
     pub(crate) formats: Vec<(String, Test)>,
-    /// What people write there, as far as the name tells.
+    /// The usual content, guessed by the name.
     pub(crate) habit: Habit,
     pub(super) samplers: Vec<Sampler>,
-    /// Texts that were tested, for when no new one is found.
+    /// Tested strings, for when no new one is found.
     pub(super) pool: Vec<String>,
 }
 
-/// The likely content of a string whose schema does not say it.
+/// The likely content of a string that the schema does not describe.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) enum Habit {
     /// Anything.
@@ -38,14 +38,14 @@ pub(crate) enum Habit {
     Quantities,
 }
 
-/// Longer texts are only made where a schema asks for them.
+/// Longer strings are generated only if a schema requires them.
 const USUAL: usize = 12;
 
-/// The number of attempts at a text before a known one is used.
+/// The number of attempts at a string before a known one is used.
 const TRIES: usize = 12;
 
 impl Text {
-    /// Compiles the patterns and tests some texts. `None` where none was found.
+    /// Compiles the patterns and tests some strings. `None` if none was found.
     pub(crate) fn prepare(mut self) -> Option<Self> {
         self.samplers = self.patterns.iter().map(Sampler::new).collect::<Option<_>>()?;
         if !self.is_plain() {
@@ -72,7 +72,7 @@ impl Text {
         self.patterns.is_empty() && self.formats.is_empty()
     }
 
-    /// A text of about the usual length.
+    /// A string of about the usual length.
     pub(crate) fn sample(&self, random: &mut Random) -> String {
         if self.is_plain() {
             return self.plain(random);
@@ -86,7 +86,7 @@ impl Text {
         random.pick(&self.pool).cloned().unwrap_or_default()
     }
 
-    /// A text of just this length, where one is found.
+    /// A string of exactly this length, if one is found.
     pub(crate) fn of_length(&self, random: &mut Random, length: usize) -> Option<String> {
         if self.is_plain() {
             let text = self.plain(random);
@@ -96,13 +96,13 @@ impl Text {
         (0..TRIES).find_map(|_| self.attempt(random, length).filter(exact))
     }
 
-    /// Texts of just this length that have everything else that they must have.
+    /// Strings of exactly this length that satisfy everything else.
     pub(crate) fn of_length_only(&self, random: &mut Random, length: usize) -> Vec<String> {
         let free = Self { least: length, most: Some(length), ..self.clone() };
         (0..TRIES).filter_map(|_| free.of_length(random, length)).take(1).collect()
     }
 
-    /// Returns whether a text is what it must be.
+    /// Returns true if a string satisfies all constraints.
     pub(crate) fn admits(&self, text: &str) -> bool {
         let length = text.chars().count();
         length >= self.least
@@ -125,7 +125,7 @@ impl Text {
         let (shortest, longest) = self.samplers.first().map_or((0, None), Sampler::lengths);
         let low = self.least.max(shortest);
         let most = self.most.unwrap_or(usize::MAX).min(longest.unwrap_or(usize::MAX));
-        // Some patterns need more room than their shortest match tells.
+        // Some patterns need more characters than their shortest match.
         let usual = low.saturating_add(USUAL + round * 4);
         random.length(low, most.min(usual).max(low))
     }
@@ -142,12 +142,11 @@ impl Text {
     }
 }
 
-/// Texts that break careless code: several scripts and planes, spaces, quotes, and what looks like
-/// another type.
+/// Strings that break careless code: several scripts and planes, spaces, quotes, and texts that look like another type.
 pub(crate) const UNUSUAL: [&str; 12] =
     ["true", "null", "0", "1e3", " a ", "ä", "日本", "e\u{301}", "𝔘", "🦀", "a\"b\\c", "line\nbreak"];
 
-/// A text that is cut, or made longer, to have at least and at most so many characters.
+/// Shortens or extends a string to this range of lengths.
 fn fit(mut text: String, least: usize, most: usize) -> String {
     let length = text.chars().count();
     if length > most {

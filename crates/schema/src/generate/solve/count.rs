@@ -1,4 +1,4 @@
-//! Repairs of comparisons: numbers, sizes, and how many of several conditions hold.
+//! Repairs of comparisons: numbers, sizes, and counts of conditions.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ impl Repair<'_, '_> {
         })
     }
 
-    /// Two conditions that must agree, or must not.
+    /// Makes two conditions agree, or disagree.
     fn agree(&mut self, relation: Relation, left: &Expr, right: &Expr, root: &mut Value, scope: &mut Scope) -> bool {
         let same = match relation {
             Relation::Equal => true,
@@ -47,7 +47,7 @@ impl Repair<'_, '_> {
         })
     }
 
-    /// Changes one side so that it stands in a relation to the other.
+    /// Changes one side to satisfy a relation to the other.
     fn side(&mut self, relation: Relation, side: &Expr, other: &Expr, root: &mut Value, scope: &mut Scope) -> bool {
         match side {
             Expr::Part(name, steps) => {
@@ -128,7 +128,7 @@ impl Repair<'_, '_> {
         near.any(|value| self.set(at_place, value, root))
     }
 
-    /// Gives a list, a map or a text another size.
+    /// Resizes a list, a map or a string.
     fn resize(&mut self, relation: Relation, at_place: &[Seg], wanted: i64, root: &mut Value) -> bool {
         let holds = |size: usize| {
             i64::try_from(size).is_ok_and(|size| compare(relation, &size.into(), &wanted.into()) == Some(true))
@@ -196,7 +196,7 @@ impl Repair<'_, '_> {
         self.set(at_place, "x".repeat(length).into(), root)
     }
 
-    /// Makes so many parts of a list pass a test.
+    /// Makes this many parts of a list pass a test.
     #[expect(clippy::too_many_arguments, reason = "the parts of a quantified expression")]
     pub(super) fn count(
         &mut self,
@@ -242,7 +242,7 @@ impl Repair<'_, '_> {
         false
     }
 
-    /// Makes one more part pass, a new one where no other does.
+    /// Makes one more part pass, a new one if no other does.
     fn raise(
         &mut self,
         over: &Expr,
@@ -275,7 +275,7 @@ impl Repair<'_, '_> {
         })
     }
 
-    /// Makes one part fail, or takes it out.
+    /// Makes one part fail, or removes it.
     fn lower(&mut self, variable: &str, body: &Expr, passing: &[Bound], root: &mut Value, scope: &mut Scope) -> bool {
         passing.iter().rev().any(|part| {
             let Bound::Place(at_place) = part else { return false };
@@ -291,7 +291,7 @@ impl Repair<'_, '_> {
         })
     }
 
-    /// Makes so many of several conditions hold.
+    /// Makes this many of several conditions true.
     fn conditions(
         &mut self,
         conditions: &[&Expr],
@@ -325,7 +325,7 @@ impl Repair<'_, '_> {
     }
 }
 
-/// `(has(a) ? 1 : 0) + (has(b) ? 1 : 0)`, or the size of a filtered list of conditions.
+/// Reads `(has(a) ? 1 : 0) + (has(b) ? 1 : 0)`, or the size of a filtered list of conditions.
 fn conditions(expr: &Expr) -> Option<Vec<&Expr>> {
     match expr {
         Expr::If(test, then, otherwise) => {

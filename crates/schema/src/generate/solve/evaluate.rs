@@ -1,5 +1,4 @@
-//! What a rule says about a value, as far as it is plain to see. `None` where it is not, or where
-//! the evaluation fails.
+//! Simple evaluation of rules. `None` if a rule is too complex, or if the evaluation fails.
 
 use std::cmp::Ordering;
 
@@ -8,7 +7,7 @@ use serde_json::Value;
 use super::read::{Expr, Quantifier, Relation, Seg};
 use crate::structural::Pattern;
 
-/// The meaning of variables: parts of the value that the rule is about, or values of their own.
+/// The value of a variable: a part of the value under test, or another value.
 #[derive(Debug, Clone)]
 pub(super) enum Bound {
     Place(Vec<Seg>),
@@ -26,7 +25,7 @@ pub(super) fn at<'v>(value: &'v Value, steps: &[Seg]) -> Option<&'v Value> {
     })
 }
 
-/// Returns where a part of a variable stands in the value.
+/// Returns the place of a variable's part in the value.
 pub(super) fn place(scope: &Scope, name: &str, steps: &[Seg]) -> Option<Vec<Seg>> {
     match scope.iter().rev().find(|(known, _)| known == name) {
         Some((_, Bound::Place(base))) => Some(base.iter().chain(steps).cloned().collect()),
@@ -82,8 +81,7 @@ pub(super) fn truth(expr: &Expr, root: &Value, scope: &Scope) -> Option<bool> {
     evaluate(expr, root, scope)?.as_bool()
 }
 
-/// Returns whether all are true, or with `any` whether one is; what is not known does not matter if another
-/// one decides.
+/// Returns true if all are true, or with `any` if one is; unknown ones do not matter if another one decides.
 fn all(parts: impl Iterator<Item = Option<bool>>, any: bool) -> Option<bool> {
     let mut unknown = false;
     for part in parts {
@@ -96,7 +94,7 @@ fn all(parts: impl Iterator<Item = Option<bool>>, any: bool) -> Option<bool> {
     (!unknown).then_some(!any)
 }
 
-/// The parts that a quantifier ranges over, each as what its variable stands for.
+/// The parts that a quantifier ranges over, each as the value of its variable.
 pub(super) fn range(range: &Expr, root: &Value, scope: &Scope) -> Option<Vec<Bound>> {
     if let Expr::Part(name, steps) = range
         && let Some(place) = place(scope, name, steps)

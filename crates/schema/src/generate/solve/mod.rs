@@ -1,9 +1,8 @@
-//! `x-kubernetes-validations`: making objects that rules accept.
+//! `x-kubernetes-validations`: generating objects that satisfy rules.
 //!
-//! A rule is read into a tree of our own, and an object that breaks it is repaired towards it: a
-//! field is added or removed, a value set, a list cut. What the tree cannot express is tried with
-//! other values. Whether a rule holds is always the word of the expression engine, never of the
-//! repair.
+//! A rule is parsed into our own tree, and an object that violates it is repaired: a field is added or removed, a value
+//! set, a list shortened. Parts that the tree cannot express are tried with other values. The expression engine always
+//! decides if a rule is satisfied, never the repair.
 
 mod count;
 mod evaluate;
@@ -19,22 +18,22 @@ use crate::structural::Rule;
 pub(crate) use read::{Expr, Seg};
 pub(crate) use repair::Repair;
 
-/// A rule to be kept on creation.
+/// A rule that new objects must satisfy.
 #[derive(Debug, Clone)]
 pub(crate) struct Goal<'a> {
     pub(crate) rule: &'a Rule,
-    /// The rule as a tree; `None` where it cannot be read.
+    /// The rule as a tree; `None` if it cannot be parsed.
     pub(crate) expr: Option<Expr>,
 }
 
 impl<'a> Goal<'a> {
-    /// Reads a rule. `None` for a rule that says nothing about new objects.
+    /// Reads a rule. `None` for a rule that does not apply to new objects.
     pub(crate) fn read(rule: &'a Rule) -> Option<Self> {
         let on_creation = !rule.is_transition() || rule.optional_old_self == Some(true);
         on_creation.then(|| Self { rule, expr: read::read(&rule.rule) })
     }
 
-    /// Returns whether a value is seen to break the rule without the engine.
+    /// Returns true if a value obviously violates the rule, without the engine.
     pub(crate) fn plainly_fails(&self, value: &Value) -> bool {
         self.expr.as_ref().is_some_and(|expr| evaluate::truth(expr, value, &Vec::new()) == Some(false))
     }

@@ -1,4 +1,4 @@
-//! Setting, making and taking away parts of a value, within what its schema and its pins allow.
+//! Setting, creating and removing parts of a value, as its schema and its pins allow.
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ impl Repair<'_, '_> {
         kept.into_iter().any(|pin| pin.steps.len() >= place.len() && leads(pin.steps, place))
     }
 
-    /// Returns whether a part must be just what it is, or must not be there.
+    /// Returns true if a part is pinned to its value, or to being absent.
     fn is_settled(&self, place: &[Seg]) -> bool {
         let firm = self.pins.iter().filter(|pin| pin.want != Want::Present);
         firm.into_iter().any(|pin| pin.steps.len() <= place.len() && leads(pin.steps, place))
@@ -39,12 +39,12 @@ impl Repair<'_, '_> {
         if let Some(node) = self.node_at(place) {
             return self.maker.plan.admits(node, value);
         }
-        // Metadata has no node of its own.
+        // Metadata has no separate node.
         let valid = value.as_str().is_some_and(crate::kubernetes::is_dns_subdomain_1123);
         self.is_name(place) && valid && self.maker.plan.name.is_none_or(|node| self.maker.plan.admits(node, value))
     }
 
-    /// Puts a value somewhere if its schema takes it.
+    /// Sets a value if its schema admits it.
     pub(super) fn set(&mut self, place: &[Seg], value: Value, root: &mut Value) -> bool {
         if self.is_settled(place) || !self.fits(place, &value) {
             return false;
@@ -61,7 +61,7 @@ impl Repair<'_, '_> {
         }
     }
 
-    /// Makes a part, and everything on the way to it.
+    /// Creates a part, with its parents.
     pub(super) fn ensure(&mut self, place: &[Seg], root: &mut Value) -> bool {
         for end in 1..=place.len() {
             let part = &place[..end];
@@ -86,7 +86,7 @@ impl Repair<'_, '_> {
         true
     }
 
-    /// Takes a part away, unless it must stay or would come back.
+    /// Removes a part, unless it must stay or would come back.
     pub(crate) fn take_out(&mut self, place: &[Seg], root: &mut Value) -> bool {
         at(root, place).is_some() && self.remove(place, root)
     }
@@ -119,7 +119,7 @@ impl Repair<'_, '_> {
         }
     }
 
-    /// A new value for a part.
+    /// Generates a new value for a part.
     pub(super) fn renew(&mut self, place: &[Seg], root: &mut Value) -> bool {
         let Some(node) = self.node_at(place) else { return false };
         let budget = usize::try_from(self.random.below(8)).unwrap_or_default();
@@ -128,7 +128,7 @@ impl Repair<'_, '_> {
     }
 }
 
-/// Returns whether a path and a place go the same way, as far as the shorter one goes.
+/// Returns true if a path and a place agree, up to the end of the shorter one.
 fn leads(path: &[Step], place: &[Seg]) -> bool {
     path.iter().zip(place).all(|(step, seg)| match (step, seg) {
         (Step::Field(pinned), Seg::Field(name)) => pinned == name,

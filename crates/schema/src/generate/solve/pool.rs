@@ -1,5 +1,5 @@
-//! Values to try where a rule is about one scalar: the constants and patterns of the rule itself, and
-//! what its functions read.
+//! Candidate values for a rule about one scalar: the constants and patterns of the rule itself, and inputs of its
+//! functions.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,10 +12,10 @@ use super::super::random::Random;
 use crate::structural::{Pattern, Validator};
 
 /// The numbers of values that are kept and tried.
-const KEPT: usize = 24;
-const TRIED: usize = 600;
+const MAX_KEPT: usize = 24;
+const MAX_TRIED: usize = 600;
 
-/// Texts that functions of rules read: addresses, names, times, versions.
+/// Inputs of functions in rules: addresses, names, times, versions.
 const KNOWN: [&str; 30] = [
     "a",
     "cluster",
@@ -49,7 +49,7 @@ const KNOWN: [&str; 30] = [
     "2020-01-02T03:04:05Z",
 ];
 
-/// Texts that a rule with these constants and patterns may want.
+/// Strings that may satisfy a rule with these constants and patterns.
 pub(crate) fn texts(plain: &[&str], patterns: &[&str], random: &mut Random) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     for pattern in patterns {
@@ -71,7 +71,7 @@ pub(crate) fn texts(plain: &[&str], patterns: &[&str], random: &mut Random) -> V
             texts.push(format!("{text}{word}{other}"));
         }
     }
-    // A digest behind an image, a path behind a host: what is split is joined again.
+    // A digest after an image, a path after a host: split parts are joined again.
     let joined: Vec<String> = texts
         .iter()
         .take(16)
@@ -91,8 +91,7 @@ pub(crate) fn texts(plain: &[&str], patterns: &[&str], random: &mut Random) -> V
     texts
 }
 
-/// Bytes that start and end as a rule wants it, in base64 without the characters on which its two
-/// alphabets differ.
+/// Bytes that start and end as a rule requires, in base64 without the characters that differ between its two alphabets.
 fn encoded(plain: &[&str]) -> Vec<Value> {
     let mut texts: Vec<String> = plain.iter().map(|text| (*text).to_owned()).collect();
     for start in plain {
@@ -104,7 +103,7 @@ fn encoded(plain: &[&str]) -> Vec<Value> {
     encoded.map(Value::from).collect()
 }
 
-/// Finds values for a scalar under rules. Where none is found the node is one without values.
+/// Finds values for a scalar under rules. If none is found, the node has no values.
 pub(crate) fn fill(plan: &mut Plan<'_>, id: Id, validator: &Validator<'_>) {
     let node = plan.node(id);
     let mut random = Random::of(0, 1, 0);
@@ -121,7 +120,7 @@ pub(crate) fn fill(plan: &mut Plan<'_>, id: Id, validator: &Validator<'_>) {
         candidates.extend(scalar(plan, id, &mut random));
     }
     match &node.kind {
-        Kind::Enumeration(values) => candidates.extend(values.iter().take(TRIED).cloned()),
+        Kind::Enumeration(values) => candidates.extend(values.iter().take(MAX_TRIED).cloned()),
         Kind::Whole(whole) => {
             candidates.extend(whole.edges().into_iter().map(Value::from));
             candidates.extend((0..20).map(Value::from));
@@ -131,8 +130,8 @@ pub(crate) fn fill(plan: &mut Plan<'_>, id: Id, validator: &Validator<'_>) {
         _ => candidates.extend(texts(&constants, &patterns, &mut random).into_iter().map(Value::from)),
     }
     let (mut kept, mut open): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
-    for value in candidates.into_iter().take(TRIED) {
-        if kept.len() == KEPT || kept.contains(&value) || open.contains(&value) || !plan.admits(id, &value) {
+    for value in candidates.into_iter().take(MAX_TRIED) {
+        if kept.len() == MAX_KEPT || kept.contains(&value) || open.contains(&value) || !plan.admits(id, &value) {
             continue;
         }
         let failing = validator.failing_rules(&node.path, &value);
@@ -142,9 +141,9 @@ pub(crate) fn fill(plan: &mut Plan<'_>, id: Id, validator: &Validator<'_>) {
             open.push(value);
         }
     }
-    // What the engine cannot decide is better than nothing.
+    // A value that the engine cannot decide on is better than none.
     if kept.is_empty() {
-        open.truncate(KEPT);
+        open.truncate(MAX_KEPT);
         kept = open;
     }
     if kept.is_empty() {
@@ -156,7 +155,7 @@ pub(crate) fn fill(plan: &mut Plan<'_>, id: Id, validator: &Validator<'_>) {
     plan.nodes[id].pool = kept;
 }
 
-/// A scalar as its keywords want it, without regard to rules.
+/// A scalar that satisfies its keywords, ignoring rules.
 pub(crate) fn scalar(plan: &Plan<'_>, id: Id, random: &mut Random) -> Option<Value> {
     match &plan.node(id).kind {
         Kind::Boolean => Some(random.chance(1, 2).into()),

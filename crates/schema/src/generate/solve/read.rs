@@ -1,4 +1,4 @@
-//! Rules as trees that a repair can follow.
+//! Rules as trees, for repairs.
 
 use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, Expr as Cel, IdedExpr, LiteralValue, operators};
 use serde_json::Value;
@@ -54,7 +54,7 @@ pub(crate) enum Expr {
     Call(String, Vec<Expr>),
 }
 
-/// Reads a rule. `None` where it cannot be read.
+/// Reads a rule. `None` if it cannot be read.
 pub(super) fn read(rule: &str) -> Option<Expr> {
     expression(&parse_rule(rule)?)
 }
@@ -83,7 +83,7 @@ fn part_of(operand: Expr, step: Seg) -> Expr {
             steps.push(step);
             Expr::Part(name, steps)
         }
-        // A part of something computed.
+        // A part of a computed value.
         other => {
             let step = match step {
                 Seg::Field(name) => Value::from(name),
@@ -221,7 +221,7 @@ fn flat(args: Vec<Expr>, open: impl Fn(Expr) -> Result<Vec<Expr>, Expr>) -> Vec<
         .collect()
 }
 
-/// The name of a field as the schema has it.
+/// The name of a field in the schema.
 fn unescape(name: &str) -> String {
     let mut text = name.to_owned();
     if let Some(word) = text.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"))
@@ -237,7 +237,7 @@ fn unescape(name: &str) -> String {
 }
 
 impl Expr {
-    /// Every constant text and every pattern in the rule, for values to try.
+    /// Collects every constant string and every pattern in the rule, as candidates.
     pub(crate) fn texts<'e>(&'e self, plain: &mut Vec<&'e str>, patterns: &mut Vec<&'e str>) {
         match self {
             Self::Constant(Value::String(text)) => plain.push(text),
@@ -254,7 +254,7 @@ impl Expr {
         }
     }
 
-    /// Every part of a value that the rule looks at.
+    /// Collects every part of a value that the rule reads.
     pub(crate) fn places<'e>(&'e self, found: &mut Vec<(&'e str, &'e [Seg])>) {
         if let Self::Part(name, steps) | Self::Has(name, steps) = self {
             found.push((name, steps));

@@ -1,4 +1,4 @@
-//! Changing a value until a rule holds.
+//! Changing a value until it satisfies a rule.
 
 use serde_json::Value;
 
@@ -22,12 +22,12 @@ pub(crate) struct Repair<'r, 'a> {
 }
 
 impl Repair<'_, '_> {
-    /// Changes the value until the rule most likely holds. Whether it does is for the engine to say.
+    /// Changes the value until it most likely satisfies the rule. The engine decides if it does.
     pub(crate) fn rule(&mut self, expr: &Expr, root: &mut Value) -> bool {
         self.want(expr, root, &mut Vec::new(), true)
     }
 
-    /// Changes the value until the rule most likely fails.
+    /// Changes the value until it most likely violates the rule.
     pub(crate) fn violate(&mut self, expr: &Expr, root: &mut Value) -> bool {
         self.want(expr, root, &mut Vec::new(), false)
     }
@@ -64,7 +64,7 @@ impl Repair<'_, '_> {
         }
     }
 
-    /// Tries a change, and takes it back where it fails.
+    /// Tries a change, and reverts it if it fails.
     pub(super) fn attempt(&mut self, root: &mut Value, change: impl FnOnce(&mut Self, &mut Value) -> bool) -> bool {
         let before = root.clone();
         let done = change(self, root);
@@ -144,7 +144,7 @@ impl Repair<'_, '_> {
         self.count(over, variable, body, relation, wanted, root, scope)
     }
 
-    /// Makes every part pass a test, or fail it; parts that cannot are taken out.
+    /// Makes every part pass a test, or fail it; removes parts that cannot.
     fn each(
         &mut self,
         over: &Expr,
@@ -188,7 +188,7 @@ impl Repair<'_, '_> {
         true
     }
 
-    /// Gives a map entry another key that passes the test.
+    /// Changes the key of a map entry to one that passes the test.
     fn rename(
         &mut self,
         at_key: &[Seg],
@@ -250,7 +250,7 @@ impl Repair<'_, '_> {
         }
     }
 
-    /// Tries other values for what the rule looks at, until it holds or cannot be told.
+    /// Tries other values for the parts that the rule reads, until it passes or cannot be decided.
     fn stir(&mut self, expr: &Expr, root: &mut Value, scope: &mut Scope, goal: bool) -> bool {
         let mut found = Vec::new();
         expr.places(&mut found);
@@ -274,7 +274,7 @@ impl Repair<'_, '_> {
                 }
                 _ => self.attempt(root, |me, root| me.renew(at_place, root)),
             };
-            // What cannot be told is left to the engine, and comes back if it says no.
+            // The engine decides about undecidable rules, and a refusal comes back here.
             let told = truth(expr, root, scope);
             if changed && (told == Some(goal) || told.is_none() && self.random.chance(1, 3)) {
                 return true;

@@ -1,4 +1,4 @@
-//! What old objects are known to satisfy: the rules and combined schemas of the old state.
+//! Facts about old objects: the rules and combined schemas of the old state.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,7 @@ use super::trees::{descend, visit_paths};
 use crate::structural::{Rule, parse_rule};
 
 impl Scene<'_> {
-    /// Returns whether every old value satisfies a formula about it, by what the old state asks of it and of the object
-    /// that it is a field of.
+    /// Returns true if every old value satisfies a formula, by the old constraints on it and on its parent.
     pub(super) fn follows(&self, goal: &Formula) -> bool {
         let node = self.node();
         let mut facts: Vec<Formula> = node.facts().iter().map(Formula::of).collect();
@@ -28,7 +27,7 @@ impl Scene<'_> {
 
 impl Node<'_> {
     /// The rules and combined schemas of the old state that are true of old objects when a server validates them by the
-    /// new one, as trees. Rules about updates are not among them.
+    /// new one, as trees. Excludes rules about updates.
     pub(super) fn facts(&self) -> Vec<IdedExpr> {
         if self.old.rules.is_empty() && self.old.junctors().next().is_none() {
             return Vec::new();
@@ -38,7 +37,7 @@ impl Node<'_> {
         self.unaltered(rules.chain(junctor::trees(self.old)))
     }
 
-    /// Keeps those trees that do not speak of fields which have another value by the new schema.
+    /// Keeps the trees that do not mention fields whose value differs under the new schema.
     pub(super) fn unaltered(&self, trees: impl Iterator<Item = IdedExpr>) -> Vec<IdedExpr> {
         let (fields, any) = self.altered();
         let is_unaltered = |tree: &IdedExpr| {
@@ -51,10 +50,10 @@ impl Node<'_> {
         trees.filter(is_unaltered).collect()
     }
 
-    /// Returns whether a rule is true of every old object for which these facts are.
+    /// Returns true if a rule is true of every old object that satisfies these facts.
     pub(super) fn entails(&self, facts: &[IdedExpr], goal: &IdedExpr) -> bool {
         let about = fields(goal);
-        // What has nothing to do with the rule cannot help to decide it.
+        // Unrelated facts cannot help to decide the rule.
         let is_related = |fact: &&IdedExpr| {
             let fields = fields(fact);
             about.is_empty() || fields.is_empty() || !fields.is_disjoint(&about)

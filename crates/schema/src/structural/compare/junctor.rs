@@ -1,4 +1,4 @@
-//! `allOf`, `anyOf`, `oneOf` and `not`: compared branch by branch where that has a meaning.
+//! `allOf`, `anyOf`, `oneOf` and `not`: compared branch by branch if that is meaningful.
 
 use kube_cel::cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, SelectExpr, operators};
 use serde_json::{Map, Value, json};
@@ -72,7 +72,7 @@ impl Scene<'_> {
     }
 }
 
-/// The combined schemas of a node as rules that say the same.
+/// The combined schemas of a node as equivalent rules.
 pub(super) fn trees(schema: &Schema) -> Vec<IdedExpr> {
     let mut trees: Vec<_> = schema.all_of.iter().map(|branch| tree(branch, schema, &[])).collect();
     if !any_of(schema).is_empty() {
@@ -89,8 +89,8 @@ fn tree_of_not(schema: &Schema) -> Option<IdedExpr> {
     schema.not.as_deref().map(|branch| not(tree(branch, schema, &[])))
 }
 
-/// A branch as a rule. Validation never fails to give an answer, so fields are only read where they are; what has no
-/// form as a rule becomes a call of its own that is true or false.
+/// A branch as a rule. Validation always has a result, so fields are only read if present; keywords without an
+/// equivalent become an opaque call that is true or false.
 fn tree(branch: &Schema, node: &Schema, path: &[&str]) -> IdedExpr {
     let mut parts: Vec<IdedExpr> = branch.required.iter().map(|name| has(path, name)).collect();
     parts.extend(branch.all_of.iter().map(|branch| tree(branch, node, path)));
@@ -109,14 +109,14 @@ fn tree(branch: &Schema, node: &Schema, path: &[&str]) -> IdedExpr {
     all(parts)
 }
 
-/// Keywords that have no form of their own as rules.
+/// Keywords without an equivalent in rules.
 fn rest(branch: &Schema, node: &Schema, path: &[&str]) -> Option<IdedExpr> {
     let Value::Object(mut keywords) = canonical(branch) else { return None };
     for keyword in ["required", "allOf", "anyOf", "oneOf", "not", "properties"] {
         keywords.remove(keyword);
     }
     let here = path.iter().try_fold(node, |node, name| node.properties.get(*name));
-    // What the node says already.
+    // The node already has this constraint.
     if here.is_some_and(|here| here.ty == branch.ty) {
         keywords.remove("type");
     }
@@ -158,7 +158,7 @@ fn any(trees: impl IntoIterator<Item = IdedExpr>) -> IdedExpr {
     joined(operators::LOGICAL_OR, false, trees)
 }
 
-/// Joins rules two by two, as the parser does.
+/// Joins rules in pairs, as the parser does.
 fn joined(operator: &str, none: bool, trees: impl IntoIterator<Item = IdedExpr>) -> IdedExpr {
     let joined = trees.into_iter().reduce(|left, right| call(operator, vec![left, right]));
     joined.unwrap_or_else(|| IdedExpr { id: 0, expr: Expr::Literal(LiteralValue::Boolean(none.into())) })
@@ -172,14 +172,14 @@ fn call(name: &str, args: Vec<IdedExpr>) -> IdedExpr {
     IdedExpr { id: 0, expr: Expr::Call(CallExpr { func_name: name.to_owned(), target: None, args }) }
 }
 
-/// The direction of branches that moved one by one.
+/// The direction of branches that changed one by one.
 fn pairwise(old: &[Schema], new: &[Schema]) -> Direction {
     let deltas = old.iter().zip(new).flat_map(|(old, new)| super::compare(old, new));
     let breaking = deltas.filter(super::Delta::is_breaking).count();
     if breaking == 0 { Direction::Wider } else { Direction::Unknown }
 }
 
-/// `anyOf` without the two branches that go with `x-kubernetes-int-or-string` and say nothing more.
+/// `anyOf` without the two branches that `x-kubernetes-int-or-string` implies.
 fn any_of(schema: &Schema) -> &[Schema] {
     let is_pair = schema.int_or_string
         && schema.any_of.len() == 2
@@ -187,7 +187,7 @@ fn any_of(schema: &Schema) -> &[Schema] {
     if is_pair { &[] } else { &schema.any_of }
 }
 
-/// A schema without places and prose, in an order of its own.
+/// A schema without locations and documentation, in a canonical order.
 fn canonical(schema: &Schema) -> Value {
     let mut map = Map::new();
     for keyword in &schema.keywords {

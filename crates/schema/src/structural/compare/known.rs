@@ -1,4 +1,4 @@
-//! What is known about the values of an old schema: finite sets, bounds, sizes and texts.
+//! Facts about the values of an old schema: finite sets, bounds, sizes and strings.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use super::value::{Limit, order};
 use crate::kubernetes::KubeVersion;
 use crate::structural::{Schema, Type, fits};
 
-/// The values of a schema that allows only some. Those that its other keywords refuse are left out.
+/// The values of a schema that allows only some. Skips values that its other keywords refuse.
 pub(super) fn finite(schema: &Schema) -> Option<Vec<Value>> {
     let booleans = [Value::Bool(false), Value::Bool(true)];
     let values = match (&schema.enumeration, schema.ty) {
@@ -27,21 +27,21 @@ pub(super) fn finite(schema: &Schema) -> Option<Vec<Value>> {
     Some(values)
 }
 
-/// Returns whether every value of a finite old schema fits the new one.
+/// Returns true if every value of a finite old schema fits the new one.
 pub(super) fn all_fit(old: &Schema, new: &Schema) -> bool {
     finite(old).is_some_and(|values| {
         values.iter().all(|value| value.is_null() && new.nullable || fits(new, value, KubeVersion::NEWEST))
     })
 }
 
-/// The strictest lower bound that numbers of a schema keep.
+/// The strictest lower bound of numbers of a schema.
 pub(super) fn lower(schema: &Schema) -> Option<Limit> {
     let stated = schema.minimum.clone().map(|number| (number, schema.exclusive_minimum));
     let stated = stated.map(|limit| if is_whole(schema) { inclusive(limit, 1) } else { limit });
     strictest(stated, width(schema).map(|(low, _)| (low.into(), false)), Ordering::Greater)
 }
 
-/// The strictest upper bound that numbers of a schema keep.
+/// The strictest upper bound of numbers of a schema.
 pub(super) fn upper(schema: &Schema) -> Option<Limit> {
     let stated = schema.maximum.clone().map(|number| (number, schema.exclusive_maximum));
     let stated = stated.map(|limit| if is_whole(schema) { inclusive(limit, -1) } else { limit });
@@ -52,7 +52,7 @@ fn is_whole(schema: &Schema) -> bool {
     schema.ty == Some(Type::Integer) && !schema.int_or_string
 }
 
-/// Of whole numbers, more than 5 is at least 6.
+/// For integers, more than 5 is at least 6.
 fn inclusive(limit: Limit, by: i64) -> Limit {
     match (limit.0.as_i64().and_then(|number| number.checked_add(by)), limit.1) {
         (Some(number), true) => (number.into(), false),
@@ -76,7 +76,7 @@ fn strictest(one: Option<Limit>, other: Option<Limit>, stricter: Ordering) -> Op
     }
 }
 
-/// Returns whether a bound implies another one of its kind; `stricter` says which way they tighten.
+/// Returns true if a bound implies another one of its kind; `stricter` is the direction in which they tighten.
 pub(super) fn implies(old: &Limit, new: &Limit, stricter: Ordering) -> bool {
     match order(&old.0, &new.0) {
         Ordering::Equal => old.1 || !new.1,
@@ -84,7 +84,7 @@ pub(super) fn implies(old: &Limit, new: &Limit, stricter: Ordering) -> bool {
     }
 }
 
-/// The least and the largest size of lists and objects.
+/// The minimum and the maximum size of lists and objects.
 fn sizes(schema: &Schema) -> Option<(i64, Option<i64>)> {
     let least =
         |stated: Option<i64>, other: usize| stated.unwrap_or_default().max(i64::try_from(other).unwrap_or_default());
@@ -94,7 +94,7 @@ fn sizes(schema: &Schema) -> Option<(i64, Option<i64>)> {
     };
     match schema.ty? {
         Type::Array => {
-            // A set holds each value once.
+            // A set contains each value once.
             let is_set = schema.list_type.as_deref() == Some("set");
             let values = schema.items.as_deref().filter(|_| is_set).and_then(finite);
             Some((least(schema.min_items, 0), most(schema.max_items, values.map(|values| values.len()))))
@@ -108,13 +108,13 @@ fn sizes(schema: &Schema) -> Option<(i64, Option<i64>)> {
     }
 }
 
-/// Returns whether values of a schema have at least, or at most, this size.
+/// Returns true if values of a schema have at least, or at most, this size.
 pub(super) fn has_size(schema: &Schema, least: Option<i64>, most: Option<i64>) -> bool {
     if schema.ty == Some(Type::String) && !schema.int_or_string {
         let within = |new: Option<i64>, old: Option<i64>, order: Ordering| {
             new.is_none_or(|new| old.is_some_and(|old| old == new || old.cmp(&new) == order))
         };
-        // Without a form there is nothing but the lengths.
+        // Without a pattern or format there are only the lengths.
         let has_form = schema.pattern.is_some() || schema.format.is_some();
         return within(least.filter(|least| *least > 0), schema.min_length, Ordering::Greater)
             && within(most, schema.max_length, Ordering::Less)
@@ -126,7 +126,7 @@ pub(super) fn has_size(schema: &Schema, least: Option<i64>, most: Option<i64>) -
     })
 }
 
-/// Returns whether a literal of a rule is true of every object that fits the old schema.
+/// Returns true if a literal of a rule is true of every object that fits the old schema.
 pub(super) fn follows(node: Node<'_>, world: &World, literal: &Formula) -> bool {
     let schema = |subject: &str| node.old_at(world, &split(subject)?);
     match literal {
@@ -143,7 +143,7 @@ pub(super) fn follows(node: Node<'_>, world: &World, literal: &Formula) -> bool 
                 let all = finite(schema);
                 return all.is_some_and(|all| all.iter().all(|value| values.contains(&text_of(value))));
             }
-            // A value that the schema refuses is not there.
+            // A value that the schema refuses cannot occur.
             let refused = |text: &String| {
                 serde_json::from_str(text).is_ok_and(|value: Value| !fits(schema, &value, KubeVersion::NEWEST))
             };
@@ -183,7 +183,7 @@ fn is_bounded<'a>(
         })
 }
 
-/// Returns whether every text of a schema is one of these.
+/// Returns true if every string of a schema is one of these.
 pub(super) fn is_text(schema: &Schema, texts: Option<Texts>) -> bool {
     let Some(texts) = texts else { return false };
     let words = finite(schema);
@@ -202,7 +202,7 @@ fn matched(term: &str) -> Option<(&str, String)> {
     Some((subject, unquoted(pattern)?))
 }
 
-/// Reads a text as it is printed in terms. `None` for those that JSON writes differently.
+/// Reads a string as it is printed in terms. `None` for those that JSON writes differently.
 fn unquoted(text: &str) -> Option<String> {
     serde_json::from_str(text).ok()
 }

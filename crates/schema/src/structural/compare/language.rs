@@ -1,5 +1,5 @@
-//! Sets of texts that patterns and lengths describe, and whether one holds the other. Decided by walking their automata
-//! together, text by text, until every reachable combination of states is seen.
+//! Sets of strings that patterns and lengths describe, and inclusion between them. Decided by running their automata
+//! together until every reachable combination of states was visited.
 
 use std::collections::HashSet;
 
@@ -12,53 +12,53 @@ use regex_syntax::escape;
 
 use crate::structural::{Pattern, Schema};
 
-/// So many combinations of states are looked at.
-const STATES: usize = 20_000;
+/// Maximum number of combinations of states.
+const MAX_STATES: usize = 20_000;
 
-/// The memory of one automaton.
-const MEMORY: usize = 8 << 20;
+/// Maximum memory of one automaton.
+const MAX_MEMORY: usize = 8 << 20;
 
-/// Longer lengths are not turned into automata.
-const LENGTH: i64 = 512;
+/// Maximum length that is turned into automata.
+const MAX_LENGTH: i64 = 512;
 
-/// Texts with all of these properties, each a pattern in the syntax of our own engine.
+/// Strings with all of these properties, each a pattern in the syntax of our own engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Texts(Vec<String>);
 
 impl Texts {
-    /// Every text.
+    /// Every string.
     pub(super) fn all() -> Self {
         Self(Vec::new())
     }
 
-    /// The texts in which a pattern matches. `None` where it does not compile.
+    /// The strings that match a pattern. `None` if it does not compile.
     pub(super) fn matching(pattern: &str) -> Option<Self> {
         Pattern::new(pattern).translated().map(|pattern| Self(vec![pattern]))
     }
 
-    /// Texts of a length. `None` where that is too long to be decided.
+    /// Strings of a length. `None` if that is too long to decide.
     pub(super) fn of_length(least: Option<i64>, most: Option<i64>) -> Option<Self> {
         let least = least.unwrap_or_default().max(0);
         if least == 0 && most.is_none() {
             return Some(Self::all());
         }
         let most = match most {
-            Some(most) if most < least || most > LENGTH => return None,
+            Some(most) if most < least || most > MAX_LENGTH => return None,
             Some(most) => most.to_string(),
             None => String::new(),
         };
-        (least <= LENGTH).then(|| Self(vec![format!("(?s)\\A.{{{least},{most}}}\\z")]))
+        (least <= MAX_LENGTH).then(|| Self(vec![format!("(?s)\\A.{{{least},{most}}}\\z")]))
     }
 
-    /// One of these texts.
+    /// One of these strings.
     pub(super) fn one_of<'v>(values: impl IntoIterator<Item = &'v str>) -> Self {
         let words: Vec<_> = values.into_iter().map(escape).collect();
-        // An empty alternation matches everything, and no text is one of none.
+        // An empty alternation matches everything, but no string is in an empty set.
         let words = if words.is_empty() { "[^\\s\\S]".to_owned() } else { words.join("|") };
         Self(vec![format!("\\A(?:{words})\\z")])
     }
 
-    /// The texts that a schema allows, or more, by its pattern, its lengths, and some of its formats.
+    /// The strings that a schema allows, or more, by its pattern, its lengths, and some of its formats.
     pub(super) fn of(schema: &Schema) -> Self {
         let mut texts = Self::all();
         texts.extend(schema.pattern.as_ref().and_then(|pattern| Self::matching(&pattern.text)));
@@ -73,7 +73,7 @@ impl Texts {
         self.0.extend(more.into_iter().flat_map(|more| more.0));
     }
 
-    /// Returns whether each of these texts is one of the others. `None` where that is too much work.
+    /// Returns true if each of these strings is one of the others. `None` if that is too expensive.
     pub(super) fn are_among(&self, others: &Self) -> Option<bool> {
         others.0.iter().try_fold(true, |all, other| {
             let included = self.0.contains(other) || is_included(&self.0, other)?;
@@ -82,19 +82,19 @@ impl Texts {
     }
 }
 
-/// Formats with a fixed form, by their names without dashes: texts outside are refused by servers of every release.
+/// Formats with a fixed form, by their names without dashes: servers of every release refuse other strings.
 const FORMATS: [(&str, &str); 2] = [
     ("date", "\\A[0-9]{4}-[0-9]{2}-[0-9]{2}\\z"),
     ("uuid", "(?i)\\A[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\\z"),
 ];
 
-/// One automaton on its way through a text.
+/// One automaton.
 struct Automaton {
     dfa: DFA,
     cache: Cache,
 }
 
-/// The state of an automaton. Once it has matched it stays so.
+/// The state of an automaton. A match is final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum State {
     Matched,
@@ -103,13 +103,13 @@ enum State {
 
 impl Automaton {
     fn new(pattern: &str) -> Option<Self> {
-        // States must keep their numbers, so the memory is never cleared.
+        // States must keep their numbers, so the cache is never cleared.
         let config = Config::new()
             .match_kind(MatchKind::All)
-            .cache_capacity(MEMORY)
+            .cache_capacity(MAX_MEMORY)
             .minimum_cache_clear_count(Some(0))
             .unicode_word_boundary(false);
-        let nfa = thompson::Config::new().nfa_size_limit(Some(MEMORY));
+        let nfa = thompson::Config::new().nfa_size_limit(Some(MAX_MEMORY));
         let dfa = DFA::builder().configure(config).thompson(nfa).build(pattern).ok()?;
         let cache = dfa.create_cache();
         Some(Self { dfa, cache })
@@ -126,7 +126,7 @@ impl Automaton {
         if next.is_quit() { None } else { Some(arrived(next)) }
     }
 
-    /// Returns whether a text that ends here matches.
+    /// Returns true if a string that ends here matches.
     fn accepts(&mut self, state: State) -> Option<bool> {
         let State::At(id) = state else { return Some(true) };
         let end = self.dfa.next_eoi_state(&mut self.cache, id).ok()?;
@@ -138,7 +138,7 @@ fn arrived(id: LazyStateID) -> State {
     if id.is_match() { State::Matched } else { State::At(id) }
 }
 
-/// Returns whether every text with all of some properties has another one. Texts are valid UTF-8.
+/// Returns true if every string with all of some properties has another one. Strings are valid UTF-8.
 fn is_included(all: &[String], other: &str) -> Option<bool> {
     let patterns = all.iter().map(String::as_str).chain(["(?s)\\A.*\\z", other]);
     let mut automata = patterns.map(Automaton::new).collect::<Option<Vec<_>>>()?;
@@ -158,13 +158,13 @@ fn is_included(all: &[String], other: &str) -> Option<bool> {
         for byte in &bytes {
             let steps = automata.iter_mut().zip(&states).map(|(automaton, state)| automaton.step(*state, *byte));
             let next = steps.collect::<Option<Vec<_>>>()?;
-            // Nothing that follows can be a counterexample.
+            // No continuation can be a counterexample.
             let is_over = next.last() == Some(&State::Matched)
                 || next.iter().rev().skip(1).any(|state| matches!(state, State::At(id) if id.is_dead()));
             if is_over || seen.contains(&next) {
                 continue;
             }
-            if seen.len() >= STATES {
+            if seen.len() >= MAX_STATES {
                 return None;
             }
             seen.insert(next.clone());
@@ -174,7 +174,7 @@ fn is_included(all: &[String], other: &str) -> Option<bool> {
     Some(true)
 }
 
-/// One byte of each kind that some automaton tells from others.
+/// One byte of each class that some automaton distinguishes.
 fn representatives(automata: &[Automaton]) -> Vec<u8> {
     let mut kinds = HashSet::new();
     let kind = |byte: u8| automata.iter().map(|automaton| automaton.dfa.byte_classes().get(byte)).collect::<Vec<_>>();

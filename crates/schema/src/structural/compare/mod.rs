@@ -31,17 +31,17 @@ pub use what::{Shape, Values, What};
 /// The direction of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// It says the same to an API server.
+    /// The meaning for an API server is the same.
     Harmless,
-    /// More values are valid; none that was valid is refused or changed.
+    /// More values are valid; no valid value is refused or changed.
     Wider,
-    /// Values are as valid as before and mean something else.
+    /// Values stay valid, but change their meaning.
     Meaning,
-    /// Some value that was valid may be refused; it cannot be told.
+    /// Some valid value may be refused; this is undecided.
     Unknown,
-    /// Some value that was valid is refused.
+    /// Some valid value is refused.
     Narrower,
-    /// Something that was kept is dropped.
+    /// Data that was kept is dropped.
     Lossy,
 }
 
@@ -50,22 +50,22 @@ pub enum Direction {
 pub struct Delta {
     /// The field concerned.
     pub path: Path,
-    /// Where it stood.
+    /// The old location.
     pub old: Span,
-    /// Where it stands, or the nearest node that still exists.
+    /// The new location, or the nearest existing node.
     pub new: Span,
     /// The direction.
     pub direction: Direction,
-    /// Whether an API server with validation ratcheting accepts an old value here in most updates: it
-    /// accepts what an update leaves alone with all its parts. True for values without parts that are
-    /// not inside lists whose items have no identity; such a list counts as one value.
+    /// True if an API server with validation ratcheting accepts an old value here in most updates, because it accepts a
+    /// value that an update does not change in any part. True for scalars outside of lists whose items have no
+    /// identity; such a list counts as one value.
     pub ratchets: bool,
     /// The change.
     pub what: What,
 }
 
 impl Delta {
-    /// Returns whether objects that were fine may now be refused or lose something.
+    /// Returns true if valid objects may now be refused or lose something.
     pub fn is_breaking(&self) -> bool {
         match self.direction {
             Direction::Harmless | Direction::Wider => false,
@@ -74,7 +74,7 @@ impl Delta {
     }
 }
 
-/// Compares two states of a schema. Children of what is new or gone are not listed.
+/// Compares two states of a schema. Does not list children of added or removed nodes.
 ///
 /// ```
 /// use crdproof_schema::document::{Sources, parse};

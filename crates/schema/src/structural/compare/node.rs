@@ -1,4 +1,4 @@
-//! One node in both states: its shape, its parts and who owns them.
+//! One node in both states: its type, its parts and their ownership.
 
 use serde_json::Value;
 
@@ -10,18 +10,18 @@ use crate::document::Span;
 use crate::names;
 use crate::structural::{Additional, Keyword, Path, Schema, Type};
 
-/// A node in both states, and where differences go.
+/// A node in both states, and the target of differences.
 pub(super) struct Scene<'a> {
     pub(super) old: &'a Schema,
     pub(super) new: &'a Schema,
     pub(super) at: &'a Trail<'a>,
-    /// The node of which this one is a named field, and the name.
+    /// The parent node and the field name, if this node is a named field.
     pub(super) above: Option<(Node<'a>, &'a str)>,
     pub(super) out: &'a mut Vec<Delta>,
 }
 
 impl Scene<'_> {
-    /// Lists every difference of this node and what is below it.
+    /// Reports every difference of this node and below it.
     pub(super) fn compare(mut self) {
         // Most of a CRD is as it was. What is equal below this node has no difference, wherever it is required or used.
         if self.old.says_the_same_as(self.new) {
@@ -47,19 +47,19 @@ impl Scene<'_> {
         Node { old: self.old, new: self.new }
     }
 
-    /// Reports a difference of this node, placed at a keyword where that exists.
+    /// Reports a difference of this node, located at a keyword if it exists.
     pub(super) fn report(&mut self, keyword: &str, direction: Direction, what: What) {
         let spans = (self.old.keyword_span(keyword), self.new.keyword_span(keyword));
         self.report_at(self.at.path(), spans, direction, what);
     }
 
-    /// Reports a difference at a path and place of its own.
+    /// Reports a difference at another path and location.
     pub(super) fn report_at(&mut self, path: Path, (old, new): (Span, Span), direction: Direction, what: What) {
         let scalar = Shape::of(self.old).is_scalar() && Shape::of(self.new).is_scalar();
         self.out.push(Delta { path, old, new, direction, ratchets: self.at.correlates && scalar, what });
     }
 
-    /// Returns what the type allows. False where the states have nothing in common that could be compared.
+    /// Compares the types. Returns false if the states have nothing in common to compare.
     fn shape(&mut self) -> bool {
         let (old, new) = (Shape::of(self.old), Shape::of(self.new));
         if old == new {
@@ -70,7 +70,7 @@ impl Scene<'_> {
         let wider = match (old, new) {
             (old, Shape::Of(Type::Number)) => old == whole,
             (old, Shape::IntOrString) => old == whole || old == text,
-            // An untyped node keeps scalars as they are, and the insides of others only if told to.
+            // An untyped node keeps scalars, and the contents of others only if unknown fields are preserved.
             (old, Shape::Any) => old.is_scalar() || self.new.preserves_unknown(),
             _ => false,
         };
@@ -85,7 +85,7 @@ impl Scene<'_> {
         let (old, new) = (self.old, self.new);
         for (name, schema) in &new.properties {
             let Some(before) = old.properties.get(name) else {
-                // What used to be kept as unknown, or as a map value, is now held to a schema.
+                // Values that were kept as unknown, or as a map value, now have a schema.
                 let free = old.preserves_unknown() || values_of(old) != Values::None;
                 let direction = if free && !self.is_meta(name) { Direction::Narrower } else { Direction::Wider };
                 let spans = (old.keyword_span("properties"), schema.span);
@@ -118,7 +118,7 @@ impl Scene<'_> {
         self.report_at(self.at.path().field(name), spans, direction, what);
     }
 
-    /// Returns whether a field is one that every object has, named by the schema or not.
+    /// Returns true if every object has the field, whether the schema names it or not.
     fn is_meta(&self, name: &str) -> bool {
         (self.at.is_root() || self.new.embedded_resource) && matches!(name, "apiVersion" | "kind" | "metadata")
     }
@@ -129,7 +129,7 @@ impl Scene<'_> {
         for name in new.required.iter().filter(|name| !old.required.contains(name)) {
             let property = new.properties.get(name);
             let defaulted = property.is_some_and(|property| property.default.is_some());
-            // Defaults are filled in before validation, so the server never misses the field.
+            // Defaults are applied before validation, so the field is never missing.
             let is_given = defaulted || self.is_meta(name) || self.follows(&Formula::present(name));
             let direction = if is_given { Direction::Harmless } else { Direction::Narrower };
             let path = self.at.path().field(name);
@@ -166,7 +166,7 @@ impl Scene<'_> {
         match (self.old.items.as_deref(), self.new.items.as_deref()) {
             (Some(old), Some(new)) => {
                 let mut at = self.at.then(Hop::Item);
-                // Items of a list without keys cannot be matched with what they were before.
+                // Items of a list without keys cannot be matched with their old values.
                 at.correlates &= self.new.list_type.as_deref() == Some("map");
                 let scene = Scene { old, new, at: &at, above: None, out: self.out };
                 scene.compare();
@@ -181,7 +181,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Compares who owns which part, and what is kept without being named.
+    /// Compares ownership of parts, and the handling of unnamed fields.
     fn ownership(&mut self) {
         let (old, new) = (self.old, self.new);
         let lists = (list_type(old), list_type(new));
@@ -215,7 +215,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Keywords that only readers see, and those that nobody judged.
+    /// Compares keywords for documentation, and unknown keywords.
     fn keywords(&mut self) {
         let (old, new) = (self.old, self.new);
         let gone = |keyword: &&Keyword| new.keyword(&keyword.name).is_none();
@@ -262,7 +262,7 @@ fn values_of(schema: &Schema) -> Values {
     }
 }
 
-/// Two numbers of different spelling are the same value: 1 and 1.0.
+/// Compares numbers by value: 1 and 1.0 are the same.
 pub(super) fn same(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Number(old), Value::Number(new)) => super::value::order(old, new) == std::cmp::Ordering::Equal,
@@ -276,7 +276,7 @@ pub(super) fn same(old: &Value, new: &Value) -> bool {
     }
 }
 
-/// Keywords for readers.
+/// Keywords for documentation.
 pub(super) const PROSE: [&str; 4] = ["description", "example", "externalDocs", "title"];
 
 /// Keywords whose meaning is compared.

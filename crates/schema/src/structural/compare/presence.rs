@@ -1,7 +1,7 @@
-//! Fields that old objects have, lack, or may have, and what rules say in each case.
+//! Fields that old objects have, lack, or may have, and the value of rules in each case.
 //!
-//! A server fills in defaults before it validates, and drops what the old schema did not know when it stored an object.
-//! So a field that is new is absent from old objects, or has its default; a required one is there.
+//! A server applies defaults before it validates, and has dropped fields that the old schema did not have when it
+//! stored an object. So a new field is absent from old objects, or has its default; a required one is present.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,8 @@ use super::trees::{
 };
 use crate::structural::{Schema, default, evaluate_constant};
 
-/// So many combinations of present and absent fields are looked at.
-const WORLDS: usize = 256;
+/// Maximum number of combinations of present and absent fields.
+const MAX_WORLDS: usize = 256;
 
 /// A field of old objects when a server validates them by the new schema.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +25,7 @@ pub(super) enum Field {
     Known(Value),
 }
 
-/// One combination of fields. What is not listed may be there or not.
+/// One combination of fields. Other fields may be present or not.
 #[derive(Debug, Clone, Default)]
 pub(super) struct World(BTreeMap<Vec<String>, Field>);
 
@@ -37,7 +37,7 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// The combinations of those fields which old objects can have.
+    /// The combinations of those fields that old objects can have.
     pub(super) fn worlds<'t>(&self, rules: impl IntoIterator<Item = &'t IdedExpr>) -> Vec<World> {
         let mut paths = BTreeSet::new();
         for rule in rules {
@@ -46,12 +46,12 @@ impl<'a> Node<'a> {
         self.worlds_of(&paths)
     }
 
-    /// The same, for fields whose parents are among them. A parent sorts before its children.
+    /// Returns the same for fields whose parents are among them. A parent sorts before its children.
     pub(super) fn worlds_of(&self, paths: &BTreeSet<Vec<String>>) -> Vec<World> {
         let mut worlds = vec![World::default()];
         for path in paths {
             let field = self.field(path);
-            let fork = field.is_none() && worlds.len() * 2 <= WORLDS;
+            let fork = field.is_none() && worlds.len() * 2 <= MAX_WORLDS;
             let mut more = Vec::new();
             for world in worlds.iter_mut().filter(|world| world.reaches(path)) {
                 match &field {
@@ -70,7 +70,7 @@ impl<'a> Node<'a> {
         worlds
     }
 
-    /// Returns what is certain about a field whose parent is there.
+    /// Returns the known state of a field whose parent is present.
     fn field(&self, path: &[String]) -> Option<Field> {
         let (name, parents) = path.split_last()?;
         let parent = parents.iter().try_fold(*self, |node, name| {
@@ -91,7 +91,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The old schema of a field that surely has a value which it allows; `None` where there is another default.
+    /// The old schema of a field that certainly has a value which it allows; `None` if it has another default.
     pub(super) fn old_at(&self, world: &World, path: &[String]) -> Option<&'a Schema> {
         let mut node = *self;
         for length in 1..=path.len() {
@@ -107,7 +107,7 @@ impl<'a> Node<'a> {
         self.keeps_default().then_some(node.old)
     }
 
-    /// Returns whether no default comes in that the old schema did not know.
+    /// Returns true if there is no default that the old schema did not have.
     fn keeps_default(&self) -> bool {
         match (&self.old.default, &self.new.default) {
             (Some(old), Some(new)) => same(old, new),
@@ -116,8 +116,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Fields below this node whose values are others when old objects are read by the new schema, by their first step;
-    /// and whether there are any at all.
+    /// Fields below this node whose values differ when old objects are read by the new schema, by their first step; and
+    /// true if there are any at all.
     pub(super) fn altered(&self) -> (BTreeSet<&'a str>, bool) {
         let fields: BTreeSet<_> = self.altered_fields().collect();
         let parts = self.parts().into_iter().any(|part| part.is_altered());
@@ -150,7 +150,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The value that a server fills in for a field that is absent.
+/// The default of an absent field.
 pub(super) fn filled(schema: &Schema) -> Option<Value> {
     let mut value = schema.default.clone()?;
     default(schema, &mut value);
@@ -158,12 +158,12 @@ pub(super) fn filled(schema: &Schema) -> Option<Value> {
 }
 
 impl World {
-    /// Returns whether the parents of a field may be there, so that it is worth a question.
+    /// Returns true if the parents of a field may be present.
     fn reaches(&self, path: &[String]) -> bool {
         (1..path.len()).all(|length| !matches!(self.0.get(&path[..length]), Some(Field::Absent | Field::Known(_))))
     }
 
-    /// A field by its path. `Err` where reading it is an error, `None` where it may be there or not.
+    /// A field by its path. `Err` if reading it is an error, `None` if it may be present or not.
     fn look(&self, path: &[String]) -> Result<Option<Field>, ()> {
         for length in 1..=path.len() {
             match self.0.get(&path[..length]) {
@@ -176,12 +176,12 @@ impl World {
         Ok(self.0.get(path).cloned())
     }
 
-    /// The rule as it is in this world: fields that are known are replaced, and what then is constant is evaluated.
+    /// The rule in this world: replaces known fields, and evaluates constant expressions.
     pub(super) fn apply(&self, node: &IdedExpr) -> IdedExpr {
         self.replace(node).0
     }
 
-    /// Returns whether anything was replaced, too.
+    /// Also returns true if anything was replaced.
     fn replace(&self, node: &IdedExpr) -> (IdedExpr, bool) {
         if let Some(replaced) = self.known(node) {
             return (replaced, true);
@@ -209,7 +209,7 @@ impl World {
         (chosen, true)
     }
 
-    /// Returns what stands for a path that this world knows.
+    /// Returns the replacement of a path that this world knows.
     fn known(&self, node: &IdedExpr) -> Option<IdedExpr> {
         let boolean = |value: bool| written(node.id, &Value::Bool(value));
         if let Some(path) = tested_path(node) {
@@ -245,7 +245,7 @@ fn inside(value: &Value, path: &[String]) -> Result<Field, ()> {
     }
 }
 
-/// The branch of `a ? b : c` that is taken.
+/// The selected branch of `a ? b : c`.
 fn choose(node: &IdedExpr) -> Option<IdedExpr> {
     let Expr::Call(CallExpr { func_name, args, .. }) = &node.expr else { return None };
     let [test, then, otherwise] = args.as_slice() else { return None };
@@ -257,7 +257,7 @@ fn choose(node: &IdedExpr) -> Option<IdedExpr> {
     }
 }
 
-/// Returns whether an expression cannot be evaluated because one of its parts cannot.
+/// Returns true if an expression cannot be evaluated because one of its parts cannot.
 fn fails(node: &IdedExpr) -> bool {
     let absorbs = |call: &CallExpr| {
         matches!(call.func_name.as_str(), operators::LOGICAL_AND | operators::LOGICAL_OR | operators::CONDITIONAL)
@@ -275,7 +275,7 @@ fn has_error(node: &IdedExpr) -> bool {
     is_error(node) || children(node).into_iter().any(has_error)
 }
 
-/// The value of a constant expression, as far as our engine and literals go.
+/// The value of a constant expression, if our engine can compute it as a literal.
 fn evaluated(node: IdedExpr) -> IdedExpr {
     match evaluate_constant(&node) {
         Some(Ok(value)) => written(node.id, &value).unwrap_or(node),

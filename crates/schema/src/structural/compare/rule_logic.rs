@@ -1,4 +1,4 @@
-//! Decides whether two rules mean the same, and whether one follows from others.
+//! Decides if two rules mean the same, and if one follows from others.
 //!
 //! A rule becomes a [`Formula`]: `&&` and `||` over literals, normalised from the tree that the evaluator's parser
 //! returns. A formula describes the objects for which the rule evaluates to true: on a server, an evaluation error
@@ -11,8 +11,8 @@ use super::rule_terms::{call, number};
 /// Integers below this are exact as floating point numbers.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Ways to satisfy a formula that are looked at.
-const WAYS: usize = 512;
+/// Maximum number of alternatives to satisfy a formula.
+const MAX_ALTERNATIVES: usize = 512;
 
 /// A rule by its logical structure.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +33,7 @@ pub(super) enum Formula {
     Opaque(String),
 }
 
-/// Says of a literal that it holds for other reasons than rules.
+/// Returns true if a literal is true for other reasons than rules.
 pub(super) type Oracle<'a> = &'a dyn Fn(&Formula) -> bool;
 
 impl Formula {
@@ -89,7 +89,7 @@ impl Formula {
             if fact == goal {
                 return true;
             }
-            // A fact with too many ways to be true is left out: what follows without it follows.
+            // Skip a fact with too many alternatives: conclusions without it are still valid.
             if let Some(more) = fact.ways().and_then(|options| cross(&ways, &options)) {
                 ways = more;
             }
@@ -97,14 +97,14 @@ impl Formula {
         ways.iter().all(|known| are_contradictory(known) || goal.holds(known, oracle))
     }
 
-    /// The sets of literals each of which makes this true. `None` where there are too many.
+    /// The sets of literals each of which makes this true. `None` if there are too many.
     fn ways(&self) -> Option<Vec<Vec<&Self>>> {
         match self {
             Self::Or(options) => {
                 let mut ways = Vec::new();
                 for option in options {
                     ways.extend(option.ways()?);
-                    if ways.len() > WAYS {
+                    if ways.len() > MAX_ALTERNATIVES {
                         return None;
                     }
                 }
@@ -115,7 +115,7 @@ impl Formula {
         }
     }
 
-    /// Returns whether this is true where these literals are.
+    /// Returns true if this is true whenever these literals are.
     fn holds(&self, known: &[&Self], oracle: Oracle<'_>) -> bool {
         match self {
             Self::Or(options) => options.iter().any(|option| option.holds(known, oracle)),
@@ -174,7 +174,7 @@ impl Formula {
         low < high || (low <= high && low.abs() < EXACT && (!or_equal || *other_or_equal))
     }
 
-    /// Returns whether both cannot be true of one object.
+    /// Returns true if both cannot be true of one object.
     fn excludes(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Atom { term, expected }, Self::Atom { term: same, expected: opposite }) => {
@@ -193,9 +193,9 @@ impl Formula {
     }
 }
 
-/// Every way of one with every way of another.
+/// Combines every alternative of one with every alternative of another.
 fn cross<'f>(ways: &[Vec<&'f Formula>], more: &[Vec<&'f Formula>]) -> Option<Vec<Vec<&'f Formula>>> {
-    if ways.len().checked_mul(more.len())? > WAYS {
+    if ways.len().checked_mul(more.len())? > MAX_ALTERNATIVES {
         return None;
     }
     let join = |way: &Vec<&'f Formula>, more: &Vec<&'f Formula>| way.iter().chain(more).copied().collect();
@@ -206,7 +206,7 @@ fn are_contradictory(known: &[&Formula]) -> bool {
     known.iter().any(|one| known.iter().any(|other| one.excludes(other)))
 }
 
-/// Returns whether literals that are written differently are different: 1 and 1.0 are not.
+/// Returns true if different spellings mean different values, which is not so for 1 and 1.0.
 fn are_comparable<'v>(values: impl Iterator<Item = &'v String>) -> bool {
     let mut kinds = values.map(|value| match value.as_bytes().first() {
         Some(b'"') => Some(false),
@@ -216,8 +216,7 @@ fn are_comparable<'v>(values: impl Iterator<Item = &'v String>) -> bool {
     first.is_some() && kinds.all(|kind| kind == first)
 }
 
-/// Returns whether a comparison of a subject with a number is true for a value; `None` where it is about something
-/// else.
+/// Returns true if a comparison of a subject with a number is true for a value; `None` if it is about something else.
 fn satisfies(value: &str, subject: &str, left: &str, right: &str, or_equal: bool) -> Option<bool> {
     let side = |side: &str| number(if side == subject { value } else { side }).filter(|number| number.abs() < EXACT);
     if (left == subject) == (right == subject) {

@@ -1,5 +1,5 @@
-//! Reads rules. Spaces, comments, quotes, needless parentheses, the order of commutative operands, the place of a
-//! negation, escapes of field names and names of variables do not count.
+//! Reads rules. Ignores spaces, comments, quotes, needless parentheses, the order of commutative operands, the place of
+//! a negation, escapes of field names and names of variables.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +17,12 @@ impl Formula {
         tree.map_or_else(|| Self::unreadable(rule), |tree| Self::of(&tree))
     }
 
-    /// A rule that the parser cannot read: it says what it says.
+    /// A rule that the parser cannot read; it is equal only to itself.
     pub(super) fn unreadable(rule: &str) -> Self {
         Self::Opaque(rule.trim().to_owned())
     }
 
-    /// Reads a rule that is parsed already.
+    /// Reads a parsed rule.
     pub(super) fn of(tree: &IdedExpr) -> Self {
         formula(tree, true, Position::Rule)
     }
@@ -53,16 +53,16 @@ impl Formula {
     }
 }
 
-/// The position of an expression decides what an evaluation error means there.
+/// The position of an expression, which determines the meaning of an evaluation error.
 #[derive(Clone, Copy, PartialEq)]
 enum Position {
-    /// The rule itself, or a part of its logic: an error is as good as the wrong value.
+    /// The rule itself, or a part of its logic: an error is equivalent to the wrong value.
     Rule,
     /// Inside a term: an error must stay an error.
     Term,
 }
 
-/// Returns the formula which says that an expression evaluates to a value.
+/// Returns the formula that an expression evaluates to a value.
 fn formula(node: &IdedExpr, expected: bool, position: Position) -> Formula {
     if is_error(node) && position == Position::Rule {
         return constant(false);
@@ -80,14 +80,14 @@ fn logic(node: &IdedExpr, expected: bool, position: Position) -> Option<Formula>
     };
     Some(match (name, args) {
         (operators::LOGICAL_NOT, [operand]) => formula(operand, !expected, position),
-        // By De Morgan, `a && b` is false where one of them is.
+        // By De Morgan, `a && b` is false if one of them is.
         (operators::LOGICAL_AND | operators::LOGICAL_OR, parts) => {
             let all = (name == operators::LOGICAL_AND) == expected;
             join(all, parts.iter().map(|part| formula(part, expected, position)))
         }
         (operators::CONDITIONAL, [test, then, otherwise]) if position == Position::Rule => {
             let branch = |outcome: bool, value: &IdedExpr| {
-                // An error of the test is one of the whole.
+                // An error of the test is an error of the whole.
                 join(true, [formula(test, outcome, position), formula(value, expected, position)])
             };
             join(false, [branch(true, then), branch(false, otherwise)])
@@ -127,7 +127,7 @@ fn compared(subject: &IdedExpr, value: String, expected: bool, position: Positio
     }
 }
 
-/// `all` is true where its test is true for each, and false where it is false for one; `exists` the other way round.
+/// `all` is true if its test is true for each, and false if it is false for one; `exists` is the reverse.
 fn quantified(fold: &ComprehensionExpr, expected: bool, position: Position) -> Option<Formula> {
     let Expr::Call(step) = &fold.loop_step.expr else { return None };
     let is_all = match step.func_name.as_str() {
@@ -158,7 +158,7 @@ fn terms<'e>(nodes: impl IntoIterator<Item = &'e IdedExpr>) -> Vec<String> {
     nodes.into_iter().map(term).collect()
 }
 
-/// Prints an expression that contains no logic; operators as calls by their names, such as `_+_(a,b)`.
+/// Prints an expression without logic; operators as calls by their names, such as `_+_(a,b)`.
 fn plain(node: &IdedExpr) -> String {
     if let Some(value) = literal(node) {
         return value;
@@ -190,14 +190,14 @@ fn plain(node: &IdedExpr) -> String {
     }
 }
 
-/// A selected field by the name that it has in the schema.
+/// A selected field by its name in the schema.
 fn step(field: &str) -> String {
     let name = unescape_field(field);
     let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if is_plain { format!(".{name}") } else { format!(".{name:?}") }
 }
 
-/// Prints a text, number, boolean or null that is written out.
+/// Prints a literal string, number, boolean or null.
 fn literal(node: &IdedExpr) -> Option<String> {
     let Expr::Literal(value) = &node.expr else { return None };
     match value {
@@ -210,7 +210,7 @@ fn literal(node: &IdedExpr) -> Option<String> {
     }
 }
 
-/// The members of a list that is written out.
+/// The members of a literal list.
 fn literals(node: &IdedExpr) -> Option<BTreeSet<String>> {
     let Expr::List(list) = &node.expr else { return None };
     if !list.optional_indices.is_empty() {

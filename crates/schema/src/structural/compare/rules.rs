@@ -1,4 +1,4 @@
-//! `x-kubernetes-validations`, compared as sets of rules that must all hold.
+//! `x-kubernetes-validations`, compared as sets of rules that must all be true.
 
 use kube_cel::cel::common::ast::IdedExpr;
 
@@ -10,22 +10,22 @@ use crate::structural::{Path, Rule, Schema, parse_rule};
 
 const KEYWORD: &str = "x-kubernetes-validations";
 
-/// Rules at least this alike are one rule that was edited.
-const ALIKE: f64 = 0.6;
+/// Minimum similarity of two rules that count as one edited rule.
+const MIN_SIMILARITY: f64 = 0.6;
 
-/// A rule with its tree, where the parser can read it, and its formula.
+/// A rule with its tree, if the parser can read it, and its formula.
 struct ParsedRule<'a> {
     rule: &'a Rule,
     tree: Option<IdedExpr>,
     formula: Formula,
-    /// When it runs: on updates only if it uses `oldSelf`, unless that is optional. Rules that run at different times
-    /// say nothing about each other.
+    /// The time at which it runs: on updates only if it uses `oldSelf`, unless that is optional. Rules that run at
+    /// different times are not comparable.
     when: (bool, bool),
 }
 
 impl Scene<'_> {
     pub(super) fn rules(&mut self) {
-        // Most rules stay as they are, and reading one takes longer than all other keywords of a node.
+        // Most rules do not change, and parsing one takes longer than all other keywords of a node.
         if self.old.rules.iter().map(content).eq(self.new.rules.iter().map(content)) {
             return;
         }
@@ -41,7 +41,7 @@ impl Scene<'_> {
                 if all_like(rule, &new).implies(&rule.formula) { Direction::Harmless } else { Direction::Wider };
             self.report_rule(direction, Some(rule.rule), None);
         }
-        // The first rule of the same meaning is the one whose words a client knows.
+        // Clients know the message of the first rule with the same meaning.
         let reworded = new.iter().any(|rule| {
             let before = old.iter().find(|old| is_same(old, rule));
             before.is_some_and(|before| words(before.rule) != words(rule.rule))
@@ -52,7 +52,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Returns which way a new rule moves things, and the rule among those gone that it took the place of.
+    /// Returns the direction of a new rule, and the removed rule that it replaces.
     fn place(
         &self,
         new: &ParsedRule<'_>,
@@ -75,8 +75,8 @@ impl Scene<'_> {
         }
     }
 
-    /// Returns whether all old objects satisfy a rule, by old rules that run when it does and by the rest of the old
-    /// schema.
+    /// Returns true if all old objects satisfy a rule, by old rules that run at the same time and by the rest of the
+    /// old schema.
     fn is_known(&self, rule: &ParsedRule<'_>, old: &[ParsedRule<'_>]) -> bool {
         let alike = old.iter().filter(|old| old.when == rule.when);
         let Some(tree) = &rule.tree else {
@@ -121,23 +121,23 @@ fn has(rules: &[ParsedRule<'_>], one: &ParsedRule<'_>) -> bool {
     rules.iter().any(|rule| is_same(rule, one))
 }
 
-/// All rules that run when this one does, as one.
+/// All rules that run at the same time as this one, joined.
 fn all_like(one: &ParsedRule<'_>, rules: &[ParsedRule<'_>]) -> Formula {
     let alike = rules.iter().filter(|rule| rule.when == one.when);
     Formula::all(alike.map(|rule| rule.formula.clone()))
 }
 
-/// Returns what a client is told when the rule fails.
+/// Returns the parts of a rule that clients see when it fails.
 fn words(rule: &Rule) -> [&Option<String>; 4] {
     [&rule.message, &rule.message_expression, &rule.reason, &rule.field_path]
 }
 
-/// All that a rule says.
+/// All parts of a rule.
 fn content(rule: &Rule) -> (&str, [&Option<String>; 4], Option<bool>) {
     (&rule.rule, words(rule), rule.optional_old_self)
 }
 
 fn is_edit(old: &Rule, new: &Rule) -> bool {
     (old.message.is_some() && old.message == new.message)
-        || strsim::normalized_levenshtein(&old.rule, &new.rule) >= ALIKE
+        || strsim::normalized_levenshtein(&old.rule, &new.rule) >= MIN_SIMILARITY
 }

@@ -1,4 +1,4 @@
-//! Every keyword, both ways.
+//! Every keyword, in both directions.
 
 mod implied;
 mod properties;
@@ -153,7 +153,7 @@ fn one_difference(#[case] old: &str, #[case] new: &str, #[case] expected: &str) 
     "{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}"
 )]
 #[case("{properties: {a: {}, b: {}}}", "{properties: {b: {}, a: {}}}")]
-fn nothing_that_a_server_sees(#[case] old: &str, #[case] new: &str) {
+fn changes_that_a_server_ignores_are_harmless(#[case] old: &str, #[case] new: &str) {
     assert_eq!(deltas(old, new), [""; 0]);
 }
 

@@ -1,5 +1,4 @@
-//! The way down to a node. A path is only built where there is something to say about it: most
-//! nodes of most schemas do not change.
+//! The path to a node. It is only built if there is a difference to report: most nodes of most schemas do not change.
 
 use super::super::{Path, Step};
 
@@ -7,11 +6,11 @@ use super::super::{Path, Step};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trail<'a> {
     up: Option<(&'a Trail<'a>, Hop<'a>)>,
-    /// Whether the API server can tell which old value belongs to a new one.
+    /// True if the API server can match a new value with its old one.
     pub(super) correlates: bool,
-    /// Whether an object without this field is refused.
+    /// True if an object without this field is refused.
     pub(super) required: bool,
-    /// Whether an object without this field was refused.
+    /// True if an object without this field was refused.
     pub(super) was_required: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Trees of rules, changed and looked through.
+//! Operations on trees of rules.
 
 use kube_cel::cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
 use serde_json::Value;
@@ -74,7 +74,7 @@ pub(super) fn rebuild(node: &IdedExpr, change: &mut dyn FnMut(&IdedExpr) -> Ided
 pub(super) fn rename(node: &IdedExpr, from: &str, to: &str) -> IdedExpr {
     match &node.expr {
         Expr::Ident(name) if name == from => IdedExpr { id: node.id, expr: Expr::Ident(to.to_owned()) },
-        // An inner variable of the same name hides it everywhere but in the range.
+        // An inner variable of the same name shadows it everywhere except in the range.
         Expr::Comprehension(fold) if fold.iter_var == from || fold.iter_var2.as_deref() == Some(from) => {
             let mut fold = fold.clone();
             fold.iter_range = rename(&fold.iter_range, from, to);
@@ -84,13 +84,13 @@ pub(super) fn rename(node: &IdedExpr, from: &str, to: &str) -> IdedExpr {
     }
 }
 
-/// Returns how many comprehensions are inside each other.
+/// Returns the nesting depth of comprehensions.
 pub(super) fn height(node: &IdedExpr) -> usize {
     let below = children(node).into_iter().map(height).max().unwrap_or_default();
     below + usize::from(matches!(node.expr, Expr::Comprehension(_)))
 }
 
-/// Returns whether an expression uses no variable but its own.
+/// Returns true if an expression has no free variables.
 pub(super) fn is_closed(node: &IdedExpr, bound: &mut Vec<String>) -> bool {
     match &node.expr {
         Expr::Ident(name) => bound.contains(name) || NAMES.contains(&name.as_str()),
@@ -111,7 +111,7 @@ pub(super) fn is_closed(node: &IdedExpr, bound: &mut Vec<String>) -> bool {
     }
 }
 
-/// The names on the way from `self` to a value, by their names in the schema.
+/// The names on the path from `self` to a value, as in the schema.
 pub(super) fn path_of(node: &IdedExpr) -> Option<Vec<String>> {
     match &node.expr {
         Expr::Ident(name) if name == "self" => Some(Vec::new()),
@@ -124,7 +124,7 @@ pub(super) fn path_of(node: &IdedExpr) -> Option<Vec<String>> {
     }
 }
 
-/// Visits the longest path of each place where `self` is used; `has(self.a)` is such a place.
+/// Visits the longest path of each use of `self`; `has(self.a)` is one, too.
 pub(super) fn visit_paths(node: &IdedExpr, visit: &mut dyn FnMut(Vec<String>)) {
     if let Some(path) = tested_path(node).or_else(|| optional_path(node)).or_else(|| path_of(node)) {
         return visit(path);
@@ -153,7 +153,7 @@ pub(super) fn optional_path(node: &IdedExpr) -> Option<Vec<String>> {
     Some(path)
 }
 
-/// A rule of a node as one about a field of it that is there: `self.field` becomes `self`, and `self` becomes `up`.
+/// Turns a rule of a node into one about an existing field: `self.field` becomes `self`, and `self` becomes `up`.
 pub(super) fn descend(node: &IdedExpr, field: &str) -> IdedExpr {
     let is_field = |path: Option<Vec<String>>| path.is_some_and(|path| path.len() == 1 && path[0] == field);
     let ident = |name: &str| IdedExpr { id: node.id, expr: Expr::Ident(name.to_owned()) };
@@ -167,7 +167,7 @@ pub(super) fn descend(node: &IdedExpr, field: &str) -> IdedExpr {
     }
 }
 
-/// A value as it is written in a rule. `None` for what has no literal.
+/// A value as a literal of a rule. `None` if it has no literal.
 pub(super) fn written(id: u64, value: &Value) -> Option<IdedExpr> {
     use kube_cel::cel::common::ast::{IdedEntryExpr, ListExpr, MapEntryExpr, MapExpr};
     let text = |text: &str| Expr::Literal(LiteralValue::String(text.into()));

@@ -1,4 +1,4 @@
-//! What a value may be: bounds, enumerations, patterns, formats, null and the default.
+//! Constraints on values: bounds, enumerations, patterns, formats, null and the default.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use super::rule_logic::Formula;
 use super::{Direction, Shape, What};
 use crate::structural::{Schema, Type};
 
-/// A bound and whether the value itself is outside.
+/// A bound, and true if it is exclusive.
 pub(super) type Limit = (Number, bool);
 
 impl Scene<'_> {
@@ -23,7 +23,7 @@ impl Scene<'_> {
             (old, new) => old.is_none() && new.is_none(),
         };
         if !equal {
-            // A default that says as much as its absence, or that no object can need, changes nothing.
+            // A default with the meaning of absence, or that no object can need, changes nothing.
             let is_idle = self.at.was_required || filled(self.new).is_some_and(|value| is_empty(&value));
             let direction = if old.is_none() && is_idle { Direction::Harmless } else { Direction::Meaning };
             let what = What::DefaultChanged { old: old.clone(), new: new.clone() };
@@ -41,7 +41,7 @@ impl Scene<'_> {
         } else if self.at.is_item() || self.at.required {
             Direction::Narrower
         } else {
-            // The server drops a null that a property or a map value may not hold.
+            // The server drops a null that a property or a map value does not allow.
             Direction::Lossy
         };
         self.report("nullable", direction, What::NullableChanged { nullable });
@@ -73,7 +73,7 @@ impl Scene<'_> {
         self.bound("minimum", Ordering::Greater, low(old), low(new));
         self.bound("maximum", Ordering::Less, high(old), high(new));
         let size = |size: Option<i64>| size.map(|size| (Number::from(size), false));
-        // Nothing is shorter than nothing, so a lower bound of zero says nothing.
+        // A lower bound of zero has no effect.
         let least = |size: Option<i64>| size.filter(|size| *size > 0).map(|n| (n.into(), false));
         for (keyword, old, new) in [
             ("minLength", old.min_length, new.min_length),
@@ -91,7 +91,7 @@ impl Scene<'_> {
         }
     }
 
-    /// `stricter` says which way a bound of this kind tightens.
+    /// `stricter` is the direction in which a bound of this kind tightens.
     fn bound(&mut self, keyword: &'static str, stricter: Ordering, old: Option<Limit>, new: Option<Limit>) {
         let tightened = match (&old, &new) {
             (None, None) => return,
@@ -115,14 +115,14 @@ impl Scene<'_> {
         self.report(keyword, direction, what);
     }
 
-    /// Returns whether all old values keep a new bound for other reasons than the old one.
+    /// Returns true if all old values satisfy a new bound for other reasons than the old bound.
     fn implies_bound(&self, keyword: &str, stricter: Ordering, limit: &Limit) -> bool {
         let size = limit.0.as_i64();
         let is_kept = match keyword {
             "minimum" => lower(self.old).is_some_and(|old| implies(&old, limit, stricter)),
             "maximum" => upper(self.old).is_some_and(|old| implies(&old, limit, stricter)),
             "minLength" | "minItems" | "minProperties" => has_size(self.old, size, None),
-            // Defaults that are new add properties.
+            // New defaults add properties.
             "maxProperties" if self.at.is_root() || self.node().altered().1 => false,
             _ => has_size(self.old, None, size),
         };
@@ -180,7 +180,7 @@ impl Scene<'_> {
         self.report("enum", direction, what);
     }
 
-    /// Returns whether every old value is one of these.
+    /// Returns true if every old value is one of these.
     fn is_among(&self, values: &[Value]) -> bool {
         let texts = || values.iter().map(Value::as_str).collect::<Option<Vec<_>>>();
         let goal = || Formula::member("self".to_owned(), values.iter().map(text_of).collect(), true);
@@ -211,7 +211,7 @@ impl Scene<'_> {
         self.report("pattern", direction, What::PatternChanged { old, new });
     }
 
-    /// Returns whether old rules ask for a pattern.
+    /// Returns true if old rules require a pattern.
     fn matches(&self, pattern: &str) -> bool {
         let term = format!("_.matches(self,{pattern:?})");
         self.follows(&Formula::Atom { term, expected: true })
@@ -254,7 +254,7 @@ fn without(values: &[Value], others: &[Value]) -> Vec<Value> {
     values.iter().filter(missing).cloned().collect()
 }
 
-/// Returns whether a value says as much as its absence does to most programs.
+/// Returns true if a value means the same as its absence to most programs.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -266,7 +266,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Formats of text that API servers check; they read the names without dashes.
+/// String formats that API servers check; they ignore dashes in the names.
 const TEXT_FORMATS: [&str; 24] = [
     "bsonobjectid",
     "byte",
@@ -294,8 +294,8 @@ const TEXT_FORMATS: [&str; 24] = [
     "uuid4",
 ];
 
-/// The format that a server enforces on values of this schema. Unknown names, `password` and
-/// formats of another type mean nothing to it, and whole numbers fit int64 as it is.
+/// The format that a server enforces on values of this schema. It ignores unknown names, `password` and formats of
+/// another type, and integers always fit int64.
 fn in_force(schema: &Schema) -> Option<String> {
     let name = schema.format.as_ref()?.replace('-', "");
     let known = match Shape::of(schema) {
@@ -309,7 +309,7 @@ fn in_force(schema: &Schema) -> Option<String> {
     known.then_some(name)
 }
 
-/// Returns whether every value of one format is also one of the other.
+/// Returns true if every value of one format is also one of the other.
 fn includes(wide: &str, narrow: &str) -> bool {
     wide == narrow
         || matches!(

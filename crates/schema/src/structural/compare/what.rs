@@ -1,4 +1,4 @@
-//! What can change about a schema node.
+//! Kinds of changes of a schema node.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::super::{Schema, Type};
 
-/// The kind of value that a node takes.
+/// The type of value that a node allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Values of any type.
     Any,
-    /// A whole number or text.
+    /// An integer or string.
     IntOrString,
     /// Values of one type.
     Of(Type),
@@ -27,7 +27,7 @@ impl Shape {
         }
     }
 
-    /// Returns whether values have no parts.
+    /// Returns true if values have no parts.
     pub fn is_scalar(self) -> bool {
         match self {
             Self::Any => false,
@@ -47,19 +47,19 @@ impl fmt::Display for Shape {
     }
 }
 
-/// The fields that an object takes beside its named properties.
+/// The fields that an object allows besides its named properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
-    /// Nothing.
+    /// No other fields.
     None,
-    /// Values whose insides nobody describes.
+    /// Values without a schema.
     Any,
     /// Values of one schema.
     Typed,
 }
 
 impl Values {
-    /// The word for it.
+    /// The name for messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -87,9 +87,9 @@ pub enum What {
     BoundChanged { keyword: &'static str, old: Option<String>, new: Option<String> },
     /// Values of an `enum` that stays.
     EnumChanged { removed: Vec<Value>, added: Vec<Value> },
-    /// Any value so far, now these.
+    /// Any value before, now only these.
     EnumAdded { values: Vec<Value> },
-    /// These values so far, now any.
+    /// Only these values before, now any.
     EnumRemoved { values: Vec<Value> },
     /// `pattern`.
     PatternChanged { old: Option<String>, new: Option<String> },
@@ -117,15 +117,15 @@ pub enum What {
     JunctorChanged { keyword: &'static str, added: usize, removed: usize },
     /// A rule of `x-kubernetes-validations`.
     RuleChanged { old: Option<String>, new: Option<String>, transition: bool },
-    /// Something for readers only.
+    /// A keyword for documentation.
     Annotated { keyword: String },
-    /// A keyword that nobody judged, or whose value cannot be read.
+    /// A keyword that is unknown, or whose value cannot be read.
     NotUnderstood { keyword: String, old: Option<Value>, new: Option<Value> },
 }
 
 impl What {
-    /// Returns what tells this change from others at the same path: what it is about, and both values. It
-    /// goes into fingerprints, so it must not depend on wording.
+    /// Returns a key that distinguishes this change from others at the same path: the keyword, and both values. It goes
+    /// into fingerprints, so it must not depend on the wording.
     pub fn key(&self) -> String {
         let flag = |set: bool| (json!(!set), json!(set));
         let (about, (old, new)) = match self {

@@ -1,4 +1,4 @@
-//! A difference in words, and in a form that stays the same when the words improve.
+//! Messages about differences.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::{Delta, Direction, What};
 use crate::text::truncate;
 
-/// Longer texts are cut: a message is one line.
-const LIMIT: usize = 160;
+/// Maximum length of a message, which is one line.
+const MAX_CHARS: usize = 160;
 
 impl fmt::Display for Delta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,7 +43,7 @@ impl fmt::Display for Delta {
 }
 
 impl Delta {
-    /// The words for null, ownership and what is kept unnamed.
+    /// Writes messages about null, ownership and unnamed fields.
     fn structure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.what {
             What::NullableChanged { nullable: true } => f.write_str("may now be null"),
@@ -66,7 +66,7 @@ impl Delta {
         }
     }
 
-    /// The words for parts, rules and the rest.
+    /// Writes messages about parts, rules and the rest.
     fn parts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.what {
             What::MapValuesChanged { old, new } => {
@@ -156,5 +156,5 @@ fn brief(value: &Value) -> String {
 
 /// Puts a text on one short line.
 fn one_line(text: &str) -> String {
-    truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), LIMIT)
+    truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_CHARS)
 }

@@ -94,7 +94,7 @@ static CARD: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The number of an issuer, with a correct check digit; all that is not a digit is skipped.
+/// A number of an issuer, with a correct check digit; skips everything except digits.
 pub(super) fn is_credit_card(text: &str) -> bool {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let luhn: u32 = digits
@@ -139,8 +139,8 @@ fn matches(regex: Option<&Regex>, text: &str) -> bool {
     regex.is_some_and(|regex| regex.is_match(text))
 }
 
-/// Padded base64 of the standard alphabet. Bits beyond the last byte need not be zero, and the empty
-/// text is none.
+/// Padded base64 of the standard alphabet. Bits beyond the last byte need not be zero, and the empty string is not
+/// valid.
 pub(super) fn is_base64(text: &str) -> bool {
     let digits = text.trim_end_matches('=');
     !digits.is_empty()

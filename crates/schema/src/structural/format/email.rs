@@ -1,5 +1,5 @@
-//! An address as it may stand in the header of a mail: also with a display name, in angle brackets,
-//! with comments, or as a group of one.
+//! An address as in the header of a mail: also with a display name, in angle brackets, with comments, or as a group of
+//! one.
 
 use super::network::is_ip;
 
@@ -18,7 +18,7 @@ enum Groups {
 struct Reader<'a>(&'a str);
 
 impl<'a> Reader<'a> {
-    /// Returns how many addresses were read: one, or those of a group.
+    /// Returns the number of addresses: one, or those of a group.
     fn addresses(&mut self, groups: Groups) -> Option<usize> {
         self.skip_space();
         if self.0.is_empty() {
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         self.skip_space();
         while self.take(';').is_none() {
             self.skip_space();
-            // A group does not hold groups.
+            // A group cannot contain groups.
             count += self.addresses(Groups::Forbidden)?;
             self.skip_comments()?;
             if self.take(';').is_some() {
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Returns what follows an opening parenthesis. Comments nest.
+    /// Reads the rest of a comment after its opening parenthesis. Comments nest.
     fn comment(&mut self) -> Option<()> {
         let mut depth = 1;
         let mut escaped = false;

@@ -1,7 +1,7 @@
-//! `format`: which names a server knows, and what it takes for a value of each.
+//! `format`: the known names, and the values that a server accepts for each.
 //!
-//! The meaning of a format is what the server's own parsers accept, not what the standard behind its
-//! name says: `ipv4` takes leading zeros, `duration` takes "5 seconds and some".
+//! The meaning of a format is what the server's own parsers accept, not the standard behind its name: `ipv4` accepts
+//! leading zeros, `duration` accepts "5 seconds and some".
 
 mod codes;
 mod email;
@@ -30,9 +30,9 @@ pub(super) enum Format {
 /// The width of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
-    /// 32 bits, whole.
+    /// 32 bits, integer.
     Int32,
-    /// 64 bits, whole.
+    /// 64 bits, integer.
     Int64,
     /// 32 bits, floating point.
     Float,
@@ -64,7 +64,7 @@ impl Format {
     }
 }
 
-/// Returns whether servers know the format of a schema node. They warn of any other, and do not check it.
+/// Returns true if servers know the format of a schema node. They warn about any other, and do not check it.
 pub fn is_known_format(schema: &Schema) -> bool {
     schema.format.as_ref().is_none_or(String::is_empty) || Format::of(schema, KubeVersion::NEWEST).is_some()
 }
@@ -77,7 +77,7 @@ pub(crate) fn text_format(schema: &Schema, kubernetes: KubeVersion) -> Option<fn
     }
 }
 
-/// Returns whether values are checked against the width of their numeric type.
+/// Returns true if values are checked against the width of their numeric type.
 pub(super) fn enforces_width(kubernetes: KubeVersion) -> bool {
     kubernetes.at_least(36)
 }
@@ -122,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    /// Values that the recorded verdicts do not have.
+    /// Values that the recorded verdicts do not contain.
     #[rstest]
     #[case("uri", "http://[fe80::1%25en0]:80/", true)]
     #[case("uri", "http://[1.2.3.4]/", false)]
@@ -171,13 +171,13 @@ mod tests {
     #[case("creditcard", "", false)]
     #[case("isbn", "0-8044-2957-X", true)]
     #[case("k8s-short-name", "a\n", false)]
-    fn takes_what_the_server_takes(#[case] format: &str, #[case] value: &str, #[case] expected: bool) {
+    fn formats_accept_what_the_server_accepts(#[case] format: &str, #[case] value: &str, #[case] expected: bool) {
         let test = text(format, KubeVersion::minor(36)).unwrap();
         assert_eq!(test(value), expected, "{format}: {value}");
     }
 
     #[test]
-    fn formats_come_with_their_release() {
+    fn formats_depend_on_the_release() {
         assert!(text("k8s-short-name", KubeVersion::minor(34)).is_none());
         assert!(text("k8s-short-name", KubeVersion::minor(35)).is_some());
         assert!(text("unheard-of", KubeVersion::NEWEST).is_none());

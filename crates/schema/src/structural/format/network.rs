@@ -13,15 +13,15 @@ static HOSTNAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// A single label with at most one dash right after its first character, or labels with a top level
-/// domain of two letters or more. Lengths are in bytes.
+/// A single label with at most one dash right after its first character, or labels with a top-level domain of two
+/// letters or more. Lengths are in bytes.
 pub(super) fn is_hostname(text: &str) -> bool {
     HOSTNAME.as_ref().is_some_and(|regex| regex.is_match(text))
         && text.len() <= 255
         && text.split('.').all(|label| label.len() <= 63)
 }
 
-/// An address with a dot in it, also an IPv6 address that ends in one. Leading zeros are taken.
+/// An address with a dot in it, also an IPv6 address that ends in one. Accepts leading zeros.
 pub(super) fn is_ipv4(text: &str) -> bool {
     text.contains('.') && (is_sloppy_ipv4(text) || is_sloppy_ipv6(text))
 }
@@ -31,7 +31,7 @@ pub(super) fn is_ipv6(text: &str) -> bool {
     text.parse::<Ipv6Addr>().is_ok()
 }
 
-/// Any address, as the strict parser of the server takes it.
+/// Any address that the strict parser of the server accepts.
 pub(super) fn is_ip(text: &str) -> bool {
     is_ipv6(text) || text.parse::<Ipv4Addr>().is_ok()
 }

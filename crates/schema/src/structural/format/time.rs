@@ -41,8 +41,8 @@ pub(in crate::structural) fn date(text: &str) -> Option<Moment> {
     })
 }
 
-/// Days since 1970 in the Gregorian calendar, which is carried back to year 0. Years start in March
-/// here, so that the leap day is the last one.
+/// Days since 1970 in the Gregorian calendar, extended back to year 0. Years start in March here, so that the leap day
+/// is the last one.
 fn days_from_epoch(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -57,8 +57,7 @@ fn number(digits: &str) -> Option<i64> {
     if valid { digits.parse().ok() } else { None }
 }
 
-/// A date, `T` and a time with a zone. The character before the fraction may be any, and so may the
-/// numbers of the zone.
+/// A date, `T` and a time with a zone. The character before the fraction and the numbers of the zone may be any.
 pub(super) fn is_date_time(text: &str) -> bool {
     date_time(text).is_some()
 }
@@ -88,8 +87,8 @@ pub(in crate::structural) fn date_time(text: &str) -> Option<Moment> {
     })
 }
 
-/// Returns what rules see of a date-time: a stricter reader, which takes neither lower case, nor a fraction
-/// after any character but a dot or a comma, nor zones beyond a day.
+/// Reads a date-time as rules do, more strictly: no lower case, no fraction after any character except a dot or a
+/// comma, no zones beyond a day.
 pub(in crate::structural) fn date_time_for_rules(text: &str) -> Option<Moment> {
     let moment = date_time(text)?;
     let upper = !text.contains(['t', 'z']);
@@ -120,7 +119,7 @@ fn zone_offset(zone: &str) -> Option<i32> {
     i32::try_from(sign * seconds).ok().filter(|_| valid)
 }
 
-/// Nothing, or any character and digits.
+/// Empty, or any character and digits.
 fn nanos(fraction: &str) -> Option<u32> {
     let mut chars = fraction.chars();
     if chars.next().is_none() {

@@ -1,9 +1,9 @@
-//! A URI as the first line of an HTTP request may have it: absolute, or an absolute path. There is no
-//! fragment in it, so `#` is an ordinary character.
+//! A URI as in the first line of an HTTP request: absolute, or an absolute path. It has no fragment, so `#` is a normal
+//! character.
 
 use super::network::is_ip;
 
-/// A part of a URI, which decides the characters that it may have.
+/// A part of a URI, which determines its allowed characters.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Host,
@@ -11,7 +11,7 @@ enum Part {
     Free,
 }
 
-/// Returns whether Go reads a text as a URL that a request can go to.
+/// Returns true if Go reads a string as a URL for a request.
 pub fn is_request_uri(text: &str) -> bool {
     if text.is_empty() || text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
         return false;
@@ -35,7 +35,7 @@ pub fn is_request_uri(text: &str) -> bool {
     }
 }
 
-/// The scheme, empty where there is none, and what follows. A colon at the very start is a fault.
+/// The scheme, empty if there is none, and the rest. `None` for a colon at the very start.
 pub(in crate::structural) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
@@ -73,7 +73,7 @@ fn is_host(scheme: &str, host: &str) -> bool {
     }
 }
 
-/// Returns what follows an opening bracket: an IPv6 address, perhaps with a zone, and perhaps a port.
+/// Returns true for the rest after an opening bracket: an IPv6 address, perhaps with a zone, and perhaps a port.
 fn is_literal(rest: &str) -> bool {
     let Some((address, port)) = rest.rsplit_once(']') else {
         return false;
@@ -88,12 +88,12 @@ fn is_literal(rest: &str) -> bool {
         && zone.is_none_or(|zone| zone.len() > 3 && is_escaped(zone, Part::Zone))
 }
 
-/// Nothing, or a colon and digits, of which there may be none.
+/// Empty, or a colon and digits, of which there may be none.
 fn is_port(text: &str) -> bool {
     text.is_empty() || text.strip_prefix(':').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns whether every percent sign starts an escape, and every character may stand there.
+/// Returns true if every percent sign starts an escape, and every character is allowed.
 fn is_escaped(text: &str, part: Part) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -2,11 +2,11 @@
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
-/// Go's tables are those of this version of Unicode. Characters that are newer have no class there.
+/// Go's Unicode version. Newer characters have no class there.
 const ASSIGNED: &str = r"\p{Age=15.0}";
 
-/// The scripts that Go finds. Since it drops underscores from names (Go 1.25), it finds no script of several words, such
-/// as `Old_Italic`, any more.
+/// The scripts that Go finds. Since it drops underscores from names (Go 1.25), it no longer finds scripts of several
+/// words, such as `Old_Italic`.
 const SCRIPTS: &str = "adlam ahom arabic armenian avestan balinese bamum batak bengali bhaiksuki bopomofo brahmi braille buginese buhid \
     carian chakma cham cherokee chorasmian common coptic cuneiform cypriot cyrillic deseret devanagari dogra \
     duployan elbasan elymaic ethiopic georgian glagolitic gothic grantha greek gujarati gurmukhi han hangul hanunoo \
@@ -25,7 +25,7 @@ const CATEGORIES: &str = "c other cc control cntrl cf format co privateuse l let
     otherpunctuation ps openpunctuation s symbol sc currencysymbol sk modifiersymbol sm mathsymbol so othersymbol z \
     separator zl lineseparator zp paragraphseparator zs spaceseparator";
 
-/// The characters between two code points. No text holds the surrogates among them.
+/// The characters between two code points. Strings cannot contain the surrogates among them.
 pub(super) fn range(low: u32, high: u32) -> ClassUnicode {
     let low = if (0xD800..0xE000).contains(&low) { 0xE000 } else { low };
     let high = if (0xD800..0xE000).contains(&high) { 0xD7FF } else { high };
@@ -35,7 +35,7 @@ pub(super) fn range(low: u32, high: u32) -> ClassUnicode {
     }
 }
 
-/// Every character, or every one but the line feed.
+/// Every character, or every one except the line feed.
 pub(super) fn any(line_feed: bool) -> ClassUnicode {
     let mut class = if line_feed { ClassUnicode::empty() } else { range(0x0A, 0x0A) };
     class.negate();
@@ -129,7 +129,7 @@ fn unassigned() -> Option<ClassUnicode> {
     Some(class)
 }
 
-/// The members of a class that Go's Unicode knows.
+/// The members of a class that Go's Unicode version has.
 fn assigned(expression: &str) -> Option<ClassUnicode> {
     let mut class = table(expression)?;
     class.intersect(&table(ASSIGNED)?);

@@ -1,5 +1,5 @@
-//! Runs patterns over characters instead of bytes. Slower than the automata of the regex crate, but a class costs one
-//! instruction, whatever alphabets it spans, so every pattern that Go takes fits.
+//! Runs patterns over characters instead of bytes. Slower than the automata of the regex crate, but a class needs one
+//! instruction, whatever it contains, so every pattern that Go accepts fits.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ pub(super) struct Machine {
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Goes on behind a character of these ranges.
+    /// Continues after a character of these ranges.
     Read(Arc<[(char, char)]>),
-    /// Goes on at both, and prefers the first.
+    /// Continues at both, and prefers the first.
     Split(usize, usize),
     Jump(usize),
     Look(Look),
     Match,
 }
 
-/// The places of a program that wait for the next character, in the order of preference, with where each began.
+/// The positions of a program that wait for the next character, in order of preference, each with its start.
 struct Threads {
     waiting: Vec<(usize, usize)>,
-    /// The round in which each place was last added.
+    /// The round in which each position was last added.
     added: Vec<usize>,
 }
 
@@ -37,7 +37,7 @@ impl Machine {
         machine
     }
 
-    /// Returns the first match at or behind a place, as Go prefers it.
+    /// Returns the first match at or after a position, as Go prefers it.
     pub(super) fn find(&self, text: &str, from: usize) -> Option<(usize, usize)> {
         let threads = || Threads { waiting: Vec::new(), added: vec![usize::MAX; self.program.len()] };
         let (mut now, mut next) = (threads(), threads());
@@ -75,7 +75,7 @@ impl Machine {
         let mut from = 0;
         let mut last = None;
         while let Some((start, end)) = self.find(text, from) {
-            // An empty match right behind another one does not count.
+            // An empty match right after another one does not count.
             if start < end || last != Some(start) {
                 all.push(&text[start..end]);
             }
@@ -88,7 +88,7 @@ impl Machine {
         all
     }
 
-    /// Adds a place and all that it leads to without reading.
+    /// Adds a position and everything that it reaches without reading.
     fn follow(&self, place: usize, start: usize, at: usize, text: &str, threads: &mut Threads) {
         let mut open = vec![place];
         while let Some(place) = open.pop() {
@@ -153,7 +153,7 @@ impl Machine {
             self.copy(&body, start);
         }
         match repetition.max {
-            // At least once, and that perhaps: a round that reads nothing ends the loop, as in Go.
+            // At least once, perhaps: a round that reads nothing ends the loop, as in Go.
             None => {
                 let skip = self.program.len();
                 if repetition.min == 0 {
@@ -183,7 +183,7 @@ impl Machine {
         }
     }
 
-    /// The steps of a part, made once and copied as often as it is repeated. `None` where there are none.
+    /// The steps of a part, compiled once and copied for each repetition. `None` if there are none.
     fn body(&mut self, sub: &Hir) -> Option<Rc<[Step]>> {
         let start = self.program.len();
         self.add(sub);
@@ -214,7 +214,7 @@ fn contains(ranges: &[(char, char)], c: char) -> bool {
     after > 0 && c <= ranges[after - 1].1
 }
 
-/// Returns whether a place of a text is what a pattern asks for. Our trees hold only the looks that Go has.
+/// Returns true if a position of a text satisfies an assertion. Our trees contain only the assertions that Go has.
 fn holds(look: Look, text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let after = text[at..].chars().next();

@@ -1,5 +1,5 @@
-//! `pattern` in the meaning of the API server, which is Go's: what Go's `regexp` refuses does not compile here, and what
-//! it accepts matches the same texts.
+//! `pattern` with the meaning of the API server, which is Go's: patterns that Go's `regexp` refuses do not compile
+//! here, and others match the same strings.
 
 mod class;
 mod machine;
@@ -14,19 +14,19 @@ use regex_syntax::hir::Hir;
 
 use machine::Machine;
 
-/// A pattern as written, and what it compiles to.
+/// A pattern, and its compiled form.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    /// The pattern as written.
+    /// The pattern.
     pub text: String,
     compiled: Outcome,
 }
 
-/// A compiled pattern, or why there is none.
+/// A compiled pattern, or the error.
 type Outcome = Arc<Result<Compiled, String>>;
 
-/// The same few patterns stand in thousands of places (every quantity has one), so each is
-/// compiled once for the process.
+/// Cache: the same few patterns occur in thousands of places (every quantity has one), so each is compiled once per
+/// process.
 static COMPILED: LazyLock<Mutex<HashMap<String, Outcome>>> = LazyLock::new(Mutex::default);
 
 /// A pattern that Go accepts.
@@ -40,27 +40,27 @@ struct Compiled {
 #[derive(Debug)]
 enum Engine {
     Regex(Regex),
-    /// For patterns that are too large or too deep for the first, which spells out classes byte by byte.
+    /// For patterns that are too large or too deep for the first engine, which expands classes to bytes.
     Machine(Machine),
 }
 
-/// Patterns above this size of the automaton are run by the machine, which needs no memory per byte of a class.
+/// Larger automata are run by the machine, which needs no memory per byte of a class.
 const SIZE_LIMIT: usize = 10 << 20;
 
 impl Pattern {
-    /// Compiles a pattern. A pattern that does not compile is kept, with the reason.
+    /// Compiles a pattern. A pattern that does not compile is kept, with the error.
     pub fn new(text: &str) -> Self {
         let mut cache = COMPILED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let compiled = cache.entry(text.to_owned()).or_insert_with(|| Arc::new(compile(text)));
         Self { text: text.to_owned(), compiled: Arc::clone(compiled) }
     }
 
-    /// Returns why Go, and so every API server, refuses the pattern.
+    /// Returns the reason why Go, and so every API server, refuses the pattern.
     pub fn fault(&self) -> Option<&str> {
         self.compiled.as_ref().as_ref().err().map(String::as_str)
     }
 
-    /// Returns the expression, for captures, or why there is none.
+    /// Returns the expression, for captures, or the error.
     pub fn regex(&self) -> Result<&Regex, &str> {
         match self.compiled.as_ref() {
             Ok(Compiled { engine: Engine::Regex(regex), .. }) => Ok(regex),
@@ -74,13 +74,12 @@ impl Pattern {
         self.compiled.as_ref().as_ref().ok().map(|compiled| &compiled.tree)
     }
 
-    /// The pattern in the syntax of our own engine, with the meaning that it has on a server. `None` where it does not
-    /// compile.
+    /// The pattern in the syntax of our own engine, with its meaning on a server. `None` if it does not compile.
     pub(crate) fn translated(&self) -> Option<String> {
         self.tree().map(Hir::to_string)
     }
 
-    /// Returns whether the text matches anywhere. A pattern that does not compile matches nothing.
+    /// Returns true if the text matches anywhere. A pattern that does not compile matches nothing.
     pub fn matches(&self, text: &str) -> bool {
         match self.compiled.as_ref() {
             Ok(Compiled { engine: Engine::Regex(regex), .. }) => regex.is_match(text),
@@ -89,7 +88,7 @@ impl Pattern {
         }
     }
 
-    /// Returns all matches that do not overlap, or why there is no expression.
+    /// Returns all matches that do not overlap, or the error.
     pub(crate) fn find_all<'t>(&self, text: &'t str) -> Result<Vec<&'t str>, &str> {
         match self.compiled.as_ref() {
             Ok(Compiled { engine: Engine::Regex(regex), .. }) => {
@@ -111,7 +110,7 @@ fn compile(text: &str) -> Result<Compiled, String> {
     let tree = parse::parse(text)?;
     let engine = match RegexBuilder::new(&tree.to_string()).size_limit(SIZE_LIMIT).build() {
         Ok(regex) => Engine::Regex(regex),
-        // The tree is valid, so the size, or the depth, is all that can be wrong.
+        // The tree is valid, so only its size or depth can be wrong.
         Err(_) => Engine::Machine(Machine::new(&tree)),
     };
     Ok(Compiled { tree, engine })

@@ -1,27 +1,27 @@
 //! Reads a pattern as Go's `regexp/syntax` does with its Perl flags, into the tree of our own engine.
 //!
-//! Like Go's parser this one keeps a stack: an operator takes what stands on top, whatever group or flag came before it,
-//! and `|` and `)` take all down to the last mark. Words of refusals are Go's, since API servers print them.
+//! Like Go's parser this one keeps a stack: an operator takes the top of the stack, whatever group or flag came before
+//! it, and `|` and `)` take everything down to the last mark. Error messages are Go's, because API servers print them.
 
 use regex_syntax::hir::{Capture, Class, ClassUnicode, Hir, HirKind, Look, Repetition};
 
 use super::class;
 use super::syntax::{Counts, Cursor, brackets, class_escape, counts, escape};
 
-/// Go takes no greater count, and no greater product of counts inside each other.
-const MOST_REPETITIONS: u64 = 1000;
+/// Go's maximum of a count, and of products of nested counts.
+const MAX_REPETITIONS: u64 = 1000;
 
-/// Go takes no deeper tree.
-const MOST_DEPTH: usize = 1000;
+/// Go's maximum depth of a tree.
+const MAX_DEPTH: usize = 1000;
 
-/// Go takes no more instructions: 128 MiB of 40 bytes each.
-const MOST_INSTRUCTIONS: u64 = (128 << 20) / 40;
+/// Go's maximum number of instructions: 128 MiB of 40 bytes each.
+const MAX_INSTRUCTIONS: u64 = (128 << 20) / 40;
 
-/// Returns the tree of a pattern, or why Go refuses it.
+/// Returns the tree of a pattern, or the reason why Go refuses it.
 pub(super) fn parse(text: &str) -> Result<Hir, String> {
     let mut parser = Parser { stack: Vec::new(), flags: Flags::default(), names: Vec::new(), captures: 0 };
     let mut cursor = Cursor { rest: text };
-    // The operator before this place, if one ends there.
+    // The operator before this position, if one ends there.
     let mut operator: Option<Cursor<'_>> = None;
     while !cursor.rest.is_empty() {
         let start = cursor;
@@ -43,13 +43,13 @@ struct Flags {
     swap_greed: bool,
 }
 
-/// A part of the tree, with what Go's limits look at.
+/// A part of the tree, with the values for Go's limits.
 struct Node {
     hir: Hir,
     depth: usize,
     /// Instructions, by Go's estimate.
     size: u64,
-    /// The greatest product of counts inside each other.
+    /// The maximum product of nested counts.
     repeats: u64,
 }
 
@@ -72,7 +72,7 @@ struct Parser {
 }
 
 impl Parser {
-    /// Reads one element. Returns whether it was an operator of repetition.
+    /// Reads one element. Returns true if it was an operator of repetition.
     fn step(&mut self, cursor: &mut Cursor<'_>, operator: Option<Cursor<'_>>, text: &str) -> Result<bool, String> {
         match cursor.rest.chars().next().unwrap_or_default() {
             '(' if cursor.rest.starts_with("(?") => self.perl(cursor)?,
@@ -149,10 +149,10 @@ impl Parser {
     }
 
     fn push(&mut self, node: Node) -> Result<(), String> {
-        if node.depth > MOST_DEPTH {
+        if node.depth > MAX_DEPTH {
             return Err("expression nests too deeply".into());
         }
-        if node.size > MOST_INSTRUCTIONS {
+        if node.size > MAX_INSTRUCTIONS {
             return Err("expression too large".into());
         }
         self.stack.push(Item::Node(node));
@@ -177,7 +177,7 @@ impl Parser {
         };
         let refused = format!("invalid repeat count: {}", cursor.since(start));
         let most = u64::from(counts.most.unwrap_or(counts.least).max(counts.least));
-        if most > MOST_REPETITIONS || counts.most.is_some_and(|most| most < counts.least) {
+        if most > MAX_REPETITIONS || counts.most.is_some_and(|most| most < counts.least) {
             return Err(refused);
         }
         let greedy = !cursor.eat("?") ^ self.flags.swap_greed;
@@ -188,7 +188,7 @@ impl Parser {
             return Err(format!("missing argument to repetition operator: {}", cursor.since(start)));
         };
         let node = node.grouped(self.captures).repeated(counts, greedy);
-        if most >= 2 && node.repeats > MOST_REPETITIONS {
+        if most >= 2 && node.repeats > MAX_REPETITIONS {
             return Err(refused);
         }
         self.push(node)?;
@@ -244,7 +244,7 @@ impl Parser {
 
     fn open(&mut self, outside: Flags, captures: bool, name: Option<&str>) {
         self.captures += u32::from(captures);
-        // Our engine takes each name once, and none that starts with a digit.
+        // Our engine accepts each name once, and none that starts with a digit.
         let usable = |name: &&str| !name.starts_with(|c: char| c.is_ascii_digit());
         let name = name.filter(usable).map(Box::from).filter(|name| !self.names.contains(name));
         self.names.extend(name.clone());
@@ -328,7 +328,7 @@ impl Node {
         Self { hir: join(nodes.into_iter().map(|node| node.hir).collect()), depth, size, repeats }
     }
 
-    /// Puts a repetition into a group of its own. Otherwise the printed tree reads `(?:a{2})?` as a lazy `a{2}?`.
+    /// Puts a repetition into a group. Otherwise the printed tree reads `(?:a{2})?` as a lazy `a{2}?`.
     fn grouped(self, captures: u32) -> Self {
         if matches!(self.hir.kind(), HirKind::Repetition(_)) {
             let hir = Hir::capture(Capture { index: captures + 1, name: None, sub: Box::new(self.hir) });

@@ -86,7 +86,7 @@ fn escaped(cursor: &mut Cursor<'_>) -> Option<u32> {
     }
 }
 
-/// Reads `\d`, `\pL`, `\p{Greek}` and the like. `None` where something else follows.
+/// Reads `\d`, `\pL`, `\p{Greek}` and the like. `None` if something else follows.
 pub(super) fn class_escape(cursor: &mut Cursor<'_>, fold: bool) -> Result<Option<ClassUnicode>, String> {
     let start = *cursor;
     let mut ahead = *cursor;
@@ -175,10 +175,10 @@ pub(super) struct Counts {
     pub(super) most: Option<u32>,
 }
 
-/// Counts above this are all refused, and need not be told apart.
+/// Larger counts are all refused, and need not be distinguished.
 const COUNTED: u32 = 100_000_000;
 
-/// Reads `{2}`, `{2,}` or `{2,5}`. Any other text behind the brace is literal.
+/// Reads `{2}`, `{2,}` or `{2,5}`. Any other text after the brace is literal.
 pub(super) fn counts(cursor: &mut Cursor<'_>) -> Option<Counts> {
     let mut ahead = *cursor;
     ahead.next();

@@ -1,4 +1,4 @@
-//! `x-kubernetes-embedded-resource`: objects within objects.
+//! `x-kubernetes-embedded-resource`: embedded objects.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use crate::kubernetes::is_dns_label_1035;
 
 const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 
-/// Reads the type and the metadata of every object within the value. `Err` says what cannot be read.
+/// Reads the type and the metadata of every embedded object. `Err` says what cannot be read.
 pub(in crate::structural) fn read_embedded(
     schema: &Schema,
     value: &mut Value,
@@ -54,7 +54,7 @@ fn read_type(map: &mut Map<String, Value>, strictness: Strictness) -> Result<(),
     Ok(())
 }
 
-/// Judges every object within the value.
+/// Validates every embedded object.
 pub(in crate::structural) fn judge_embedded(
     schema: &Schema,
     value: &Value,

@@ -8,19 +8,19 @@ use crate::kubernetes::is_dns_subdomain_1123;
 
 const METADATA: &str = "metadata";
 
-/// All annotations of an object together, keys and values.
+/// Maximum size of all annotations of an object together, keys and values.
 const ANNOTATIONS_LIMIT: usize = 256 * 1024;
 
 /// The rule for names.
 #[derive(Clone, Copy, PartialEq)]
 pub(in crate::structural) enum Naming {
-    /// A DNS subdomain, as for objects of their own.
+    /// A DNS subdomain, for top-level objects.
     Subdomain,
-    /// Whatever can stand in a URL path, as for objects within others, which may do without a name.
+    /// A segment of a URL path, for embedded objects, whose name is optional.
     PathSegment,
 }
 
-/// Judges the metadata of an object that is created, or of one within another.
+/// Validates the metadata of an object on creation, or of an embedded one.
 pub(in crate::structural) fn judge_created(
     metadata: &Map<String, Value>,
     naming: Naming,
@@ -43,7 +43,7 @@ pub(in crate::structural) fn judge_created(
     judge_updated(metadata, place, found);
 }
 
-/// Judges what is judged on updates too.
+/// Validates the parts that are also validated on updates.
 pub(in crate::structural) fn judge_updated(
     metadata: &Map<String, Value>,
     place: &Place<'_>,
@@ -89,8 +89,8 @@ fn judge_names(metadata: &Map<String, Value>, naming: Naming, place: &Place<'_>,
 fn may_start_name(prefix: &str, naming: Naming) -> bool {
     match naming {
         Naming::PathSegment => !prefix.contains(['/', '%']),
-        // The dash before the generated part is not the end of the name, so that a letter stands in
-        // for it and for what is before it.
+        // The dash before the generated part is not the end of the name, so a letter replaces it and the character
+        // before it.
         Naming::Subdomain => match prefix.strip_suffix('-') {
             Some(front) if !front.is_empty() => {
                 let mut front = front.to_owned();
@@ -175,7 +175,7 @@ fn judge_owners(metadata: &Map<String, Value>, place: &Place<'_>, found: &mut Ve
     }
 }
 
-/// The version in an apiVersion; empty where there is none.
+/// The version in an apiVersion; empty if there is none.
 fn version_of(api_version: &str) -> &str {
     match api_version.split_once('/') {
         None => api_version,

@@ -1,5 +1,5 @@
-//! What every object has, whatever its schema says: apiVersion, kind and metadata. They are read as
-//! typed values, so that a wrong type makes the whole object unreadable, and unknown fields vanish.
+//! Fields of every object, whatever its schema: apiVersion, kind and metadata. They are read as typed values, so that a
+//! wrong type makes the whole object unreadable, and unknown fields are dropped.
 
 mod embedded;
 mod judge;

@@ -9,7 +9,7 @@ use super::super::format::date_time_for_rules;
 pub(in crate::structural) enum Strictness {
     /// The object is refused.
     Refuse,
-    /// The field is dropped, as for objects that are stored already.
+    /// The field is dropped, as for stored objects.
     Drop,
 }
 
@@ -65,8 +65,8 @@ const MANAGED: &[(&str, Shape)] = &[
     ("subresource", Shape::Text),
 ];
 
-/// Reads metadata, and gives it as it would be written again: without unknown fields, nulls and empty
-/// values. `Err` says which field is of the wrong type.
+/// Reads metadata, and returns it as it would be written: without unknown fields, nulls and empty values. `Err` names a
+/// field of the wrong type.
 pub(in crate::structural) fn read_metadata(
     metadata: &Value,
     strictness: Strictness,
@@ -97,7 +97,7 @@ fn read_record(
     Ok(record)
 }
 
-/// The value to write, `None` where nothing is written, or what the value should have been.
+/// The value to write; `None` if nothing is written; or the expected type.
 fn read(value: &Value, shape: Shape) -> Result<Option<Value>, String> {
     let kept = |kept: bool| Ok(kept.then(|| value.clone()));
     match (shape, value) {

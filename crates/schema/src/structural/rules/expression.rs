@@ -23,7 +23,7 @@ pub struct Expression {
     engine: Engine,
 }
 
-/// Why an expression has no value.
+/// An error of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ExpressionError(String);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_computed_is_told() {
+    fn errors_of_expressions_are_reported() {
         assert!(Expression::compile("self.spec.(").is_err());
         assert!(Expression::compile(" ").unwrap_err().to_string().contains("empty"));
         assert!(Expression::compile("object.spec.a").unwrap_err().to_string().contains("object is not known"));

@@ -64,7 +64,7 @@ impl fmt::Debug for Rules<'_> {
 /// The rules at a schema node and below. Nodes without any are left out.
 struct Node<'a> {
     schema: &'a Schema,
-    /// Whether rules see apiVersion, kind and the name here.
+    /// True if rules see apiVersion, kind and the name here.
     resource: bool,
     programs: Vec<Program<'a>>,
     all_of: Vec<Node<'a>>,

@@ -26,7 +26,7 @@ impl Opaque for Invalid {
 /// A converted value.
 pub(super) struct Converted {
     pub(super) value: cel::Value,
-    /// Whether some part of it is [`Invalid`].
+    /// True if some part of it is [`Invalid`].
     pub(super) has_invalid: bool,
 }
 

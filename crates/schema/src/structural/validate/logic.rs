@@ -1,7 +1,7 @@
 //! `allOf`, `anyOf`, `oneOf` and `not`.
 //!
-//! Beside the violation of the composition itself, which has no path, the server shows those of one
-//! failing alternative. Nothing in a composition is forgiven for being unchanged.
+//! Besides the violation of the composition itself, which has no path, the server shows those of one failing
+//! alternative. Ratcheting does not apply inside a composition.
 
 use super::super::Schema;
 use super::super::place::Place;

@@ -1,8 +1,8 @@
-//! The schema keywords, judged as the server's validator judges them.
+//! Validates schema keywords like the server's validator.
 //!
-//! Two of its habits shape this code. It counts how many checks of an alternative succeeded, because
-//! of several failing alternatives it shows the one that came furthest. And it reports each message
-//! once, so that two parts of a schema which say the same give one violation.
+//! It counts the successful checks of an alternative, because of several failing alternatives the server shows the one
+//! that came furthest. It reports each message once, so that two parts of a schema with the same message give one
+//! violation.
 
 mod logic;
 mod number;
@@ -18,7 +18,7 @@ use super::verdict::{Reason, Violation};
 use super::{Schema, Type};
 use crate::kubernetes::KubeVersion;
 
-/// The violations that checks found, and how many checks succeeded.
+/// The violations, and the number of successful checks.
 #[derive(Debug, Default)]
 struct Tally {
     violations: Vec<Violation>,
@@ -36,7 +36,7 @@ impl Tally {
         }
     }
 
-    /// Counts a check that succeeded.
+    /// Counts a successful check.
     fn count(&mut self) {
         self.matches += 1;
     }
@@ -47,29 +47,29 @@ impl Tally {
     }
 }
 
-/// Returns what the keywords of a schema say about a value as it is. Rules and list types are not looked at.
+/// Returns the violations of the keywords of a schema by a value. Ignores rules and list types.
 pub(crate) fn keywords(schema: &Schema, value: &Value, kubernetes: KubeVersion) -> Vec<Violation> {
     Check { schema, value, kubernetes, nesting: 0 }.violations(&Place::root(), None)
 }
 
-/// Returns whether they say nothing against it.
+/// Returns true if there are none.
 pub fn fits(schema: &Schema, value: &Value, kubernetes: KubeVersion) -> bool {
     keywords(schema, value, kubernetes).is_empty()
 }
 
-/// A value under the schema validator.
+/// A value and the schema node to validate it by.
 pub(super) struct Check<'a> {
     /// The schema node.
     pub(super) schema: &'a Schema,
     /// The value.
     pub(super) value: &'a Value,
-    /// The release whose server judges.
+    /// The release of the server.
     pub(super) kubernetes: KubeVersion,
-    /// How many compositions this node stands in; they do not deepen the place.
+    /// The number of compositions around this node; they do not deepen the place.
     pub(super) nesting: usize,
 }
 
-/// A number as Go holds it: whole if it was written so and fits, else floating.
+/// A number as Go holds it: an integer if it was written so and fits, otherwise floating point.
 #[derive(Clone, Copy)]
 enum Numeric {
     Whole(i64),
@@ -95,12 +95,12 @@ impl Numeric {
 }
 
 impl<'a> Check<'a> {
-    /// Returns what is wrong with the value.
+    /// Returns the violations of the value.
     pub(super) fn violations(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Vec<Violation> {
         self.run(place, correlation).violations
     }
 
-    /// Runs the check, forgiving what an update leaves as it was.
+    /// Runs the check, and accepts values that an update does not change.
     fn run(&self, place: &Place<'_>, correlation: Option<&Correlation<'a>>) -> Tally {
         let mut tally = self.all(place, correlation);
         if !tally.is_valid() && correlation.is_some_and(Correlation::is_unchanged) {
@@ -150,12 +150,12 @@ impl<'a> Check<'a> {
         tally
     }
 
-    /// The same value against another schema node, which stands in a composition of this one.
+    /// The same value with another schema node, in a composition of this one.
     fn alternative(&self, schema: &'a Schema) -> Check<'a> {
         Check { schema, nesting: self.nesting + 1, ..*self }
     }
 
-    /// A part of the value against the schema of that part.
+    /// A part of the value with the schema of that part.
     fn part(&self, schema: &'a Schema, value: &'a Value) -> Check<'a> {
         Check { schema, value, ..*self }
     }
@@ -165,7 +165,7 @@ impl<'a> Check<'a> {
         if self.schema.int_or_string { &[Type::Integer, Type::String] } else { self.schema.ty.as_slice() }
     }
 
-    /// The only type, where there is one and values are checked against its width.
+    /// The only type, if there is one and values are checked against its width.
     fn numeric_type(&self) -> Option<Type> {
         match self.types() {
             [only] if enforces_width(self.kubernetes) => Some(*only),
@@ -186,7 +186,7 @@ impl<'a> Check<'a> {
         let numeric = types.contains(&Type::Integer) || types.contains(&Type::Number);
         let fits = types.contains(&self.actual_type()) || self.passes_as_number();
         let composed = self.value.is_string() || self.value.is_array();
-        // A format without a numeric type says that strings are meant, and lists slip through.
+        // A format without a numeric type implies strings, but lists are accepted.
         if fits || (format.is_some() && composed && !numeric) {
             tally.count();
         } else {
@@ -215,7 +215,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A number without a fraction passes as whole, and a whole one as any number.
+    /// A number without a fraction passes as an integer, and an integer as any number.
     fn passes_as_number(&self) -> bool {
         match Numeric::of(self.value) {
             Some(Numeric::Whole(_)) => self.types().contains(&Type::Number),

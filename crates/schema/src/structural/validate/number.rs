@@ -1,7 +1,7 @@
 //! `minimum`, `maximum`, `multipleOf` and the width of numeric types.
 //!
-//! A bound is a floating point number to the server. A whole value is compared with the bound cut to
-//! a whole number, so that 0 passes `minimum: 0.5` while 0.0 does not.
+//! A bound is a floating point number to the server. An integer value is compared with the bound truncated to an
+//! integer, so that 0 passes `minimum: 0.5` while 0.0 does not.
 
 use serde_json::Number;
 
@@ -11,7 +11,7 @@ use super::super::place::Place;
 use super::super::verdict::Reason;
 use super::{Check, Numeric, Tally};
 
-/// Whole numbers beyond this are not exact in floating point.
+/// Larger integers are not exact in floating point.
 const GREATEST_EXACT: f64 = 9_007_199_254_740_991.0;
 
 /// Two to the sixty-third.
@@ -40,7 +40,7 @@ impl Check<'_> {
         tally
     }
 
-    /// The width that values must fit, which is that of 64 bits where a whole number has no format.
+    /// The width that values must fit, which is 64 bits if an integer has no format.
     fn width(&self, format: Option<Format>) -> Option<Width> {
         match (self.numeric_type()?, format) {
             (Type::Integer | Type::Number, Some(Format::Number(width))) => Some(width),
@@ -95,7 +95,7 @@ impl Check<'_> {
     }
 }
 
-/// Returns whether a floating point number counts as whole: exactly, or a very little above.
+/// Returns true if a floating point number counts as an integer: exactly, or slightly above.
 pub(super) fn is_whole(value: f64) -> bool {
     if !value.is_finite() || value.abs() > GREATEST_EXACT {
         return false;
@@ -112,8 +112,8 @@ fn misfit(value: Numeric, width: Option<Width>) -> Option<&'static str> {
         (Width::Int32, Numeric::Floating(floating)) => {
             floating.fract() == 0.0 && (-2_147_483_648.0..2_147_483_648.0).contains(&floating)
         }
-        // The server prints the number and reads it again. The shortest text for the least number
-        // of 64 bits is that of a lesser one, which does not fit.
+        // The server prints the number and reads it again. The shortest text for the smallest 64-bit number is that of
+        // a smaller one, which does not fit.
         (Width::Int64, Numeric::Floating(floating)) => floating.fract() == 0.0 && floating.abs() < BEYOND_I64,
         (Width::Float, value) => !is_beyond_f32(value.to_f64()),
         (Width::Int64, Numeric::Whole(_)) | (Width::Double, _) => true,
@@ -131,8 +131,8 @@ fn is_beyond_f32(value: f64) -> bool {
     (value as f32).is_infinite()
 }
 
-/// A floating point number cut to a whole one as the processors of servers do it: what does not fit
-/// becomes the least number.
+/// Truncates a floating point number to an integer like the processors of servers: a number that does not fit becomes
+/// the smallest number.
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked, the fraction is meant to go")]
 pub(super) fn cut(value: f64) -> i64 {
     if (-BEYOND_I64..BEYOND_I64).contains(&value) { value as i64 } else { i64::MIN }

@@ -22,7 +22,7 @@ impl Check<'_> {
         }
     }
 
-    /// Only the first of them that fails is reported.
+    /// Only the first one that fails is reported.
     fn length_or_pattern(&self, text: &str, place: &Place<'_>, tally: &mut Tally) {
         let schema = self.schema;
         let length = || i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
@@ -51,8 +51,8 @@ impl Check<'_> {
     }
 }
 
-/// The server converts the value to the type of the enumerated one and compares then. Hence 1.5 is
-/// among the whole numbers if 1 is, and 65 is `A`. Null is never among the values.
+/// The server converts the value to the type of the enumerated one before comparing. Hence 1.5 is among the integers if
+/// 1 is, and 65 is `A`. Null is never among the values.
 fn is_same(value: &Value, allowed: &Value) -> bool {
     match (value, allowed) {
         (Value::Null, _) | (_, Value::Null) => false,

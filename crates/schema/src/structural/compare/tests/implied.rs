@@ -1,4 +1,4 @@
-//! What a new state asks for and old objects satisfy anyway; and what looks so and is not.
+//! Constraints of a new state that old objects satisfy anyway; and similar ones that they do not.
 
 use rstest::rstest;
 
@@ -119,9 +119,9 @@ fn rules_that_old_objects_may_break(#[case] old: &str, #[case] new: &str) {
     assert_ne!(breaking(&old, &new), [""; 0]);
 }
 
-/// The old rule was true of objects as they were; with the new default they are others.
+/// The old rule was true of the old values; the new default changes them.
 #[test]
-fn a_fact_about_a_field_with_a_new_default_counts_no_more() {
+fn a_fact_about_a_field_with_a_new_default_is_ignored() {
     let state = |default: &str, rule: &str| {
         format!(
             "{{properties: {{a: {{type: string{default}}}, b: {{}}}}, x-kubernetes-validations: [{{rule: '{rule}'}}]}}"
@@ -206,7 +206,7 @@ fn branches_over_new_fields(#[case] old: &str, #[case] new: &str, #[case] is_saf
 #[case("a: {properties: {b: {default: 1}}}", "a: {default: {}, properties: {b: {default: 1}}}", "Meaning")]
 #[case("r: {}", "r: {default: x}", "Harmless")]
 #[case("a: {default: x}", "a: {}", "Meaning")]
-fn defaults_weigh_by_what_they_change(#[case] old: &str, #[case] new: &str, #[case] direction: &str) {
+fn the_direction_of_a_default_depends_on_its_effect(#[case] old: &str, #[case] new: &str, #[case] direction: &str) {
     let state = |fields: &str| format!("{{required: [r], properties: {{{fields}}}}}");
     let found = deltas(&state(old), &state(new));
     assert!(found.len() == 1 && found[0].starts_with(direction), "{found:?}");

@@ -1,4 +1,4 @@
-//! What holds for all schemas.
+//! Properties of all schemas.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::super::node::{PROSE, UNDERSTOOD};
 use super::super::rule_logic::Formula;
 use super::deltas;
 
-/// A value of each keyword, and another one that means something else.
+/// A value of each keyword, and another one with a different meaning.
 const CHANGES: [(&str, &str, &str); 37] = [
     ("additionalProperties", "true", "{type: string}"),
     ("allOf", "[{minLength: 1}]", "[{minLength: 2}]"),
@@ -48,7 +48,7 @@ const CHANGES: [(&str, &str, &str); 37] = [
 ];
 
 #[test]
-fn every_keyword_is_seen_when_it_alone_changes_comes_or_goes() {
+fn every_change_of_a_single_keyword_is_reported() {
     let covered: Vec<_> = CHANGES.iter().map(|(keyword, ..)| *keyword).collect();
     let mut known: Vec<_> = UNDERSTOOD.iter().chain(&PROSE).copied().collect();
     known.sort_unstable();
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn what_differs_one_way_differs_the_other(old in any_schema(), new in any_schema()) {
+    fn differences_are_symmetric(old in any_schema(), new in any_schema()) {
         prop_assert_eq!(deltas(&old, &new).is_empty(), deltas(&new, &old).is_empty());
     }
 
