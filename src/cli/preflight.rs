@@ -45,10 +45,7 @@ pub(crate) fn preflight(args: &PreflightArgs, console: Console) -> Result<Exit> 
         let mut progress = |probe: &str| console.say(&format!("  probe {probe}"));
         let inspection = preflight::inspect(&server, subject.as_ref(), !args.no_probes, may_change, &mut progress);
         let seen = runtime::unless_interrupted(inspection).await;
-        let stopped = server.stop().await;
-        let seen = seen.transpose()?;
-        stopped?;
-        Ok(seen)
+        server.stop_after(seen.transpose()).await
     });
     let Some(seen) = seen.map_err(cluster_error)?.map_err(cluster_error)? else { return Ok(interrupted(console)) };
     match args.format {

@@ -22,7 +22,7 @@ use crate::subject::{Crd, ProcessConfig, Subject};
 use crdproof_envtest::binaries::Assets;
 use crdproof_envtest::guard::{Guard, Guarded, Output, Spec};
 use crdproof_envtest::local::{Binaries, Local};
-use crdproof_envtest::{Authority, ClusterError, RunId, error_chain, make_folder, runtime, write_private};
+use crdproof_envtest::{Authority, ClusterError, RunId, error_chain, guarded_folder, runtime, write_private};
 
 /// The default timeout of the first response of a process.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -89,8 +89,8 @@ impl Process {
     /// Starts the process, after an API server if it needs one, and returns when it answers. `Err` says why it does
     /// not, with the end of its log.
     pub fn start(subject: &Subject, config: &ProcessConfig, server: Option<&Assets>) -> Result<Self, String> {
-        let folder = make_folder(None, &RunId::new()).map_err(|error| describe_error(&error))?;
-        let guard = Guard::new(Some(&folder)).map_err(|error| describe_error(&ClusterError::Guard(error)))?;
+        let made = guarded_folder(None, &RunId::new(), |_| Vec::new());
+        let (folder, guard) = made.map_err(|error| describe_error(&error))?;
         let authority = certificates(subject, &folder).map_err(|error| describe_error(&error))?;
         let port = port(config)?;
         let scheme = if config.tls { "https" } else { "http" };

@@ -2,12 +2,11 @@
 //! subject needs, and our permissions.
 
 use serde::Serialize;
-use serde_json::json;
 
 use super::probe::{self, ProbeResult};
 use crate::checks::preflight::{NeededFeature, Probed, RuleResult, judge_rule, needed_features};
 use crate::subject::Subject;
-use crdproof_envtest::{ClusterError, Server};
+use crdproof_envtest::{ClusterError, Server, api};
 use crdproof_schema::kubernetes::{RULES, ServerVersion, Weight};
 
 /// The result of an inspection.
@@ -55,11 +54,18 @@ pub async fn inspect(
     progress: &mut (dyn FnMut(&str) + Send),
 ) -> Result<Preflight, ClusterError> {
     let (git_version, version) = server.api().server_version().await?;
+    let permissions = permissions(server, subject).await?;
+    let hindrance = hindrance(may_change, &permissions);
+    if let (Server::Existing(cluster), None, true) = (server, hindrance, probing) {
+        // Whoever has one of them is told before the first probe runs.
+        let names: Vec<String> = probe::PROBES.iter().map(probe::Probe::crd_name).collect();
+        cluster.check_absent(&names.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+    }
     let mut rules = Vec::new();
     for rule in RULES.iter() {
         let mut probes = Vec::new();
         for probe in rule.probes.iter().filter_map(|name| probe::find(name)).filter(|_| probing) {
-            let result = if let Some(why) = probe.hindrance(server, may_change) {
+            let result = if let Some(why) = probe.hindrance(server, hindrance) {
                 ProbeResult::Unclear(why.to_owned())
             } else {
                 progress(probe.name);
@@ -70,33 +76,38 @@ pub async fn inspect(
         rules.push(judge_rule(rule, &version, probes));
     }
     let features = subject.map(|subject| needed_features(subject, &version)).unwrap_or_default();
-    let permissions = permissions(server, subject).await?;
     Ok(Preflight { git_version, server: version, rules, features, permissions })
 }
 
+/// Returns why no probe may change an existing cluster, where that is so. Most probes have a CRD of their own.
+fn hindrance(may_change: bool, permissions: &[Permission]) -> Option<&'static str> {
+    let is_forbidden = |permission: &Permission| {
+        !permission.allowed && permission.what.ends_with(" customresourcedefinitions.apiextensions.k8s.io")
+    };
+    match may_change {
+        false => Some("it needs leave: add --allow-changes"),
+        true if permissions.iter().any(is_forbidden) => Some("we are not allowed to create and delete CRDs"),
+        true => None,
+    }
+}
+
 async fn permissions(server: &Server, subject: Option<&Subject>) -> Result<Vec<Permission>, ClusterError> {
-    let group = "apiextensions.k8s.io";
-    let mut wanted: Vec<(&str, &str, &str, &str)> = vec![
-        ("create", group, "customresourcedefinitions", ""),
-        ("delete", group, "customresourcedefinitions", ""),
-        ("update", group, "customresourcedefinitions", "status"),
-        ("create", "", "namespaces", ""),
+    let of_crds = |verb| api::Permission::new(verb, "apiextensions.k8s.io", "customresourcedefinitions");
+    let mut wanted = vec![
+        of_crds("create"),
+        of_crds("delete"),
+        of_crds("update").on_part("status"),
+        api::Permission::new("create", "", "namespaces"),
     ];
     for crd in subject.map(|subject| subject.crds.as_slice()).unwrap_or_default() {
         for verb in ["create", "list", "patch", "delete"] {
-            wanted.push((verb, &crd.group, &crd.names.plural, ""));
+            wanted.push(api::Permission::new(verb, &crd.group, &crd.names.plural));
         }
     }
-    let mut permissions = Vec::new();
-    for (verb, group, resource, part) in wanted {
-        let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {
-            "resourceAttributes": {"verb": verb, "group": group, "resource": resource, "subresource": part}}});
-        let answer =
-            server.api().post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", &review).await?.ok()?;
-        let name = [resource, part].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
-        let name = if group.is_empty() { name } else { format!("{name}.{group}") };
-        let allowed = answer.json()["status"]["allowed"] == json!(true);
-        permissions.push(Permission { what: format!("{verb} {name}"), allowed });
+    let (api, mut permissions) = (server.api(), Vec::new());
+    for permission in wanted {
+        let allowed = api.is_allowed(&permission).await?;
+        permissions.push(Permission { what: permission.to_string(), allowed });
     }
     Ok(permissions)
 }

@@ -78,6 +78,11 @@ impl Bodies<'_> {
             None => (String::new(), "no JSON, so its secrets cannot be told from the rest"),
         }
     }
+
+    /// Words of the endpoint, as they may be shown.
+    fn words(&self, text: &str) -> String {
+        self.hidden.as_ref().map_or_else(|| text.to_owned(), |hidden| redact_text(text, &hidden.values))
+    }
 }
 
 fn entry(bodies: &Bodies<'_>, exchange: &Exchange, url: &str, begun: Timestamp) -> Value {
@@ -103,12 +108,14 @@ fn response(bodies: &Bodies<'_>, exchange: &Exchange) -> Value {
     match &exchange.outcome {
         // Like a request without a response in browsers.
         Outcome::Met(_) => response(0, json!([]), json!({"size": 0, "mimeType": "x-unknown"}), -1, "a handshake"),
-        Outcome::Failed(why) => response(0, json!([]), json!({"size": 0, "mimeType": "x-unknown"}), -1, why),
+        Outcome::Failed(why) => {
+            response(0, json!([]), json!({"size": 0, "mimeType": "x-unknown"}), -1, &bodies.words(why))
+        }
         Outcome::Answered { status, content_type, body } => {
             let (text, comment) = bodies.text(body);
-            let kind = content_type.as_deref();
+            let kind = content_type.as_deref().map(|kind| bodies.words(kind));
             let headers: Vec<Value> = kind.iter().map(|kind| json!({"name": "Content-Type", "value": kind})).collect();
-            let content = json!({"size": body.len(), "mimeType": kind.unwrap_or("x-unknown"), "text": text});
+            let content = json!({"size": body.len(), "mimeType": kind.as_deref().unwrap_or("x-unknown"), "text": text});
             response(*status, json!(headers), content, i64::try_from(body.len()).unwrap_or(-1), comment)
         }
     }

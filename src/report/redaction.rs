@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crdproof_schema::structural::{REDACTED, is_secret, may_name_secret};
+use crdproof_schema::structural::{REDACTED, find_secret, is_secret, may_name_secret};
 
 /// The values that excerpts do not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,12 +71,13 @@ pub(super) fn show(line: &str, part: Range<usize>, named: &[Range<usize>], hide:
 
 /// The ranges of known values that overlap a part of a line.
 fn known_secrets(line: &str, part: &Range<usize>, values: &BTreeSet<String>) -> Vec<Range<usize>> {
-    let longest = values.iter().map(String::len).max().unwrap_or_default();
-    // At most three bytes are between two boundaries.
+    // Escaped, a value is several times as long.
+    let longest = values.iter().map(String::len).max().unwrap_or_default().saturating_mul(8);
+    // At most three bytes lie between two boundaries.
     let from = floor(line, part.start.saturating_sub(longest));
     let near = &line[from..floor(line, part.end.saturating_add(longest + 3))];
-    let found = values.iter().flat_map(|value| near.match_indices(value.as_str()));
-    let found = found.map(|(start, value)| from + start..from + start + value.len());
+    let found = values.iter().flat_map(|value| find_secret(near, value));
+    let found = found.map(|range| from + range.start..from + range.end);
     found.filter(|range| range.start < part.end && range.end > part.start).collect()
 }
 

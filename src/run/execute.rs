@@ -8,12 +8,13 @@ use futures::{StreamExt as _, stream};
 
 use super::engine::needs_programs;
 use super::servers::{Observer, Prepared, skipped};
-use super::{Absent, Event, Observations, Options, Plan, Ran, RunError, Servers, budget, fold, reach};
+use super::{Absent, Event, FailedCleanUp, Observations, Options, Plan, Ran, RunError, Servers, budget, fold, reach};
 use crate::act::{Stop, scenarios};
 use crate::converter::endpoint::Endpoint;
 use crate::converter::{self, Declared, Maps};
 use crate::evidence::{Scenario, Trace};
 use crate::subject::Crd;
+use crdproof_envtest::api::Permission;
 use crdproof_envtest::capture::is_program;
 use crdproof_envtest::{ClusterError, Provider, Server, runtime};
 
@@ -83,15 +84,19 @@ pub fn run_scenarios(
     let visits = prepared.into_iter().map(|server| work.on_release(server));
     // In the order of the releases, whichever is ready first.
     let results = runtime::block_on(stream::iter(visits).buffered(at_once).collect::<Vec<_>>())?;
-    let mut traces = Vec::new();
+    let (mut traces, mut failed_clean_ups) = (Vec::new(), Vec::new());
     for result in results {
         match result? {
             OnRelease::Absent(one) => absent.push(one),
-            OnRelease::Recorded(recorded) => traces.extend(recorded),
+            OnRelease::Recorded { traces: recorded, clean_up } => {
+                traces.extend(recorded);
+                failed_clean_ups.extend(clean_up);
+            }
         }
     }
     plan.matrix.check(&absent)?;
-    Ok(Observations { traces, absent, is_interrupted: options.stop.is_requested(), ..Observations::default() })
+    let is_interrupted = options.stop.is_requested();
+    Ok(Observations { traces, absent, failed_clean_ups, is_interrupted, ..Observations::default() })
 }
 
 /// Returns the scenarios that can run on an existing cluster: none that needs a converter, which it could not reach,
@@ -107,6 +112,9 @@ fn on_existing_cluster(plan: &Plan<'_>) -> Result<Vec<Scenario>, RunError> {
     Ok(plan.scenarios.iter().copied().filter(|scenario| !hidden(scenario)).collect())
 }
 
+/// The verbs that scenarios use on objects.
+const OBJECT_VERBS: [&str; 7] = ["create", "get", "list", "watch", "update", "patch", "delete"];
+
 /// The endpoint for the reviews of a CRD; `None` if the server converts by itself.
 type Converter = Option<Arc<dyn Endpoint>>;
 
@@ -115,7 +123,14 @@ enum OnRelease {
     /// Its server did not start, and the run continues without it.
     Absent(Absent),
     /// The completed scenarios; fewer than planned if the run was interrupted.
-    Recorded(Vec<Trace>),
+    Recorded { traces: Vec<Trace>, clean_up: Option<FailedCleanUp> },
+}
+
+impl OnRelease {
+    /// Nothing was started.
+    fn nothing() -> Self {
+        Self::Recorded { traces: Vec::new(), clean_up: None }
+    }
 }
 
 /// The settings that are the same on every release.
@@ -133,7 +148,7 @@ struct Work<'w, 'a> {
 impl Work<'_, '_> {
     async fn on_release(&self, server: Prepared) -> Result<OnRelease, ClusterError> {
         if self.failed.load(Ordering::Relaxed) || self.stop.is_requested() {
-            return Ok(OnRelease::Recorded(Vec::new()));
+            return Ok(OnRelease::nothing());
         }
         let result = self.start_and_run(server).await;
         if result.is_err() {
@@ -150,7 +165,7 @@ impl Work<'_, '_> {
         let server = match runtime::unless_interrupted(spec.start()).await {
             None => {
                 self.stop.request();
-                return Ok(OnRelease::Recorded(Vec::new()));
+                return Ok(OnRelease::nothing());
             }
             Some(Err(error)) if !required => {
                 return Ok(OnRelease::Absent(skipped(&release, &error.to_string(), self.observer)));
@@ -159,17 +174,30 @@ impl Work<'_, '_> {
         };
         (self.observer)(&Event::ServerStarted { server: &server, elapsed: started.elapsed() });
         let recorded = self.on(&server, &release).await;
-        let stopped = server.stop().await;
-        // The cause of the failure is more important than an error of the cleanup.
-        let traces = recorded?;
-        stopped?;
+        let (traces, clean_up) = match recorded {
+            // Scenarios that came to their end are judged, also where something of them is left.
+            Ok(traces) => (traces, server.stop().await.err().map(|left| FailedCleanUp::new(&left))),
+            failed => (server.stop_after(failed).await?, None),
+        };
         let elapsed = started.elapsed();
         (self.observer)(&Event::ScenariosFinished { release: &release, traces: &traces, elapsed });
-        Ok(OnRelease::Recorded(traces))
+        Ok(OnRelease::Recorded { traces, clean_up })
+    }
+
+    /// Checks, before anything is created, that the server can take the CRDs and lets us use them.
+    async fn check(&self, server: &Server) -> Result<(), ClusterError> {
+        let crds: Vec<&Crd> = self.converters.iter().map(|(crd, _)| *crd).collect();
+        let names: Vec<&str> = crds.iter().map(|crd| crd.name.as_str()).collect();
+        let mut needed = vec![Permission::new("update", "apiextensions.k8s.io", "customresourcedefinitions")];
+        for crd in crds {
+            needed.extend(OBJECT_VERBS.map(|verb| Permission::new(verb, &crd.group, &crd.names.plural)));
+        }
+        server.check(&names, &needed).await
     }
 
     /// Runs all scenarios of all CRDs, or as many as possible until an interruption.
     async fn on(&self, server: &Server, release: &str) -> Result<Vec<Trace>, ClusterError> {
+        self.check(server).await?;
         let mut traces = Vec::new();
         for (crd, converter) in &self.converters {
             let progress = |step, requests| {

@@ -9,7 +9,7 @@ use super::complete::{self, scenarios_check};
 use super::engine::{Case, cases, run};
 use super::group::{Cause, Causes, group};
 use super::redact::{Redactor, redact_finding, redacted};
-use super::{Event, Observations, Options, Plan, Recorded, reproduce, waive};
+use super::{Event, FailedCleanUp, Observations, Options, Plan, Recorded, reproduce, waive};
 use crate::checks::{Failure, Need, Verdict};
 use crate::evidence::{Counterexample, Exchange, Trace};
 use crate::report::{
@@ -55,6 +55,9 @@ pub(super) fn judge_observed<'a>(
     });
     let events = events.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut ran = fold(plan, observations, skipped, events, options.today);
+    for FailedCleanUp { message, help } in observations.failed_clean_ups.iter().cloned() {
+        ran.report.problems.push(Problem { message, help: Some(help) });
+    }
     if options.stop.is_requested() {
         let message = "the run was interrupted: this is what was known until then".to_owned();
         ran.report.problems.push(Problem { message, help: Some("run it again, for a verdict".into()) });

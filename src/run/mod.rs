@@ -29,7 +29,7 @@ pub use error::RunError;
 pub use events::Event;
 pub use execute::{execute, run_scenarios};
 pub use fold::{Ran, judge};
-pub use observations::Observations;
+pub use observations::{FailedCleanUp, Observations};
 pub use plan::{Absent, DEFAULT_TIME, Plan, PlannedCheck, ServerMatrix, Settings, plan, plan_recorded};
 pub use recording::{HEADER, Header, RecordedCrd, Recording, RecordingError};
 pub use redact::Redactor;

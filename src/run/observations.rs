@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Absent, ServerMatrix};
 use crate::act::conversions::Recorded;
 use crate::evidence::{Exchange, Trace};
+use crdproof_envtest::{ClusterError, whole};
 
 /// The observations of a run. A recording is a complete one.
 #[derive(Debug, Clone, Default)]
@@ -17,10 +18,27 @@ pub struct Observations {
     pub conversions: BTreeMap<String, Recorded>,
     /// Requests to the converter's endpoint by CRD.
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
-    /// True if acting was interrupted, so that scenarios may be missing.
+    /// Clean-ups of servers that failed after the scenarios had come to their end. The verdict is not affected.
+    pub failed_clean_ups: Vec<FailedCleanUp>,
+    /// Whether acting was interrupted, so that scenarios may be missing.
     pub is_interrupted: bool,
     /// True if these are all observations: no converter is called for more.
     pub is_complete: bool,
+}
+
+/// A clean-up of a server that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedCleanUp {
+    /// Names what is left, and why.
+    pub message: String,
+    /// The remedy.
+    pub help: String,
+}
+
+impl FailedCleanUp {
+    pub(super) fn new(error: &ClusterError) -> Self {
+        Self { message: whole(error), help: error.help().to_owned() }
+    }
 }
 
 impl Observations {

@@ -188,6 +188,7 @@ impl Recording {
             absent: self.header.absent.clone(),
             conversions: self.conversion_runs.clone(),
             exchanges: self.exchanges.clone(),
+            failed_clean_ups: Vec::new(),
             is_interrupted: false,
             is_complete: true,
         }

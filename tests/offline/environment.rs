@@ -166,8 +166,10 @@ fn an_unreachable_server_is_reported() {
 fn a_cluster_is_not_changed_without_permission() {
     let world = world();
     kubeconfig(world.path(), "test");
-    env_run(world.path(), &EXISTING)
-        .says(5, &["context \"test\" (https://127.0.0.1:1) would be changed", "add --allow-changes"]);
+    env_run(world.path(), &EXISTING).says(
+        5,
+        &["refusing to change context \"test\" (https://127.0.0.1:1) without --allow-changes", "add --allow-changes"],
+    );
     kubeconfig(world.path(), "eu-prod");
     let allowed = [&EXISTING[..], &["--allow-changes"]].concat();
     env_run(world.path(), &allowed).says(
@@ -200,11 +202,18 @@ fn leftovers_of_a_killed_run_are_swept() {
     };
     let mut ended = Command::new("true").spawn().unwrap();
     ended.wait().unwrap();
-    let machine = crdproof_envtest::RunId::new().to_string();
-    let machine = machine.split('-').next().unwrap();
-    let folder = |process: u32| world.path().join(format!("temporary/crdproof-{machine}-{process}-1a2b3c-x"));
-    let (dead, alive) = (folder(ended.id()), folder(std::process::id()));
-    for path in [&dead, &alive] {
+    let ours = crdproof_envtest::RunId::new().name();
+    let number = format!("-{}-", std::process::id());
+    let temporary = world.path().join("temporary");
+    let alive = temporary.join(&ours);
+    // One of a process that has ended, and that was killed between its first steps, so that it is empty.
+    let dead = temporary.join(ours.replace(&number, &format!("-{}-", ended.id())));
+    // One of a process that had our number before us.
+    let started = ours.split('-').nth(3).unwrap();
+    let earlier = temporary.join(ours.replace(started, "000000"));
+    // One of another machine, or of this one before it was started anew.
+    let foreign = temporary.join(ours.replace(ours.split('-').nth(1).unwrap(), "ffffff"));
+    for path in [&dead, &alive, &earlier, &foreign] {
         std::fs::create_dir(path).unwrap();
     }
     // A server whose guard was killed with the tool, so that nothing stops it.
@@ -220,7 +229,18 @@ fn leftovers_of_a_killed_run_are_swept() {
 
     let said = sweep(&[]);
     assert!(said.contains(&format!("removed folder {}", dead.display())), "{said}");
-    assert!(!dead.exists() && alive.exists(), "{said}");
+    assert!(!dead.exists() && !earlier.exists(), "{said}");
+    assert!(alive.exists() && foreign.exists(), "{said}");
     assert!(!orphan.wait().unwrap().success(), "the process was not killed");
     assert!(!sweep(&[]).contains(&dead.display().to_string()));
+
+    // In another container with the same host name nobody of ours can be seen, and yet we live.
+    let mut command = Command::new("unshare");
+    command.args(["--pid", "--fork", "--mount-proc", BINARY, "env", "sweep"]).env("TMPDIR", &temporary);
+    let Ok(output) = command.output() else { return println!("unshare is not installed: not tried in a container") };
+    if !output.status.success() {
+        return println!("no container can be made here: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert!(alive.exists(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(sweep(&["--all", "--dry-run"]).contains(&format!("would remove folder {}", foreign.display())));
 }

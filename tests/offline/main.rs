@@ -15,6 +15,7 @@ mod diff_findings;
 mod discreet;
 mod docs;
 mod environment;
+mod existing_cluster;
 mod facade;
 mod field_maps;
 #[path = "../fixtures/fixture.rs"]

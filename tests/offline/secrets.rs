@@ -1,5 +1,8 @@
 //! A canary value in every place where a secret may be: no output may contain it.
 
+mod fixtures;
+mod hostile_webhooks;
+
 use std::path::Path;
 
 use crdproof::converter::proxy::{Call, Listener, Reply};
@@ -141,6 +144,13 @@ fn all_output(folder: &Path, arguments: &[&str]) -> Vec<(String, String)> {
     texts
 }
 
+/// Asserts that a text shows no canary, and no beginning of one.
+#[track_caller]
+fn is_mute(what: &str, text: &str) {
+    let shown = text.lines().find(|line| line.contains("canary"));
+    assert!(shown.is_none(), "{what}: {}", shown.unwrap_or_default());
+}
+
 #[test]
 fn no_command_or_format_prints_secrets() {
     let (_runtime, _listener, folder) = leaking_subject();
@@ -152,8 +162,7 @@ fn no_command_or_format_prints_secrets() {
     ];
     for command in commands {
         for (what, text) in all_output(folder.path(), command) {
-            let song = text.lines().find(|line| line.contains("canary"));
-            assert!(song.is_none(), "{command:?} in {what}: {}", song.unwrap_or_default());
+            is_mute(&format!("{command:?} in {what}"), &text);
             let mute = ["stdout", "github"].contains(&what.as_str());
             assert!(mute || text.contains("•••"), "{command:?} in {what}: nothing was redacted:\n{text}");
         }

@@ -123,6 +123,14 @@ pub enum ClusterError {
         /// The run that created it.
         run: String,
     },
+    /// Something failed, and then something that we made could not be removed.
+    #[error("{}; then, {left}", crate::api::error_chain(.reason.as_ref()))]
+    FailedAndLeft {
+        /// Why it failed.
+        reason: Box<ClusterError>,
+        /// Names what is left.
+        left: Box<ClusterError>,
+    },
     /// The server is not an API server.
     #[error("{call} was not answered as Kubernetes does: {said}")]
     NotKubernetes {
@@ -148,6 +156,7 @@ impl ClusterError {
     pub fn log(&self) -> Option<&str> {
         match self {
             Self::Component { log, .. } | Self::Provider { log, .. } => Some(log).filter(|log| !log.is_empty()),
+            Self::FailedAndLeft { reason, .. } => return reason.log(),
             _ => None,
         }
         .map(String::as_str)
@@ -161,6 +170,7 @@ impl ClusterError {
             Self::Provider { .. } => "its log says why",
             Self::Kubeconfig { .. } => "check --kubeconfig and --context; `kubectl config get-contexts` lists contexts",
             Self::Exists { .. } => "take a cluster without it, or the provider `local`",
+            Self::FailedAndLeft { reason, .. } => reason.help(),
             Self::Left { .. } => "`crdproof env sweep` with the same --kubeconfig and --context tries again",
             Self::File { .. } => "check that the temporary folder exists, can be written to and has space left",
             Self::UnknownKind { .. } => "add the CRD of the kind, or check apiVersion and kind",

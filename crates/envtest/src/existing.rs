@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::api::{Answer, Api, Identity, Query, Resource, definitions};
+use super::api::{Answer, Api, Identity, Permission, Query, Resource, definitions};
 use super::kubeconfig::{self, Context};
 use super::run_id::{LABEL, RunId};
 use super::{ClusterError, wait};
@@ -63,7 +63,7 @@ impl Access {
         let name = &context.name;
         if !self.allow_changes {
             return Err(ClusterError::NotAllowed {
-                why: format!("context {name:?} ({}) would be changed, and nobody said that it may be", context.server),
+                why: format!("refusing to change context {name:?} ({}) without --allow-changes", context.server),
                 help: "add --allow-changes, or --dry-run to see what would be made".into(),
             });
         }
@@ -173,20 +173,53 @@ impl Existing {
         Ok(answer)
     }
 
-    /// Installs CRDs and returns when every served version answers. A CRD that already exists is refused before
-    /// anything is created.
-    pub async fn install_crds(&self, crds: &[Value]) -> Result<(), ClusterError> {
-        let kind = definitions();
-        for crd in crds {
-            let path = kind.path_of(crd["metadata"]["name"].as_str().unwrap_or_default());
+    /// Refuses what could not be done to its end, before anything is created: CRDs of these names must not be there, and
+    /// we must be allowed to create and remove CRDs and a namespace, and to do what `more` lists.
+    pub async fn check(&self, crds: &[&str], more: &[Permission]) -> Result<(), ClusterError> {
+        self.check_absent(crds).await?;
+        let of_crds = ["get", "list", "create", "delete"]
+            .map(|verb| Permission::new(verb, "apiextensions.k8s.io", "customresourcedefinitions"));
+        let of_namespaces = ["get", "create", "delete"].map(|verb| Permission::new(verb, "", "namespaces"));
+        let of_crds = of_crds.iter().filter(|_| !crds.is_empty());
+        let mut missing = Vec::new();
+        for permission in of_crds.chain(&of_namespaces).chain(more) {
+            match self.api.is_allowed(permission).await {
+                Ok(true) => {}
+                Ok(false) => missing.push(permission.to_string()),
+                // A server that does not tell is asked by doing it.
+                Err(ClusterError::Refused { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(ClusterError::NotAllowed {
+            why: format!("the user of context {:?} may not {}", self.context.name, missing.join(", ")),
+            help: "grant these permissions, or use a context of a user who has them".into(),
+        })
+    }
+
+    /// Refuses CRDs that are there already.
+    pub async fn check_absent(&self, crds: &[&str]) -> Result<(), ClusterError> {
+        for name in crds {
+            let path = definitions().path_of(name);
             match self.api.get(&path).await? {
                 answer if answer.status == 404 => {}
                 answer if answer.is_success() => return Err(ClusterError::Exists { what: path }),
                 answer => drop(answer.ok()?),
             }
         }
+        Ok(())
+    }
+
+    /// Installs CRDs that are not there and returns when every served version answers. One that is there
+    /// already is refused before anything is created.
+    pub async fn install_crds(&self, crds: &[Value]) -> Result<(), ClusterError> {
+        let names: Vec<&str> = crds.iter().filter_map(|crd| crd["metadata"]["name"].as_str()).collect();
+        self.check_absent(&names).await?;
         for crd in crds {
-            self.create(&kind, crd.clone()).await?;
+            self.create(&definitions(), crd.clone()).await?;
         }
         if self.dry_run { Ok(()) } else { self.api.until_served(crds).await }
     }
@@ -261,7 +294,7 @@ async fn remove(api: &Api, path: &str, uid: &str) -> Result<(), String> {
 pub(super) async fn sweep(access: &Access, all: bool) -> Result<Vec<String>, ClusterError> {
     let cluster = Existing::connect(access).await?;
     let kinds = [definitions(), Resource::cluster_wide("", "v1", "namespaces")];
-    let mut swept = Vec::new();
+    let (mut swept, mut left) = (Vec::new(), Vec::new());
     for kind in kinds {
         let listed = cluster.api.get(&Query::new().labels(LABEL).on(kind.path())).await?.ok()?.json();
         for item in listed["items"].as_array().into_iter().flatten() {
@@ -272,14 +305,16 @@ pub(super) async fn sweep(access: &Access, all: bool) -> Result<Vec<String>, Clu
                 continue;
             }
             let path = kind.path_of(&text(&meta["name"]));
-            if !access.dry_run {
-                let failed = |why| ClusterError::Left { what: vec![format!("{path} ({why})")], run: "sweep".into() };
-                remove(&cluster.api, &path, &text(&meta["uid"])).await.map_err(failed)?;
+            if !access.dry_run
+                && let Err(why) = remove(&cluster.api, &path, &text(&meta["uid"])).await
+            {
+                left.push(format!("{path} ({why})"));
+                continue;
             }
             swept.push(path);
         }
     }
-    Ok(swept)
+    if left.is_empty() { Ok(swept) } else { Err(ClusterError::Left { what: left, run: "sweep".into() }) }
 }
 
 impl std::fmt::Debug for Existing {
@@ -308,7 +343,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let said = |access: &Access| access.checked().err().map(|error| error.to_string()).unwrap_or_default();
         let mut test = access("test", &folder);
-        assert!(said(&test).contains("nobody said that it may be"), "{}", said(&test));
+        assert!(said(&test).ends_with("without --allow-changes"), "{}", said(&test));
         test.allow_changes = true;
         assert_eq!(said(&test), "");
 

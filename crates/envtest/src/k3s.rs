@@ -143,10 +143,9 @@ impl Builder {
         self.check()?;
         let run = RunId::new();
         let name = run.name();
-        let folder = start::make_folder(None, &run)?;
-        // The library removes the container when it is dropped; the guard also does when our process is killed.
+        // The library removes the container when it is dropped; the guard, also when we are killed.
         let cleanup = ["docker", "rm", "--force", "--volumes", &name].map(OsString::from);
-        let guard = Guard::with_cleanup(Some(&folder), &cleanup).map_err(ClusterError::Guard)?;
+        let (folder, guard) = start::guarded_folder(None, &run, |_| cleanup.to_vec())?;
         let image = self.image_name();
         let failed = |error: &dyn std::error::Error| ClusterError::Provider {
             provider: "k3s",

@@ -148,13 +148,14 @@ impl Builder {
         let program = start::program(&self.program)?;
         let run = RunId::new();
         let name = run.name();
-        let folder = start::make_folder(None, &run)?;
-        let path = folder.join("admin.kubeconfig");
-        let cleanup: Vec<OsString> = ["sh".into(), "-c".into(), CLEANUP.into(), "cleanup".into()]
-            .into_iter()
-            .chain([program.clone().into(), name.clone().into(), path.clone().into()])
-            .collect();
-        let guard = Guard::with_cleanup(Some(&folder), &cleanup).map_err(ClusterError::Guard)?;
+        let kubeconfig_in = |folder: &Path| folder.join("admin.kubeconfig");
+        let cleanup = |folder: &Path| {
+            let words: [OsString; 4] = ["sh".into(), "-c".into(), CLEANUP.into(), "cleanup".into()];
+            let named = [program.clone().into(), name.clone().into(), kubeconfig_in(folder).into()];
+            words.into_iter().chain(named).collect()
+        };
+        let (folder, guard) = start::guarded_folder(None, &run, cleanup)?;
+        let path = kubeconfig_in(&folder);
         let config = folder.join("config.json");
         start::write_private(&config, &self.config.to_string())
             .map_err(|source| ClusterError::File { path: config.clone(), source })?;

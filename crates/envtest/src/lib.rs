@@ -31,5 +31,5 @@ pub use error::ClusterError;
 pub use run_id::{LABEL, RunId};
 pub use server::{HostAccess, Server};
 pub use spec::{Installer, Provider, ServerOptions, ServerSpec, exact};
-pub use start::{make_folder, write_private};
+pub use start::{guarded_folder, write_private};
 pub use sweep::Sweep;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::ClusterError;
-use super::api::Api;
+use super::api::{Api, Permission};
 use super::existing::Existing;
 #[cfg(feature = "containers")]
 use super::k3s::K3s;
@@ -87,6 +87,15 @@ impl Server {
         }
     }
 
+    /// Refuses what could not be done to its end on a cluster that was there before us, before anything is created: see
+    /// [`Existing::check`]. On a server of our own everything is allowed.
+    pub async fn check(&self, crds: &[&str], more: &[Permission]) -> Result<(), ClusterError> {
+        match self {
+            Self::Existing(server) => server.check(crds, more).await,
+            _ => Ok(()),
+        }
+    }
+
     /// Creates the namespace for our objects, and returns its name.
     pub async fn create_namespace(&self) -> Result<String, ClusterError> {
         if let Self::Existing(server) = self {
@@ -122,6 +131,18 @@ impl Server {
             Self::K3s(server) => server.stop().await,
             Self::Kind(server) => server.stop(),
             Self::Existing(server) => server.clean_up().await,
+        }
+    }
+
+    /// Stops it after some work, and returns the result of the work. Where both fail, the error says why the work failed,
+    /// and then what is left.
+    pub async fn stop_after<T>(self, done: Result<T, ClusterError>) -> Result<T, ClusterError> {
+        match (done, self.stop().await) {
+            (done, Ok(())) => done,
+            (Ok(_), Err(left)) => Err(left),
+            (Err(reason), Err(left)) => {
+                Err(ClusterError::FailedAndLeft { reason: Box::new(reason), left: Box::new(left) })
+            }
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Shared parts of starting servers: a private folder, private files, readiness by real calls.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::api::Api;
+use super::guard::Guard;
 use super::run_id::RunId;
 use super::{ClusterError, wait};
 
@@ -33,30 +35,40 @@ pub(super) fn parents(below: Option<&Path>) -> Vec<PathBuf> {
     }
 }
 
-/// Creates a folder whose name identifies the run.
-pub fn make_folder(below: Option<&Path>, run: &RunId) -> Result<PathBuf, ClusterError> {
+/// A folder of our own, which says whose it is, and the guard that removes it. The guard starts first, so that there is
+/// no moment at which the folder exists and nobody would remove it. `cleanup` returns the command that the guard runs
+/// before, as [`Guard::with_cleanup`] says.
+pub fn guarded_folder(
+    below: Option<&Path>,
+    run: &RunId,
+    cleanup: impl Fn(&Path) -> Vec<OsString>,
+) -> Result<(PathBuf, Guard), ClusterError> {
     let mut last = None;
     let places = parents(below);
     // The last candidate is used in any case.
     let end = places.len().saturating_sub(1);
     let places = places.into_iter().enumerate().filter(|(index, place)| *index == end || has_room(place));
     for (_, parent) in places {
-        let prefix = format!("{}-", run.name());
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix);
-        // It holds keys and all stored data.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        match builder.tempdir_in(&parent) {
-            // From here on the guard removes it, also when our process is killed.
-            Ok(folder) => return Ok(folder.keep()),
+        let folder = std::path::absolute(parent.join(run.name()));
+        let folder = folder.map_err(|source| ClusterError::File { path: parent.clone(), source })?;
+        let guard = Guard::with_cleanup(Some(&folder), &cleanup(&folder)).map_err(ClusterError::Guard)?;
+        match make_private(&folder) {
+            Ok(()) => return Ok((folder, guard)),
             Err(source) => last = Some(ClusterError::File { path: parent, source }),
         }
     }
     Err(last.unwrap_or_else(|| ClusterError::Port(std::io::ErrorKind::NotFound.into())))
 }
 
-/// Makes the path of a program absolute. A name without a folder is looked up in `PATH`.
+/// Makes a folder for its owner only: it holds keys and all that is stored.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// A program as it can be called from every folder. A name without a folder is looked up in `PATH`.
 pub(super) fn program(path: &Path) -> Result<PathBuf, ClusterError> {
     if path.components().count() == 1 {
         return Ok(path.to_owned());
@@ -97,9 +109,10 @@ mod tests {
 
     #[test]
     fn a_folder_is_for_its_owner_only_and_has_room() {
-        let folder = make_folder(None, &RunId::new()).unwrap();
+        let (folder, guard) = guarded_folder(None, &RunId::new(), |_| Vec::new()).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&folder).unwrap().permissions());
-        std::fs::remove_dir(&folder).unwrap();
+        drop(guard);
+        assert!(!folder.exists());
         assert_eq!(mode & 0o777, 0o700);
         assert!(has_room(Path::new("/no/such/folder")), "unknown space counts as enough");
         // A file system in memory that is always full.

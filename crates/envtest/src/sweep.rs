@@ -21,7 +21,7 @@ pub struct Sweep {
 impl Sweep {
     /// Removes leftovers and returns their names. Without Docker there are no containers to remove.
     pub async fn run(&self) -> Result<Vec<String>, ClusterError> {
-        let mut swept = self.folders();
+        let mut swept = self.folders()?;
         if docker::check().is_ok() {
             swept.extend(self.containers()?);
         }
@@ -65,7 +65,7 @@ impl Sweep {
     }
 
     /// Folders of control planes, and the processes that run in them.
-    fn folders(&self) -> Vec<String> {
+    fn folders(&self) -> Result<Vec<String>, ClusterError> {
         let mut swept = Vec::new();
         for parent in start::parents(None) {
             let entries = std::fs::read_dir(&parent).into_iter().flatten().flatten();
@@ -81,12 +81,16 @@ impl Sweep {
                     }
                     swept.push(format!("process {process}"));
                 }
-                if self.dry_run || std::fs::remove_dir_all(&path).is_ok() {
-                    swept.push(format!("folder {}", path.display()));
+                if !self.dry_run
+                    && let Err(source) = std::fs::remove_dir_all(&path)
+                    && source.kind() != std::io::ErrorKind::NotFound
+                {
+                    return Err(ClusterError::File { path, source });
                 }
+                swept.push(format!("folder {}", path.display()));
             }
         }
-        swept
+        Ok(swept)
     }
 }
 

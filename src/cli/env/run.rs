@@ -8,7 +8,7 @@ use crate::subject::load::{InputError, Trouble, from_paths};
 use anyhow::Result;
 use crdproof_envtest::binaries::Store;
 use crdproof_envtest::existing::Access;
-use crdproof_envtest::{Server, ServerSpec, Sweep, kind, runtime};
+use crdproof_envtest::{ClusterError, Server, ServerSpec, Sweep, kind, runtime};
 use serde_json::Value;
 
 use super::with_progress;
@@ -35,20 +35,20 @@ pub(super) fn run(store: &Store, args: &EnvRunArgs, console: Console) -> Result<
         };
         let server = server.map_err(cluster_error)?;
         console.say(&format!("✔ {} after {:.1} s", describe(&server), started.elapsed().as_secs_f64()));
-        let done = runtime::unless_interrupted(work(&server, &crds, args, console)).await;
-        if let (Server::Existing(_), false) = (&server, args.dry_run) {
+        let done = runtime::unless_interrupted(work(&server, &crds, args)).await;
+        if let Server::Existing(cluster) = &server
+            && !cluster.made().is_empty()
+            && !args.dry_run
+        {
             console.say("► removing what was made");
         }
-        let stopped = server.stop().await.map_err(cluster_error);
-        match done {
-            None => {
-                stopped?;
-                Ok(interrupted(console))
-            }
-            Some(done) => {
-                let exit = done?;
-                stopped?;
-                Ok(exit)
+        match server.stop_after(done.transpose()).await.map_err(cluster_error)? {
+            None => Ok(interrupted(console)),
+            Some(Done::Exited(code)) => Ok(Exit::Command(code)),
+            Some(Done::Listed { title, paths }) => {
+                console.say(&title);
+                console.print(&paths)?;
+                Ok(Exit::Success)
             }
         }
     })
@@ -72,17 +72,28 @@ pub(crate) fn interrupted(console: Console) -> Exit {
     Exit::Incomplete
 }
 
-async fn work(server: &Server, crds: &[Value], args: &EnvRunArgs, console: Console) -> Result<Exit> {
-    server.install_crds(crds).await.map_err(cluster_error)?;
+/// The outcome of the work beside a server.
+enum Done {
+    /// The command ended, with this code.
+    Exited(u8),
+    /// A dry run lists the paths of what it would create, below a title.
+    Listed { title: String, paths: String },
+}
+
+async fn work(server: &Server, crds: &[Value], args: &EnvRunArgs) -> Result<Done, ClusterError> {
+    if !args.dry_run {
+        let names: Vec<&str> = crds.iter().filter_map(|crd| crd["metadata"]["name"].as_str()).collect();
+        server.check(&names, &[]).await?;
+    }
+    server.install_crds(crds).await?;
     let mut namespace = "default".to_owned();
     let mut environment: Vec<(&str, OsString)> = Vec::new();
     if let Server::Existing(cluster) = server {
-        namespace = cluster.create_namespace().await.map_err(cluster_error)?;
+        namespace = cluster.create_namespace().await?;
         if args.dry_run {
-            let made: String = cluster.made().iter().map(|path| format!("{path}\n")).collect();
-            console.say(&format!("► would be created in {}, labelled {}:", cluster.shown(), cluster.run()));
-            console.print(&made)?;
-            return Ok(Exit::Success);
+            let paths = cluster.made().iter().map(|path| format!("{path}\n")).collect();
+            let title = format!("► would be created in {}, labelled {}:", cluster.shown(), cluster.run());
+            return Ok(Done::Listed { title, paths });
         }
     }
     if let Some(kubeconfig) = server.kubeconfig() {
@@ -92,7 +103,7 @@ async fn work(server: &Server, crds: &[Value], args: &EnvRunArgs, console: Conso
     }
     environment.push(("CRDPROOF_NAMESPACE", namespace.into()));
     environment.push(("CRDPROOF_KUBERNETES", server.version().to_string().into()));
-    Ok(Exit::Command(runtime::command(&args.command, &environment).await.map_err(cluster_error)?))
+    Ok(Done::Exited(runtime::command(&args.command, &environment).await?))
 }
 
 pub(crate) fn kind_config(path: &std::path::Path) -> Result<Value> {

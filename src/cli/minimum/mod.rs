@@ -15,7 +15,7 @@ use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
 use crdproof_envtest::binaries::{Care, Store};
 use crdproof_envtest::local::{Binaries, Local};
-use crdproof_envtest::{ClusterError, Server, runtime};
+use crdproof_envtest::{Server, runtime};
 use crdproof_schema::kubernetes::{KubeVersion, Selector, SelectorError};
 
 use super::args::TextFormat;
@@ -181,10 +181,7 @@ fn test_release(
             }
         };
         let result = runtime::unless_interrupted(testing).await;
-        let stopped = server.stop().await;
-        let result = result.transpose()?;
-        stopped?;
-        Ok::<_, ClusterError>(result)
+        server.stop_after(result.transpose()).await
     });
     Ok(result.map_err(cluster_error)?.map_err(cluster_error)?)
 }

@@ -21,9 +21,18 @@ pub(super) struct Bench<'a> {
     pub(super) plural: String,
 }
 
+/// Returns the name of a probe's CRD.
+pub(super) fn crd_name(probe: &str) -> String {
+    format!("{}.{GROUP}", plural(probe))
+}
+
+fn plural(probe: &str) -> String {
+    format!("{}s", probe.replace('-', ""))
+}
+
 impl<'a> Bench<'a> {
     pub(super) fn new(server: &'a Server, probe: &str) -> Self {
-        Self { server, api: server.api(), plural: format!("{}s", probe.replace('-', "")) }
+        Self { server, api: server.api(), plural: plural(probe) }
     }
 
     pub(super) fn crd_name(&self) -> String {

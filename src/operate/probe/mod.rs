@@ -222,13 +222,18 @@ impl Probe {
         Self { name, does, needs, kind }
     }
 
-    /// Returns the reason why it cannot run on this server, if so.
-    pub fn hindrance(&self, server: &Server, may_change: bool) -> Option<&'static str> {
+    /// The name of its CRD.
+    pub fn crd_name(&self) -> String {
+        bench::crd_name(self.name)
+    }
+
+    /// Why it cannot be made on this server, where that is so; `of_changes` says why an existing cluster may not be changed.
+    pub fn hindrance(&self, server: &Server, of_changes: Option<&'static str>) -> Option<&'static str> {
         match (self.needs, server) {
             (Needs::DryRun, _) => None,
             (Needs::Webhook, _) if server.host_access().is_none() => Some("the server cannot reach a webhook of ours"),
             (Needs::OwnServer, Server::Existing(_)) => Some("it is only made on servers of our own"),
-            (_, Server::Existing(_)) if !may_change => Some("it needs leave: add --allow-changes"),
+            (_, Server::Existing(_)) => of_changes,
             _ => None,
         }
     }

@@ -79,6 +79,15 @@ fn judge_mutant(subject: &'static Subject, mutant: &Mutant, objects: usize, seed
     crdproof::run::judge(&plan, &Observations::default(), &options).report
 }
 
+/// Judges a mutant whose subject is changed on disk before.
+pub(crate) fn judge_with(path: &Path, change: &mut dyn FnMut(&Path)) -> Report {
+    let mutant = read(path);
+    let copy = tempfile::tempdir().unwrap();
+    crate::cli::copy(&folder().join("subjects").join(&mutant.subject), copy.path());
+    change(copy.path());
+    judged(Box::leak(Box::new(load(copy.path()))), &mutant, OBJECTS[0], 1)
+}
+
 /// The checks that failed, in order.
 fn failed_checks(report: &Report) -> Vec<String> {
     let broken = report.results.iter().filter(|result| result.outcome == Outcome::Failed);

@@ -14,11 +14,13 @@ use super::ClusterError;
 mod crds;
 mod identity;
 mod objects;
+mod permission;
 mod query;
 mod watch;
 
 pub use crds::definitions;
 pub use identity::{Features, Identity};
+pub use permission::Permission;
 pub use query::{FieldValidation, Query, Resource};
 pub use watch::{Event, Watch};
 

@@ -17,10 +17,10 @@ use super::process::Process;
 use super::{Builder, ClusterError, Component, Endpoint, Local};
 use crate::api::Api;
 use crate::certificates::{Authority, Pair, token_keys};
-use crate::guard::{Guard, Spec};
+use crate::guard::Spec;
 use crate::kubeconfig;
 use crate::run_id::RunId;
-use crate::start::{self, READY_PATHS, make_folder, write_private};
+use crate::start::{self, READY_PATHS, guarded_folder, write_private};
 use crate::wait;
 use crdproof_schema::kubernetes::KubeVersion;
 
@@ -49,8 +49,7 @@ impl Builder {
     async fn start_once(&self) -> Result<Local, Failure> {
         let version = version_of(&self.binaries.apiserver)?;
         let second_version = self.second.as_deref().map(version_of).transpose()?;
-        let folder = make_folder(self.folder.as_deref(), &RunId::new())?;
-        let guard = Guard::new(Some(&folder)).map_err(ClusterError::Guard)?;
+        let (folder, guard) = guarded_folder(self.folder.as_deref(), &RunId::new(), |_| Vec::new())?;
         let authority = Authority::new().map_err(ClusterError::from)?;
         let ports = free_ports()?;
         let url = format!("https://127.0.0.1:{}", ports.apiserver);

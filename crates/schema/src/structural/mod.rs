@@ -43,7 +43,7 @@ pub use prune::{prune, prune_value};
 pub use rules::{Expression, ExpressionError, constant_faults, selects_reserved_word, syntax_error};
 pub(crate) use rules::{evaluate_constant, parse_rule, unescape_field};
 pub use scale::ScalePaths;
-pub use secret::{REDACTED, Secrets, is_secret, may_name_secret, redact_text};
+pub use secret::{REDACTED, Secrets, find_secret, is_secret, may_name_secret, redact_text};
 pub use validate::fits;
 pub(crate) use validate::keywords;
 pub use verdict::{Admission, Findings, Inconclusive, Outcome, Reason, Violation};

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crdproof_envtest::capture::{Capture, Captured, End, MAX_OUTPUT, is_program};
 use crdproof_envtest::guard::{Guard, Spec};
+use crdproof_envtest::{RunId, guarded_folder, whole};
 
 use super::super::Text;
 use super::super::tree::{Tree, git, git_command, or_dot};
@@ -19,10 +20,14 @@ const TOOLS: [(&str, &str); 2] = [("kustomize", "build"), ("kubectl", "kustomize
 
 /// Builds the kustomization of a folder with the first installed program; `Err` says why not.
 pub(super) fn build(tree: &Tree, folder: &Path) -> Result<Text, String> {
-    let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let (root, revision) = match tree {
-        Tree::Disk => (PathBuf::new(), String::new()),
-        Tree::Git { folder, revision } => (export(folder, revision, scratch.path())?, format!(" at {revision}")),
+    // A revision is written to a folder of its own, which is gone after the build, also when we are killed.
+    let (root, revision, _guard) = match tree {
+        Tree::Disk => (PathBuf::new(), String::new(), None),
+        Tree::Git { folder, revision } => {
+            let scratch = guarded_folder(None, &RunId::new(), |_| Vec::new());
+            let (scratch, guard) = scratch.map_err(|error| whole(&error))?;
+            (export(folder, revision, &scratch)?, format!(" at {revision}"), Some(guard))
+        }
     };
     let folder = or_dot(folder);
     for (program, word) in TOOLS {
