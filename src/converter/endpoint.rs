@@ -32,6 +32,11 @@ pub trait Endpoint: Send + Sync {
     /// Sends one request and says what came back, and how long that took. Never waits for ever.
     fn send(&self, request: &Request) -> (Outcome, Duration);
 
+    /// Returns whether it let so many requests time out that it is not asked again.
+    fn hangs(&self) -> bool {
+        false
+    }
+
     /// Returns how it was met, seen with the authorities that it was given or else with those of a CRD's `caBundle`, in
     /// PEM. Nothing where nothing is met.
     fn transport(&self, _bundle: Option<&[u8]>) -> Option<Transport> {

@@ -173,7 +173,8 @@ pub(crate) struct SelectionArgs {
     /// Objects to generate for every version and try on the converter [default: what the suites say].
     #[arg(long, value_name = "NUMBER")]
     pub(crate) objects: Option<usize>,
-    /// How long objects of one CRD are tried, such as 90s or 5m; what was tried until then is judged [default: 2m].
+    /// How long all work on one CRD may take, such as 90s or 5m; what was tried until then is judged [default: what the
+    /// suites say, 2m for most].
     #[arg(long, value_name = "DURATION")]
     pub(crate) time: Option<Period>,
 }

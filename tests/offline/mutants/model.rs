@@ -146,8 +146,10 @@ pub(super) enum What {
     // Whole calls.
     /// The object is refused, in these words.
     Refuse(String),
-    /// Nobody answers.
+    /// Nobody answers: the connection is closed.
     HangUp,
+    /// Nobody answers: the request times out.
+    Hang,
     /// Another HTTP answer.
     Http(u16, String),
     /// Another media type.
