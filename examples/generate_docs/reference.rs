@@ -11,13 +11,14 @@ const END: &str = "<!-- End of the suites. -->\n";
 
 /// Returns the page with its table of built-in suites replaced.
 pub(super) fn with_suites(page: &str) -> String {
-    let mut table = "| suite | checks | objects | what for |\n| --- | --- | --- | --- |".to_owned();
+    let mut table = "| suite | checks | objects | time | what for |\n| --- | --- | --- | --- | --- |".to_owned();
     for (name, text) in SUITES {
         let Ok(suite) = load_suite(name, name, text) else { continue };
         let checks: Vec<String> = suite.file.checks.iter().map(|check| format!("`{check}`")).collect();
         let objects = suite.file.objects.map_or("–".to_owned(), |count| count.to_string());
+        let time = suite.file.time.map_or("2m".to_owned(), |time| time.to_string());
         let what = cell(&suite.file.description);
-        let _ = write!(table, "\n| `{name}` | {} | {objects} | {what} |", checks.join(", "));
+        let _ = write!(table, "\n| `{name}` | {} | {objects} | {time} | {what} |", checks.join(", "));
     }
     replace_between(page, BEGIN, END, &table)
 }

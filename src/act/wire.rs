@@ -25,44 +25,113 @@ const REPEAT_TIMEOUT: Duration = Duration::from_secs(8);
 /// The depth of a hostile document, at which recursive decoders fail or crash.
 const DEPTH: usize = 20_000;
 
-/// Sends all requests that the wire checks need. Objects may have any version of the CRD; most requests need at least
-/// one.
-pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value]) -> Vec<Exchange> {
-    let mut exchanges: Vec<Exchange> = handshake(endpoint, crd).into_iter().collect();
-    let versions: Vec<String> = crd.versions.iter().map(|version| format!("{}/{}", crd.group, version.name)).collect();
-    let known = every_version(endpoint, &versions, objects, &mut exchanges);
-    let Some((first, other)) = convertible(&exchanges, &known, &versions) else {
-        return exchanges;
-    };
-    let (first, other) = (&first, &other);
-    let mut send = |ask: Purpose, review: &Value| {
-        exchanges.push(exchange(endpoint, ask, &Request::post(review.to_string())));
-    };
-    for offered in review_versions(crd) {
-        let review = review(&offered, other, std::slice::from_ref(first));
-        send(Purpose::ReviewVersion(offered), &review);
-    }
-    send(Purpose::EmptyBatch, &review("v1", other, &[]));
-    for (desired, batch) in mixed_batches(&versions, &known) {
-        send(Purpose::MixedBatch, &review("v1", &desired, &batch));
-    }
-    send(Purpose::LargeBatch, &review("v1", other, &renamed(std::slice::from_ref(first), PAGE)));
-    send(Purpose::SameVersion, &review("v1", &version_of(first), std::slice::from_ref(first)));
-    send(Purpose::UnknownVersion, &review("v1", &format!("{}/v999", crd.group), std::slice::from_ref(first)));
-    let mut newer = review("v1", other, std::slice::from_ref(first));
-    newer["request"]["sentBy"] = json!("a newer server");
-    newer["response"] = json!({"uid": "", "convertedObjects": null, "result": {"metadata": {}}});
-    send(Purpose::NewerReview, &newer);
+/// Sends everything that the wire checks look at. Objects are of any version of the CRD; at least one is
+/// needed for most questions. Ends early where the endpoint hangs, or `is_over` says so.
+pub fn probe(endpoint: &dyn Endpoint, crd: &Crd, objects: &[Value], is_over: &dyn Fn() -> bool) -> Vec<Exchange> {
+    let mut sender = Sender { endpoint, is_over, exchanges: handshake(endpoint, crd).into_iter().collect() };
+    let _ended_early = sender.send_all(crd, objects);
+    sender.exchanges
+}
 
-    for (what, body) in malformed(other, first) {
-        exchanges.push(exchange(endpoint, Purpose::Malformed(what.into()), &Request::post(body)));
+/// Sends requests as long as that makes sense, and records them.
+struct Sender<'s> {
+    endpoint: &'s dyn Endpoint,
+    is_over: &'s dyn Fn() -> bool,
+    exchanges: Vec<Exchange>,
+}
+
+impl Sender<'_> {
+    /// Sends everything. `None` where it ended early.
+    fn send_all(&mut self, crd: &Crd, objects: &[Value]) -> Option<()> {
+        let versions: Vec<String> =
+            crd.versions.iter().map(|version| format!("{}/{}", crd.group, version.name)).collect();
+        let known = self.send_to_every_version(&versions, objects)?;
+        let (first, other) = convertible(&self.exchanges, &known, &versions)?;
+        let alone = std::slice::from_ref(&first);
+        for offered in review_versions(crd) {
+            let review = review(&offered, &other, alone);
+            self.send_review(Purpose::ReviewVersion(offered), &review)?;
+        }
+        self.send_review(Purpose::EmptyBatch, &review("v1", &other, &[]))?;
+        for (desired, batch) in mixed_batches(&versions, &known) {
+            self.send_review(Purpose::MixedBatch, &review("v1", &desired, &batch))?;
+        }
+        self.send_review(Purpose::LargeBatch, &review("v1", &other, &renamed(alone, PAGE)))?;
+        self.send_review(Purpose::SameVersion, &review("v1", &version_of(&first), alone))?;
+        self.send_review(Purpose::UnknownVersion, &review("v1", &format!("{}/v999", crd.group), alone))?;
+        let mut newer = review("v1", &other, alone);
+        newer["request"]["sentBy"] = json!("a newer server");
+        newer["response"] = json!({"uid": "", "convertedObjects": null, "result": {"metadata": {}}});
+        self.send_review(Purpose::NewerReview, &newer)?;
+        for (what, body) in malformed(&other, &first) {
+            self.send(Purpose::Malformed(what.into()), &Request::post(body))?;
+        }
+        let good = Request::post(review("v1", &other, alone).to_string());
+        self.send(Purpose::Afterwards, &good)?;
+        self.repeat(&good)?;
+        self.send(Purpose::Method, &Request::get())?;
+        self.send_together();
+        Some(())
     }
-    let good = review("v1", other, std::slice::from_ref(first)).to_string();
-    exchanges.push(exchange(endpoint, Purpose::Afterwards, &Request::post(good.clone())));
-    repeat(endpoint, &Request::post(good), &mut exchanges);
-    exchanges.push(exchange(endpoint, Purpose::Method, &Request::get()));
-    together(endpoint, &mut exchanges);
-    exchanges
+
+    /// Sends a request, and returns what came of it. `None` where nothing more is to be sent.
+    fn send(&mut self, ask: Purpose, request: &Request) -> Option<&Exchange> {
+        let (outcome, took) = self.endpoint.send(request);
+        self.exchanges.push(recorded(ask, request, outcome, took));
+        self.exchanges.last().filter(|_| !self.endpoint.hangs() && !(self.is_over)())
+    }
+
+    fn send_review(&mut self, ask: Purpose, review: &Value) -> Option<&Exchange> {
+        self.send(ask, &Request::post(review.to_string()))
+    }
+
+    /// Converts every object to every other version, and returns objects of as many versions as there are. Those that
+    /// came about here are converted, too: each has an answer that it got alone.
+    fn send_to_every_version(&mut self, versions: &[String], objects: &[Value]) -> Option<Vec<Value>> {
+        let mut known: Vec<Value> = objects.iter().map(identified).collect();
+        let mut next = 0;
+        while let Some(object) = known.get(next).cloned() {
+            next += 1;
+            for version in versions.iter().filter(|version| object["apiVersion"] != version.as_str()) {
+                let review = review("v1", version, std::slice::from_ref(&object));
+                let exchange = self.send_review(Purpose::Conversion, &review)?;
+                let seen = |known: &[Value]| known.iter().any(|known| known["apiVersion"] == version.as_str());
+                if let Some(converted) = exchange.converted().ok().and_then(|converted| converted.into_iter().next())
+                    && converted["apiVersion"] == version.as_str()
+                    && !seen(&known)
+                {
+                    known.push(converted);
+                }
+            }
+        }
+        Some(known)
+    }
+
+    /// Sends one request often enough to tell how long answers take.
+    fn repeat(&mut self, request: &Request) -> Option<()> {
+        let end = Instant::now() + REPEAT_TIMEOUT;
+        for _ in 0..REPEATED {
+            let repeated = self.send(Purpose::Repeated, request)?;
+            if !matches!(repeated.outcome, Outcome::Answered { .. }) || Instant::now() >= end {
+                break;
+            }
+        }
+        Some(())
+    }
+
+    /// Sends the plain conversions again, among each other.
+    fn send_together(&mut self) {
+        let is_alone = |index: &usize| self.exchanges[*index].ask == Purpose::Conversion;
+        let alone: Vec<usize> = (0..self.exchanges.len()).filter(is_alone).collect();
+        let count = if alone.is_empty() { 0 } else { TOGETHER };
+        let chosen: Vec<usize> = alone.into_iter().cycle().take(count).collect();
+        let requests: Vec<Request> =
+            chosen.iter().map(|index| Request::post(self.exchanges[*index].sent.clone())).collect();
+        let answers = self.endpoint.send_together(&requests);
+        for ((index, request), (outcome, took)) in chosen.iter().zip(&requests).zip(answers) {
+            self.exchanges.push(recorded(Purpose::Concurrent(*index), request, outcome, took));
+        }
+    }
 }
 
 /// Returns the transport that an API server with this CRD uses.
@@ -73,34 +142,6 @@ fn handshake(endpoint: &dyn Endpoint, crd: &Crd) -> Option<Exchange> {
     let transport = endpoint.transport(bundle.as_deref())?;
     let nothing = Request { method: "", body: Bytes::new() };
     Some(recorded(Purpose::Certificate, &nothing, Outcome::Met(Box::new(transport)), Duration::ZERO))
-}
-
-/// Converts every object to every other version, and returns objects of as many versions as possible. Converted objects
-/// are converted, too, so that each has a response to a separate review.
-fn every_version(
-    endpoint: &dyn Endpoint,
-    versions: &[String],
-    objects: &[Value],
-    exchanges: &mut Vec<Exchange>,
-) -> Vec<Value> {
-    let mut known: Vec<Value> = objects.iter().map(identified).collect();
-    let mut next = 0;
-    while let Some(object) = known.get(next).cloned() {
-        next += 1;
-        for version in versions.iter().filter(|version| object["apiVersion"] != version.as_str()) {
-            let review = review("v1", version, std::slice::from_ref(&object));
-            let exchange = exchange(endpoint, Purpose::Conversion, &Request::post(review.to_string()));
-            let seen = |known: &[Value]| known.iter().any(|known| known["apiVersion"] == version.as_str());
-            if let Some(converted) = exchange.converted().ok().and_then(|converted| converted.into_iter().next())
-                && converted["apiVersion"] == version.as_str()
-                && !seen(&known)
-            {
-                known.push(converted);
-            }
-            exchanges.push(exchange);
-        }
-    }
-    known
 }
 
 /// An object as a server sends it: with a name and a uid.
@@ -162,20 +203,7 @@ fn mixed_batches(versions: &[String], known: &[Value]) -> Vec<(String, Vec<Value
     batches
 }
 
-/// Repeats one request to measure response times.
-fn repeat(endpoint: &dyn Endpoint, request: &Request, exchanges: &mut Vec<Exchange>) {
-    let end = Instant::now() + REPEAT_TIMEOUT;
-    for _ in 0..REPETITIONS {
-        let repeated = exchange(endpoint, Purpose::Repeated, request);
-        let is_answered = matches!(repeated.outcome, Outcome::Answered { .. });
-        exchanges.push(repeated);
-        if !is_answered || Instant::now() >= end {
-            break;
-        }
-    }
-}
-
-/// The review versions of the CRD that exist.
+/// The review versions that the CRD offers and that exist.
 fn review_versions(crd: &Crd) -> Vec<String> {
     let offered = crd.conversion.review_versions.iter().map(|(name, _)| name.clone());
     offered.filter(|name| name == "v1" || name == "v1beta1").collect()
@@ -205,11 +233,6 @@ fn malformed(desired: &str, object: &Value) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-fn exchange(endpoint: &dyn Endpoint, ask: Purpose, request: &Request) -> Exchange {
-    let (outcome, took) = endpoint.send(request);
-    recorded(ask, request, outcome, took)
-}
-
 fn recorded(ask: Purpose, request: &Request, outcome: Outcome, took: Duration) -> Exchange {
     Exchange {
         ask,
@@ -217,16 +240,5 @@ fn recorded(ask: Purpose, request: &Request, outcome: Outcome, took: Duration) -
         sent: String::from_utf8_lossy(&request.body).into_owned(),
         outcome,
         micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-    }
-}
-
-/// Sends the plain conversions again, concurrently.
-fn together(endpoint: &dyn Endpoint, exchanges: &mut Vec<Exchange>) {
-    let alone: Vec<usize> = (0..exchanges.len()).filter(|index| exchanges[*index].ask == Purpose::Conversion).collect();
-    let chosen: Vec<usize> =
-        alone.iter().copied().cycle().take(if alone.is_empty() { 0 } else { CONCURRENT_COPIES }).collect();
-    let requests: Vec<Request> = chosen.iter().map(|index| Request::post(exchanges[*index].sent.clone())).collect();
-    for ((index, request), (outcome, took)) in chosen.iter().zip(&requests).zip(endpoint.send_together(&requests)) {
-        exchanges.push(recorded(Purpose::Concurrent(*index), request, outcome, took));
     }
 }

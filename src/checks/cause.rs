@@ -5,9 +5,13 @@ use std::collections::BTreeSet;
 
 use super::Severity;
 
-/// Checks whose findings are causes, the strongest first. Findings of other checks about the same field, or with the
-/// same complaint of the converter, are consequences.
-const CAUSES: [&str; 12] = [
+/// The check of endpoints that hang or answer without end, whatever they are asked.
+const UNBOUNDED: &str = "webhook/answers-bounded";
+
+/// Checks whose findings are causes, the strongest first. What others find about the same field, or with the same complaint
+/// of the converter, is a consequence.
+const CAUSES: [&str; 13] = [
+    UNBOUNDED,
     "manifest/review-versions-known",
     "manifest/samples-valid",
     "manifest/none-strategy-lossless",
@@ -22,8 +26,12 @@ const CAUSES: [&str; 12] = [
     "apply/entries-follow-versions",
 ];
 
-/// Causes that explain only the same complaint, not the same field.
-const BY_COMPLAINT: [&str; 4] = [
+/// Causes that are about all conversions of a version, whatever the object.
+const EVERY_CONVERSION: [&str; 2] = [UNBOUNDED, "converter/pairs-complete"];
+
+/// Causes that explain only the same complaint: that two are about one field means nothing here.
+const BY_COMPLAINT: [&str; 5] = [
+    UNBOUNDED,
     "manifest/review-versions-known",
     "manifest/samples-valid",
     "serving/crud-at-every-version",
@@ -35,8 +43,15 @@ pub(super) const FORM: &str = "change in form, not in meaning";
 
 /// Checks whose findings can be consequences: the families that look at objects on their way through versions, what a
 /// wrong list of review versions lacks, and a bound for which samples are refused.
-const CONSEQUENCES: [&str; 6] =
-    ["apply/", "converter/", "manifest/review-v1-offered", "manifest/values-possible", "serving/", "storage/"];
+const CONSEQUENCES: [&str; 7] = [
+    "apply/",
+    "converter/",
+    "manifest/review-v1-offered",
+    "manifest/values-possible",
+    "serving/",
+    "storage/",
+    "webhook/",
+];
 
 /// Returns the position of a check among the causes; everything else comes after them.
 pub(crate) fn cause_rank(check: &str) -> usize {
@@ -73,7 +88,10 @@ impl Symptoms {
     /// not the cause of a worse one, unless the complaint is the same.
     pub(crate) fn follow_from(&self, cause: &Self) -> bool {
         let is_concerned = CONSEQUENCES.iter().any(|family| self.check.starts_with(family));
-        if !is_concerned || cause_rank(&cause.check) >= cause_rank(&self.check) {
+        // A request to an endpoint fails for a cause elsewhere only where every conversion fails so.
+        let is_request = self.check.starts_with("webhook/");
+        let is_unrelated = is_request && !EVERY_CONVERSION.contains(&cause.check.as_str());
+        if !is_concerned || is_unrelated || cause_rank(&cause.check) >= cause_rank(&self.check) {
             return false;
         }
         if self.is_form && cause.is_form {
@@ -161,6 +179,17 @@ mod tests {
         let bound = |why| symptoms("manifest/values-possible", Severity::Warning, &[".spec.a"], Some(why));
         assert!(bound("the maximum … is too wide").follow_from(&samples));
         assert!(!bound("the minimum … is too wide").follow_from(&samples));
+    }
+
+    #[test]
+    fn an_endpoint_that_hangs_explains_requests_without_an_answer() {
+        let hangs = symptoms(UNBOUNDED, Severity::Error, &[], Some("no answer within"));
+        let large = |why| symptoms("webhook/large-batch-converted", Severity::Error, &[], Some(why));
+        assert!(large("no answer within").follow_from(&hangs));
+        assert!(!large("connection closed").follow_from(&hangs));
+        let refused = |check| symptoms(check, Severity::Error, &[], Some("connection closed"));
+        assert!(!large("connection closed").follow_from(&refused("converter/valid-always-converts")));
+        assert!(large("connection closed").follow_from(&refused("converter/pairs-complete")));
     }
 
     #[test]

@@ -127,6 +127,7 @@ pub static ALL: &[&Check] = &[
     &upgrade::stored_version_kept::CHECK,
     &upgrade::subresources_kept::CHECK,
     &upgrade::type_kept::CHECK,
+    &webhook::answers_bounded::CHECK,
     &webhook::certificate_trusted::CHECK,
     &webhook::concurrent_calls_agree::CHECK,
     &webhook::content_type_json::CHECK,

@@ -1,13 +1,14 @@
 //! `convert`: converts one object to another version, and judges the converter's response.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use crate::act::wire;
 use crate::checks::{Difference, differences, field};
 use crate::converter::{self, Converter, Declared};
 use crate::evidence::Answer;
 use crate::report::{Outcome, Report};
-use crate::run::{self as engine, Observations, SUITES, Selection, Settings, load_suite};
+use crate::run::{self as engine, DEFAULT_TIME, Observations, SUITES, Selection, Settings, load_suite};
 use crate::subject::load::{InputError, Texts, Trouble};
 use crate::subject::{Crd, Subject};
 use anyhow::Result;
@@ -54,7 +55,9 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
         console.say("○ nothing goes over the wire, so there are no wire rules to judge");
         return Ok(exit);
     };
-    let exchanges = BTreeMap::from([(crd.name.clone(), wire::probe(&*endpoint, crd, &[object]))]);
+    let end = Instant::now() + DEFAULT_TIME;
+    let exchanges = wire::probe(&*endpoint, crd, &[object], &|| Instant::now() >= end);
+    let exchanges = BTreeMap::from([(crd.name.clone(), exchanges)]);
     let suites = SUITES.iter().filter(|(name, _)| *name == "webhook");
     let suites: Result<Vec<_>, _> = suites.map(|(name, text)| load_suite(name, name, text)).collect();
     let suites = suites.map_err(|error| wrong(error.to_string()))?;

@@ -134,6 +134,7 @@ fn alone(check: &str) -> Suite {
         description: "one check".into(),
         checks: vec![check.to_owned()],
         objects: None,
+        time: None,
         severity: std::collections::BTreeMap::default(),
     };
     Suite { name: "replay".into(), file }

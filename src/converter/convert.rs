@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::endpoint::{Endpoint, Request};
 use super::{Declared, declared, review};
-use crate::evidence::{Answer, Exchange, NotConverted, Object, Outcome, Purpose, Reply};
+use crate::evidence::{Answer, Exchange, NotConverted, Object, Outcome, Purpose, Reply, out_of_proportion};
 use crate::subject::field_map::Relation;
 use crate::subject::{Crd, Subject};
 use crdproof_schema::structural;
@@ -169,6 +169,11 @@ impl<'a> Converter<'a> {
         let converted = exchange.converted()?;
         if converted.len() != objects.len() {
             let why = format!("{} objects were sent and {} came back", objects.len(), converted.len());
+            let Some(why) = out_of_proportion(objects.len(), converted.len()) else {
+                return Err(NotConverted::Failed(why));
+            };
+            // No part of such a review would tell more, and each costs as much.
+            self.stopped.get_or_init(|| why.clone());
             return Err(NotConverted::Failed(why));
         }
         Ok(objects.iter().zip(converted).map(|(sent, raw)| self.read(sent, to, raw)).collect())

@@ -32,8 +32,13 @@ pub trait Endpoint: Send + Sync {
     /// Sends one request, and returns the outcome and its duration. Never waits forever.
     fn send(&self, request: &Request) -> (Outcome, Duration);
 
-    /// Returns the transport of the endpoint, verified with its own authorities or those of a CRD's `caBundle`, in PEM.
-    /// `None` if the endpoint has no transport.
+    /// Returns whether it let so many requests time out that it is not asked again.
+    fn hangs(&self) -> bool {
+        false
+    }
+
+    /// Returns how it was met, seen with the authorities that it was given or else with those of a CRD's `caBundle`, in
+    /// PEM. Nothing where nothing is met.
     fn transport(&self, _bundle: Option<&[u8]>) -> Option<Transport> {
         None
     }

@@ -18,6 +18,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio_rustls::TlsConnector;
 
+use crate::evidence::OUT_OF_PROPORTION;
 use crdproof_envtest::error_chain;
 
 /// Idle connections are closed after this time, as by Go's `http.DefaultTransport`.
@@ -26,9 +27,9 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 /// A connection is not reused if its request is not completely written this long after its response was read.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// Limits of a response body: at most this many bytes more than this many times the size of the request. An object that
-/// etcd can store has 1.5 MiB at most.
-const MAX_ADDED: usize = 4 << 20;
+/// A longer response body is an error: a converter adds no more to what it got than this, and so many times its size. It is also
+/// what a hostile one can make us hold for each of some hundred objects at once.
+const MAX_ADDED: usize = 256 << 10;
 const MAX_GROWTH: usize = 16;
 
 /// Returns the runtime that all converters share. It lives as long as the process.
@@ -153,7 +154,7 @@ impl Failure {
         match self {
             Self::NoResponse(error) => error_chain(&error),
             Self::TooLong { sent, limit } => {
-                format!("the answer to a request of {sent} bytes has more than {limit} bytes, and is not read")
+                format!("{OUT_OF_PROPORTION}: more than {limit} bytes for {sent}, so it is not read")
             }
             Self::Body(error) => format!("the answer broke off: {}", error_chain(&*error)),
         }

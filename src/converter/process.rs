@@ -153,7 +153,11 @@ impl Process {
                     Outcome::Failed(why) => Some(why),
                 }
             };
-            let Some(last) = last else { return Ok(()) };
+            let Some(last) = last else {
+                // What it needed to start says nothing about how it answers.
+                self.webhook.forget_timeouts();
+                return Ok(());
+            };
             if let Some(ended) = self.ended() {
                 return Err(self.describe(&format!("{ended} before it answered")));
             }
@@ -222,6 +226,10 @@ impl Endpoint for Process {
     fn send(&self, request: &Request) -> (Outcome, Duration) {
         let (outcome, took) = self.webhook.send(request);
         (self.add_reason(outcome), took)
+    }
+
+    fn hangs(&self) -> bool {
+        self.webhook.hangs()
     }
 
     fn transport(&self, bundle: Option<&[u8]>) -> Option<Transport> {

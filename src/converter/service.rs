@@ -7,7 +7,7 @@ use tokio::runtime::Runtime;
 
 use super::endpoint::{Endpoint, Request};
 use super::http::runtime;
-use crate::evidence::Outcome;
+use crate::evidence::{NO_ANSWER, Outcome};
 use crate::subject::{ServiceConfig, WebhookConfig};
 use crdproof_envtest::api::{Answer, Api};
 use crdproof_envtest::error_chain;
@@ -50,7 +50,7 @@ impl Service {
         match tokio::time::timeout(self.timeout, asked).await {
             Ok(Ok(answer)) => outcome(&answer),
             Ok(Err(error)) => Outcome::Failed(error_chain(&error)),
-            Err(_) => Outcome::Failed(format!("no answer within {} s", self.timeout.as_secs_f32())),
+            Err(_) => Outcome::Failed(format!("{NO_ANSWER} {} s", self.timeout.as_secs_f32())),
         }
     }
 }

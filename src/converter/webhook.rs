@@ -10,16 +10,16 @@ use http_body_util::Full;
 use super::endpoint::{Endpoint, Request};
 use super::http::{Client, Server, runtime};
 use super::tls::{self, Authorities, PeerChain};
-use crate::evidence::{Outcome, Transport};
+use crate::evidence::{NO_ANSWER, Outcome, Transport};
 use crate::subject::webhook_url;
 
 /// The timeout of API servers for a conversion.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// After this many consecutive timeouts the endpoint counts as hanging and is not called again, so that a run ends.
+/// After so many timeouts the endpoint hangs, and is not asked again: a run must end within a minute.
 const MAX_TIMEOUTS: usize = 3;
 
-/// The timeout of a request after one that timed out.
+/// The timeout of an answer once another request had none.
 const TIMEOUT_AFTER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The number of concurrent requests.
@@ -33,7 +33,7 @@ pub struct Webhook {
     tls: Arc<rustls::ClientConfig>,
     authorities: Option<Authorities>,
     met: tokio::sync::OnceCell<PeerChain>,
-    /// Timeouts since the last response.
+    /// The number of requests that timed out.
     timeouts: AtomicUsize,
 }
 
@@ -55,7 +55,12 @@ impl Webhook {
         self.client.close_idle();
     }
 
-    /// Sets a timeout other than that of API servers.
+    /// Starts to count timeouts anew.
+    pub(super) fn forget_timeouts(&self) {
+        self.timeouts.store(0, Ordering::Relaxed);
+    }
+
+    /// Waits this long instead of as long as an API server.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -106,23 +111,19 @@ impl Webhook {
 
     async fn attempt(&self, request: &Request, timeout: Duration) -> (Outcome, Duration) {
         let started = Instant::now();
-        let timeout = match self.timeouts.load(Ordering::Relaxed) {
-            0 => timeout,
-            MAX_TIMEOUTS.. => {
-                let why = format!("no answer to {MAX_TIMEOUTS} requests in a row, so it is not asked again");
-                return (Outcome::Failed(why), Duration::ZERO);
-            }
-            _ => timeout.min(TIMEOUT_AFTER_TIMEOUT),
-        };
-        let ended = tokio::time::timeout(timeout, self.exchange(request)).await;
-        let outcome = if let Ok(ended) = ended {
-            self.timeouts.store(0, Ordering::Relaxed);
-            ended.unwrap_or_else(Outcome::Failed)
-        } else {
+        let timeouts = self.timeouts.load(Ordering::Relaxed);
+        let timeout = if timeouts == 0 { timeout } else { timeout.min(TIMEOUT_AFTER_TIMEOUT) };
+        if timeouts >= MAX_TIMEOUTS {
+            let within = timeout.as_secs_f32();
+            let why = format!("{NO_ANSWER} {within} s to {timeouts} requests, so it is not asked again");
+            return (Outcome::Failed(why), Duration::ZERO);
+        }
+        let Ok(ended) = tokio::time::timeout(timeout, self.exchange(request)).await else {
             self.timeouts.fetch_add(1, Ordering::Relaxed);
-            Outcome::Failed(format!("no answer within {} s", timeout.as_secs_f32()))
+            let why = format!("{NO_ANSWER} {} s", timeout.as_secs_f32());
+            return (Outcome::Failed(why), started.elapsed());
         };
-        (outcome, started.elapsed())
+        (ended.unwrap_or_else(Outcome::Failed), started.elapsed())
     }
 
     async fn exchange(&self, request: &Request) -> Result<Outcome, String> {
@@ -162,6 +163,10 @@ impl Endpoint for Webhook {
 
     fn send(&self, request: &Request) -> (Outcome, Duration) {
         self.send_within(request, self.timeout)
+    }
+
+    fn hangs(&self) -> bool {
+        self.timeouts.load(Ordering::Relaxed) >= MAX_TIMEOUTS
     }
 
     fn send_together(&self, requests: &[Request]) -> Vec<(Outcome, Duration)> {
@@ -328,7 +333,9 @@ mod tests {
         let said: Vec<Outcome> = (0..100).map(|_| webhook.send(&Request::get()).0).collect();
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         assert_eq!(said[2], Outcome::Failed("no answer within 0.2 s".into()));
-        assert_eq!(said[99], Outcome::Failed("no answer to 3 requests in a row, so it is not asked again".into()));
+        let why = "no answer within 0.2 s to 3 requests, so it is not asked again";
+        assert_eq!(said[99], Outcome::Failed(why.into()));
+        assert!(webhook.hangs());
     }
 
     #[test]
@@ -340,6 +347,9 @@ mod tests {
             while stream.write_all(&[b'x'; 10_000]).is_ok() {}
         });
         let (outcome, _) = Webhook::new(&url, None).unwrap().send(&Request::get());
-        assert!(matches!(&outcome, Outcome::Failed(why) if why.contains("more than 4194304 bytes")), "{outcome:?}");
+        assert!(
+            matches!(&outcome, Outcome::Failed(why) if why.contains("more than 262144 bytes for 0")),
+            "{outcome:?}"
+        );
     }
 }

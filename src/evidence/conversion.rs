@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Object;
+use super::{NO_ANSWER, OUT_OF_PROPORTION, Object};
 use crdproof_schema::generate::Phase;
 
 /// One input with its hops and the raw responses. Hops form a tree: each starts from the input or from the result of an
@@ -235,6 +235,10 @@ fn is_crash(why: &str) -> bool {
 /// Returns a message without the parts that differ between objects: quoted texts and numbers. The same defect gives the
 /// same text.
 pub fn normalised(why: &str) -> String {
+    // How long was waited, and how large an answer was, depends on the request.
+    if let Some(known) = [NO_ANSWER, OUT_OF_PROPORTION].iter().find(|known| why.starts_with(**known)) {
+        return (*known).to_owned();
+    }
     let mut text = String::new();
     let mut quote = None;
     let mut before = ' ';
@@ -349,6 +353,7 @@ mod tests {
         "quantities must match the regular expression …"
     )]
     #[case("can't read item 17", "can't read item ")]
+    #[case("no answer within 0.3 s to 3 requests, so it is not asked again", "no answer within")]
     fn complaints_are_normalised(#[case] why: &str, #[case] meant: &str) {
         assert_eq!(normalised(why), meant);
     }

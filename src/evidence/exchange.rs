@@ -9,7 +9,23 @@ use crdproof_schema::text::truncate;
 /// Maximum number of characters of a refusal that are kept, because there may be one for each object.
 const MAX_MESSAGE: usize = 4000;
 
-/// One request and its response.
+/// The beginning of every reason why a request timed out.
+pub const NO_ANSWER: &str = "no answer within";
+
+/// The beginning of every reason why an answer was too large for its request.
+pub const OUT_OF_PROPORTION: &str = "the answer is out of proportion";
+
+/// So many objects, and so many times more than were sent, are no mistake about one of them.
+const MANY_OBJECTS: usize = 1000;
+const MANY_TIMES: usize = 100;
+
+/// Returns why an answer with this many objects is out of proportion to its request, where it is.
+pub(crate) fn out_of_proportion(sent: usize, answered: usize) -> Option<String> {
+    let is_more = answered > MANY_OBJECTS && answered / MANY_TIMES > sent;
+    is_more.then(|| format!("{OUT_OF_PROPORTION}: {answered} objects for {sent}"))
+}
+
+/// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Exchange {
@@ -127,6 +143,11 @@ impl Exchange {
         let response = &answer["response"];
         match response["result"]["status"].as_str() {
             Some("Success") => match answer.pointer_mut("/response/convertedObjects").map(Value::take) {
+                // A request is read again only where that matters.
+                Some(Value::Array(objects)) if objects.len() > MANY_OBJECTS && !self.sent.is_empty() => {
+                    let sent = self.review()["request"]["objects"].as_array().map_or(0, Vec::len);
+                    out_of_proportion(sent, objects.len()).map_or(Ok(objects), |why| Err(NotConverted::Failed(why)))
+                }
                 Some(Value::Array(objects)) => Ok(objects),
                 _ => Ok(Vec::new()),
             },

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use jiff::civil::Date;
 use serde_json::Value;
 
-use super::plan::{DEFAULT_TIME, NO_IN_TREE, skip};
+use super::gate::Gate;
+use super::plan::{NO_IN_TREE, skip};
 use super::{Event, Observations, Plan};
 use crate::act::conversions::{Found, Saved, Search, generated, judge_recorded};
 use crate::act::{Stop, wire};
@@ -26,7 +27,11 @@ use crdproof_schema::structural::compare::{Delta, compare};
 /// The number of objects of each version for the wire checks, which depend little on the object.
 const WIRE_OBJECTS: usize = 4;
 
-/// The reason for inputs that were not tried.
+/// Shares of wire checks and of conversions in the time for a CRD.
+const WIRE_SHARE: u32 = 1;
+const SEARCH_SHARE: u32 = 3;
+
+/// Why something was not tried.
 pub(super) const INTERRUPTED: &str = "the run was interrupted before that";
 
 /// One check on one CRD, with the trace that it reads, if any.
@@ -277,7 +282,7 @@ impl<'a> Engine<'_, 'a> {
             samples: !settings.only_cases,
             objects: settings.generated(),
             seed: settings.seed,
-            deadline: Instant::now() + settings.time.unwrap_or(DEFAULT_TIME),
+            deadline: self.deadline(crd, SEARCH_SHARE),
             stop: &self.options.stop,
             progress: &|objects, of| (self.emit)(Event::Tried { crd: &crd.name, objects, of }),
             jobs: self.options.jobs,
@@ -285,6 +290,16 @@ impl<'a> Engine<'_, 'a> {
         let Found { verdicts, shown, conversions, stopped, recorded } = search.run(evidence, settings.record);
         (self.emit)(Event::Searched { conversions, stopped, recorded: recorded.map(Box::new) });
         Ok((verdicts, Arc::new(shown)))
+    }
+
+    /// Returns when work on a CRD that begins now must end: after its share of the time, or all of it where nothing else
+    /// is done.
+    fn deadline(&self, crd: &Crd, share: u32) -> Instant {
+        let checks = || self.cases.iter().filter(|case| case.crd.name == crd.name).map(|case| case.check);
+        let needs = |wanted: &[Need]| checks().any(|check| check.needs.iter().any(|need| wanted.contains(need)));
+        let time = self.plan.settings.time();
+        let is_shared = needs(&[Need::Exchanges]) && needs(&[Need::ConversionRuns, Need::Survey]);
+        Instant::now() + if is_shared { time * share / (WIRE_SHARE + SEARCH_SHARE) } else { time }
     }
 
     /// The planned checks of a CRD that read conversions.
@@ -308,7 +323,9 @@ impl<'a> Engine<'_, 'a> {
             // The endpoint was opened before the run started.
             None => self.options.endpoint.endpoint(subject).ok().flatten(),
         };
-        let exchanges = endpoint.map(|endpoint| wire::probe(endpoint, crd, &objects)).unwrap_or_default();
+        let end = self.deadline(crd, WIRE_SHARE);
+        let is_over = || self.options.stop.is_requested() || Instant::now() >= end;
+        let exchanges = endpoint.map(|endpoint| wire::probe(endpoint, crd, &objects, &is_over)).unwrap_or_default();
         if self.plan.settings.record {
             (self.emit)(Event::Asked { crd, exchanges: exchanges.clone() });
         }
@@ -357,35 +374,6 @@ impl<T> ByCrd<T> {
         };
         // Computed outside the lock, so that other CRDs need not wait.
         Arc::clone(cell.get_or_init(|| Arc::new(make())))
-    }
-}
-
-/// Admits a limited number of threads at a time.
-struct Gate {
-    free: Mutex<usize>,
-    left: Condvar,
-}
-
-/// A place inside the gate; dropping it leaves the gate.
-struct Turn<'g>(&'g Gate);
-
-impl Gate {
-    fn new(places: NonZeroUsize) -> Self {
-        Self { free: Mutex::new(places.get()), left: Condvar::new() }
-    }
-
-    fn enter(&self) -> Turn<'_> {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut free = self.left.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
-        *free -= 1;
-        Turn(self)
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.left.notify_one();
     }
 }
 

@@ -8,6 +8,7 @@ mod error;
 mod events;
 mod execute;
 mod fold;
+mod gate;
 mod group;
 mod group_words;
 mod observations;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::suite::Suite;
 use super::{Observations, Selection};
 use crate::checks::{Check, Need, Severity};
 use crate::converter::endpoint::ReplacementEndpoint;
@@ -13,7 +14,7 @@ use crate::evidence::{Counterexample, Scenario};
 use crate::report::Skipped;
 use crate::subject::{Crd, Subject};
 
-/// The default time limit for the objects of one CRD. A converter that takes 20 ms for an object stays within it.
+/// The default time limit for the work on one CRD. A converter that takes 20 ms for an object ends by it.
 pub const DEFAULT_TIME: Duration = Duration::from_secs(120);
 
 /// Settings of a run that do not belong to the subject.
@@ -25,7 +26,7 @@ pub struct Settings {
     pub seed: u64,
     /// The number of generated objects of every version; by default that of the suites.
     pub objects: Option<usize>,
-    /// The time limit for the objects of one CRD; [`DEFAULT_TIME`] by default.
+    /// How long all work on one CRD may take; else what the suites say.
     pub time: Option<Duration>,
     /// The endpoint that replaces the subject's own converter.
     pub endpoint: Option<ReplacementEndpoint>,
@@ -48,6 +49,12 @@ impl Settings {
     pub fn generated(&self) -> usize {
         let suites = self.selection.suites.iter().filter_map(|suite| suite.file.objects).max();
         if self.only_cases { 0 } else { self.objects.or(suites).unwrap_or_default() }
+    }
+
+    /// Returns how long all work on one CRD may take: as the most patient suite allows, unless it is set.
+    pub fn time(&self) -> Duration {
+        let of_suite = |suite: &Suite| suite.file.time.map_or(DEFAULT_TIME, |time| time.0);
+        self.time.or_else(|| self.selection.suites.iter().map(of_suite).max()).unwrap_or(DEFAULT_TIME)
     }
 
     /// The scenarios that the selected checks read, in the order in which they run.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::checks::{self, Severity};
+use crate::subject::Period;
 use crdproof_schema::document::{DecodeError, ParseError, Place, Sources, decode, parse};
 use crdproof_schema::names;
 use crdproof_schema::text::glob;
@@ -39,6 +40,9 @@ pub struct SuiteFile {
     /// The number of generated objects of every version, for converter checks; none if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<usize>,
+    /// How long all work on one CRD may take, such as `30s`; two minutes where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<Period>,
     /// Severities that differ from the registry's, by id or glob.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub severity: BTreeMap<String, Severity>,

@@ -31,7 +31,7 @@ fn judged(act: Act, timeout: &str) -> Ended {
     assert!(text.contains("'}}"), "{text}");
     std::fs::write(&file, text.replace("'}}", &format!("', timeout: {timeout}}}}}"))).unwrap();
     let started = Instant::now();
-    let ended = crdproof(folder.path(), &["run", "--suite", "webhook", "--report", "json"]);
+    let ended = crdproof(folder.path(), &["run", "--suite", "quick", "--report", "json"]);
     assert!(started.elapsed() < Duration::from_secs(60), "it took {:?}", started.elapsed());
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
     ended
@@ -51,10 +51,17 @@ fn is_get(request: &[u8]) -> bool {
     request.starts_with(b"GET")
 }
 
+/// The findings on an endpoint that hangs: it, and nothing that follows from it. That it speaks no TLS is another matter.
+const HANGS: [&str; 2] = ["webhook/answers-bounded", "webhook/certificate-trusted"];
+
 #[track_caller]
 fn finds(ended: Ended, check: &str, words: &[&str]) {
-    let ended = ended.says(1, words);
-    assert!(broken(&ended).contains(&format!("webhook/{check}")), "{:?}", broken(&ended));
+    let report = ended.says(1, words).json();
+    // A check that fails for the same reason as another one is listed there.
+    let findings = report["findings"].as_array().unwrap().iter();
+    let all = findings.flat_map(|finding| finding["consequences"].as_array().into_iter().flatten().chain([finding]));
+    let all: Vec<&str> = all.filter_map(|finding| finding["check"].as_str()).collect();
+    assert!(all.contains(&format!("webhook/{check}").as_str()), "{all:?}");
 }
 
 #[test]
@@ -71,7 +78,8 @@ fn a_webhook_that_hangs_on_reviews_fails() {
         }
         std::thread::sleep(Duration::from_secs(20));
     };
-    finds(judged(act, "100ms"), "large-batch-converted", &["no answer to 3 requests in a row"]);
+    let ended = judged(act, "100ms").says(1, &["the endpoint hangs: no answer within 0.1 s"]);
+    assert_eq!(broken(&ended), HANGS);
 }
 
 #[test]
@@ -85,7 +93,8 @@ fn a_webhook_that_drips_fails() {
             std::thread::sleep(Duration::from_millis(100));
         }
     };
-    finds(judged(act, "250ms"), "large-batch-converted", &["no answer to 3 requests in a row"]);
+    let ended = judged(act, "250ms").says(1, &["the endpoint hangs: no answer within 0.25 s"]);
+    assert_eq!(broken(&ended), HANGS);
 }
 
 #[test]
@@ -95,13 +104,13 @@ fn a_webhook_that_crashes_during_a_response_fails() {
             write(stream, "Content-Type: application/json\r\nContent-Length: 2\r\n", b"{}");
         }
     };
-    finds(judged(act, "1s"), "malformed-request-survived", &["no answer"]);
+    finds(judged(act, "1s"), "malformed-request-survived", &["connection closed before message completed"]);
 }
 
 #[test]
 fn long_and_chunked_responses_are_read_completely() {
     let long: Act = |_, _, stream| {
-        let body = format!("{{\"kind\": \"{}\"}}", "x".repeat(1_000_000));
+        let body = format!("{{\"kind\": \"{}\"}}", "x".repeat(200_000));
         write(
             stream,
             &format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -14,6 +15,7 @@ use crate::subject::Crd;
 use crdproof_schema::structural::canonicalize;
 
 /// The converter and the routes of a search.
+#[derive(Clone)]
 pub(super) struct Actor<'a> {
     pub(super) crd: &'a Crd,
     /// Its name, for all conversion runs.
@@ -24,9 +26,11 @@ pub(super) struct Actor<'a> {
     /// The inputs of every version; edits must leave objects valid.
     pub(super) versions: &'a [Inputs<'a>],
     /// The refusals of each pair of versions among the first objects.
-    pub(super) pairs: Pairs,
-    /// Ends conversions at once when it is requested: a batch of a slow converter may take minutes.
+    pub(super) pairs: Arc<Pairs>,
+    /// Once it is requested, nothing more is converted: a batch of a slow converter may take minutes.
     pub(super) stop: Option<&'a Stop>,
+    /// The same after this time.
+    pub(super) end: Instant,
 }
 
 /// The refusals of each pair of versions among the first objects.
@@ -81,6 +85,15 @@ impl Pairs {
 }
 
 impl Actor<'_> {
+    /// The same with another end.
+    pub(super) fn until(&self, end: Instant) -> Self {
+        Self { end, ..self.clone() }
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.is_some_and(Stop::is_requested) || Instant::now() >= self.end
+    }
+
     /// Tries inputs of one version, all together.
     pub(super) fn act(&self, version: &Arc<str>, inputs: Vec<Input>) -> Vec<ConversionRun> {
         let extras: Vec<(bool, Edits)> = inputs.iter().map(|input| (input.again, input.edits)).collect();
@@ -162,8 +175,7 @@ impl Actor<'_> {
             (Act::Baseline, Some(baseline)) => baseline,
             _ => self.converter,
         };
-        let is_over = self.stop.is_some_and(Stop::is_requested);
-        if starts.is_empty() || is_over || (*from != **to && self.is_dead(from, to)) {
+        if starts.is_empty() || self.is_over() || (*from != **to && self.is_dead(from, to)) {
             return Vec::new();
         }
         let objects: Vec<&Object> =

@@ -106,8 +106,9 @@ impl<'a> Search<'a> {
             converter: self.converter,
             baseline: self.baseline,
             versions: &versions,
-            pairs: Pairs::default(),
+            pairs: Arc::default(),
             stop: Some(self.stop),
+            end: self.deadline,
         };
         let coverage = versions
             .iter()
@@ -118,15 +119,13 @@ impl<'a> Search<'a> {
             coverage: coverage.collect(),
             batches: record.then(BTreeMap::new),
         });
-        let size = self.batch_size();
-        // The first batch of each version also shows which pairs convert at all.
-        let survey: Vec<ConversionRun> =
-            versions.iter().flat_map(|inputs| actor.act(&inputs.version, batch(inputs, 0, size))).collect();
-        actor.pairs = Pairs::learn(&survey);
+        let survey = self.survey(&actor);
+        actor.pairs = Arc::new(Pairs::learn(&survey));
         let conversion_runs = Evidence { conversion_runs: &survey, ..*evidence };
         self.judge(&tally, &conversion_runs, 0, &|_| true);
+        let tried = self.tried(&survey);
         Self::count(&tally, survey, 0);
-        let untried = self.try_all(&actor, &tally, evidence) + self.try_large(&actor, &tally, evidence);
+        let untried = self.try_all(&actor, &tally, evidence, tried) + self.try_large(&actor, &tally, evidence);
 
         let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let stopped = self.converter.stopped().map(str::to_owned);
@@ -151,16 +150,36 @@ impl<'a> Search<'a> {
         Found { verdicts, shown, conversions, stopped, recorded }
     }
 
-    /// Returns the end of everything: now, if a stop was requested.
+    /// Tries the first batch of each version, which also says which pairs convert at all. Versions share out the time.
+    fn survey(&self, actor: &Actor<'_>) -> Vec<ConversionRun> {
+        let size = self.batch_size();
+        let left = actor.versions.iter().zip((1..=actor.versions.len()).rev());
+        let of_version = left.flat_map(|(inputs, left)| {
+            let share =
+                self.deadline.saturating_duration_since(Instant::now()) / u32::try_from(left).unwrap_or(u32::MAX);
+            let end = Instant::now() + share;
+            actor.until(end).act(&inputs.version, batch(inputs, 0, size, end))
+        });
+        of_version.collect()
+    }
+
+    /// Returns how many objects were tried: after the end, those that something was done with.
+    fn tried(&self, conversion_runs: &[ConversionRun]) -> usize {
+        let is_over = self.is_over();
+        conversion_runs.iter().filter(|conversion_run| !is_over || !conversion_run.hops.is_empty()).count()
+    }
+
+    /// Returns when everything must be over: now, where that was asked for.
     fn end(&self) -> Instant {
         if self.stop.is_requested() { Instant::now() } else { self.deadline }
     }
 
-    /// Tries everything after the first batches, on several threads. Returns the number of objects that were not tried
-    /// for lack of time.
-    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>) -> usize {
+    /// Tries everything after the first batches, by several threads. Returns how many objects there was no time for.
+    fn try_all(&self, actor: &Actor<'_>, tally: &Mutex<Tally>, evidence: &Evidence<'_>, surveyed: usize) -> usize {
         let (size, all): (usize, usize) = (self.batch_size(), actor.versions.iter().map(Inputs::count).sum());
-        let tried = AtomicUsize::new(actor.versions.iter().map(|inputs| inputs.count().min(size)).sum());
+        // Not every number has an object.
+        let first = actor.versions.iter().map(|inputs| inputs.count().min(size)).sum();
+        let tried = AtomicUsize::new(if self.is_over() { surveyed } else { first });
         (self.progress)(tried.load(Ordering::Relaxed), all);
         let batches = actor
             .versions
@@ -179,11 +198,12 @@ impl<'a> Search<'a> {
                             break;
                         }
                         let inputs = &actor.versions[*version];
-                        let objects = batch(inputs, *number, size);
+                        let objects = batch(inputs, *number, size, self.deadline);
                         // Not every number has an object, and the large one comes last.
-                        let count = size.min(inputs.count() - number * size);
+                        let all_of_them = size.min(inputs.count() - number * size);
                         let order = number * actor.versions.len() + version;
-                        self.try_batch(actor, tally, evidence, inputs, objects, order);
+                        let touched = self.try_batch(actor, tally, evidence, inputs, objects, order);
+                        let count = if self.is_over() { touched } else { all_of_them };
                         (self.progress)(tried.fetch_add(count, Ordering::Relaxed) + count, all);
                     }
                 });
@@ -217,6 +237,7 @@ impl<'a> Search<'a> {
         Instant::now() >= self.end() || self.converter.stopped().is_some()
     }
 
+    /// Tries and judges a batch. Returns how many of its objects were tried.
     fn try_batch(
         &self,
         actor: &Actor<'_>,
@@ -225,11 +246,13 @@ impl<'a> Search<'a> {
         inputs: &Inputs<'_>,
         batch: Vec<Input>,
         order: usize,
-    ) {
+    ) -> usize {
         let conversion_runs = actor.act(&inputs.version, batch);
         let evidence = Evidence { conversion_runs: &conversion_runs, ..*evidence };
         self.judge(tally, &evidence, order, &|check| check.needs.contains(&Need::ConversionRuns));
+        let tried = self.tried(&conversion_runs);
         Self::count(tally, conversion_runs, order);
+        tried
     }
 
     fn judge(&self, tally: &Mutex<Tally>, evidence: &Evidence<'_>, order: usize, concerned: &dyn Fn(&Check) -> bool) {
@@ -345,10 +368,12 @@ pub(crate) fn generated(crd: &Crd, seed: u64, of_each: usize) -> Vec<Value> {
     crd.versions.iter().filter_map(of_version).flatten().collect()
 }
 
-fn batch(inputs: &Inputs<'_>, number: usize, size: usize) -> Vec<Input> {
-    let end = inputs.count().min((number + 1) * size);
+/// Makes a batch of inputs, or as many of them as there is time for.
+fn batch(inputs: &Inputs<'_>, number: usize, size: usize, end: Instant) -> Vec<Input> {
+    let last = inputs.count().min((number + 1) * size);
     let mut batch = Vec::with_capacity(size);
-    batch.extend((number * size..end).filter_map(|number| inputs.get(number)));
+    let in_time = (number * size..last).take_while(|_| Instant::now() < end);
+    batch.extend(in_time.filter_map(|number| inputs.get(number)));
     batch
 }
 

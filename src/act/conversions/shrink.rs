@@ -18,7 +18,11 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The time limit for shrinking all findings of a CRD; a converter that fails everything must not take forever.
 const SHRINK_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The maximum number of objects that are tried for one finding.
+/// The time for shrinking where all other time is up, since a large object tells nobody anything; and the share of a finding.
+const GRACE: Duration = Duration::from_secs(5);
+const SHARE: Duration = Duration::from_secs(1);
+
+/// The number of objects that are tried for one finding.
 const BUDGET: Budget = Budget { objects: 1500, batch: 48 };
 
 /// The maximum number of bytes of objects that are tried for one finding. A failure that needs a huge object stays
@@ -39,18 +43,19 @@ pub(super) fn smaller(
     deadline: impl Fn() -> Instant,
 ) -> usize {
     let mut unfinished = 0;
-    let all = Instant::now() + SHRINK_TIMEOUT;
-    // Consequences of other findings are not shown.
+    let (all, grace) = (Instant::now() + SHRINK_TIMEOUT, Instant::now() + GRACE);
+    // What follows from something else is not shown for itself.
     let causes = kept.symptoms();
     let is_explained = |shown: &KeptFailure| {
         let symptoms = shown.symptoms();
         causes.iter().any(|cause| symptoms.follow_from(cause))
     };
     for shown in kept.shown().filter(|shown| !is_explained(shown)) {
-        let end = (Instant::now() + TIMEOUT).min(all.max(Instant::now() + TIMEOUT / 10));
-        // Even after the time limit each finding gets a little time, because a large object is not helpful.
-        let end = end.min(deadline().max(Instant::now() + TIMEOUT / 10));
-        shrink(shown, actor, evidence, end);
+        let now = Instant::now();
+        let end = (now + TIMEOUT).min(all).min(deadline()).max(grace.min(now + SHARE));
+        if now < end {
+            shrink(shown, actor, evidence, end);
+        }
         unfinished += usize::from(Instant::now() >= end);
     }
     unfinished
@@ -63,6 +68,7 @@ fn shrink(shown: &mut KeptFailure, actor: &Actor<'_>, evidence: &Evidence<'_>, e
     else {
         return;
     };
+    let (actor, last) = (&actor.until(end), actor.until(end + SHARE));
     let inputs = actor.versions.iter().find(|inputs| inputs.version == conversion_run.version);
     let Some(inputs) = inputs else { return };
     let best = conversion_run;
@@ -91,8 +97,8 @@ fn shrink(shown: &mut KeptFailure, actor: &Actor<'_>, evidence: &Evidence<'_>, e
     };
     let generator = inputs.generator.as_ref().or(own.as_ref());
     let valid = |object: &Value| {
-        let admitted = generator.is_none_or(|generator| generator.admits(object));
-        // Removing may only bring back parts that the schema defaults; such objects are not smaller.
+        let admitted = Instant::now() < end && generator.is_none_or(|generator| generator.admits(object));
+        // Removing may only bring parts back that the schema fills in; those are not smaller.
         let mut held = object.clone();
         canonicalize(inputs.schema, &mut held);
         admitted && held == *object
@@ -104,7 +110,7 @@ fn shrink(shown: &mut KeptFailure, actor: &Actor<'_>, evidence: &Evidence<'_>, e
         Validity::Invalid(_) => &|_| true,
     };
     let object = search_among(&best.input, budget(&best.input), may_be_tried, &mut again).object;
-    let confirmed = actor.act(&inputs.version, vec![like(&best, &object, whole)]).pop();
+    let confirmed = last.act(&inputs.version, vec![like(&best, &object, whole)]).pop();
     if !confirmed.is_some_and(|confirmed| shown.replace_run(evidence, &confirmed)) {
         shown.conversion_run = Some(best);
     }

@@ -58,6 +58,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let message =
                 format!("no object of {from} can be converted to {to}: none of {} was; {why}{note}", asked.len());
             let failure = about(evidence, conversion_run, step.number, message);
+            // Who gives no answer at all breaks more than this. A refusal is about this pair.
+            let failure = if step.hop.reply.crash().is_some() { failure.complaint(why) } else { failure };
             failures.push(Failure { conversion_run: Some(*index), ..failure });
         }
     }

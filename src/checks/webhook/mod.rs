@@ -1,5 +1,6 @@
 //! The wire: the responses of a converter's endpoint to requests of API servers.
 
+pub(super) mod answers_bounded;
 pub(super) mod certificate_trusted;
 pub(super) mod concurrent_calls_agree;
 pub(super) mod content_type_json;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::checks::{Evidence, Failure, Verdict};
-use crate::evidence::{Exchange, Outcome, Purpose, redacted_review};
+use crate::evidence::{Exchange, NotConverted, OUT_OF_PROPORTION, Outcome, Purpose, normalised, redacted_review};
 use crdproof_schema::text::truncate;
 
 /// The size of the excerpt of a body.
@@ -16,10 +16,20 @@ pub(super) fn failure(message: impl Into<String>, key: &str) -> Failure {
 
 /// A failure with the exchange as its evidence, redacted.
 pub(super) fn with_exchange(evidence: &Evidence<'_>, exchange: &Exchange, failure: Failure) -> Failure {
-    let said = match &exchange.outcome {
-        Outcome::Answered { status, body, .. } => format!("HTTP {status}: {}", redacted(evidence, body)),
-        Outcome::Failed(why) => why.clone(),
-        Outcome::Met(_) => "nothing was asked".into(),
+    let (said, failure) = match &exchange.outcome {
+        Outcome::Answered { status, body, .. } => {
+            let said = format!("HTTP {status}: {}", redacted(evidence, body));
+            let complaint = match exchange.converted() {
+                Err(NotConverted::Failed(why)) if *status != 200 || why.starts_with(OUT_OF_PROPORTION) => Some(why),
+                _ => None,
+            };
+            (
+                said,
+                Failure { complaint: complaint.map(|why| normalised(&why)).or(failure.complaint.clone()), ..failure },
+            )
+        }
+        Outcome::Failed(why) => (why.clone(), failure.complaint(why)),
+        Outcome::Met(_) => ("nothing was asked".into(), failure),
     };
     failure.evidence(format!("sent:     {}\nanswered: {said}", redacted(evidence, &exchange.sent)))
 }

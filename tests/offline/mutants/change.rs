@@ -54,6 +54,7 @@ pub(super) fn change(what: &What, input: &Value, before: Option<&Value>, to: &st
         What::Rename { .. }
         | What::Refuse(_)
         | What::HangUp
+        | What::Hang
         | What::Http(..)
         | What::ContentType(_)
         | What::Slow(_)

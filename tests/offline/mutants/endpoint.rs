@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crdproof::converter::Converter;
 use crdproof::converter::endpoint::{Endpoint, Request};
-use crdproof::evidence::Outcome;
+use crdproof::evidence::{NO_ANSWER, Outcome};
 use crdproof::subject::{Crd, Subject};
 use serde_json::{Value, json};
 
@@ -199,6 +199,7 @@ fn replacement(what: &What) -> Option<Instead> {
     match what {
         What::Refuse(message) => Some(Instead::Refusal(message.clone())),
         What::HangUp => Some(Instead::Outcome(Outcome::Failed("the connection was closed (EOF)".into()))),
+        What::Hang => Some(Instead::Outcome(Outcome::Failed(format!("{NO_ANSWER} 30 s")))),
         What::Http(status, body) => Some(http(*status, body)),
         _ => None,
     }

@@ -146,9 +146,11 @@ pub(super) enum What {
     // Mistakes with whole calls.
     /// The object is refused with this message.
     Refuse(String),
-    /// The connection is closed without a response.
+    /// Nobody answers: the connection is closed.
     HangUp,
-    /// Another HTTP response.
+    /// Nobody answers: the request times out.
+    Hang,
+    /// Another HTTP answer.
     Http(u16, String),
     /// Another media type.
     ContentType(String),
