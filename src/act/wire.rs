@@ -110,7 +110,7 @@ impl Sender<'_> {
     /// Sends one request often enough to tell how long answers take.
     fn repeat(&mut self, request: &Request) -> Option<()> {
         let end = Instant::now() + REPEAT_TIMEOUT;
-        for _ in 0..REPEATED {
+        for _ in 0..REPETITIONS {
             let repeated = self.send(Purpose::Repeated, request)?;
             if !matches!(repeated.outcome, Outcome::Answered { .. }) || Instant::now() >= end {
                 break;
@@ -123,7 +123,7 @@ impl Sender<'_> {
     fn send_together(&mut self) {
         let is_alone = |index: &usize| self.exchanges[*index].ask == Purpose::Conversion;
         let alone: Vec<usize> = (0..self.exchanges.len()).filter(is_alone).collect();
-        let count = if alone.is_empty() { 0 } else { TOGETHER };
+        let count = if alone.is_empty() { 0 } else { CONCURRENT_COPIES };
         let chosen: Vec<usize> = alone.into_iter().cycle().take(count).collect();
         let requests: Vec<Request> =
             chosen.iter().map(|index| Request::post(self.exchanges[*index].sent.clone())).collect();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Absent, ServerMatrix};
 use crate::act::conversions::Recorded;
 use crate::evidence::{Exchange, Trace};
-use crdproof_envtest::{ClusterError, whole};
+use crdproof_envtest::{ClusterError, error_chain};
 
 /// The observations of a run. A recording is a complete one.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +37,7 @@ pub struct FailedCleanUp {
 
 impl FailedCleanUp {
     pub(super) fn new(error: &ClusterError) -> Self {
-        Self { message: whole(error), help: error.help().to_owned() }
+        Self { message: error_chain(error), help: error.help().to_owned() }
     }
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn judge_with(path: &Path, change: &mut dyn FnMut(&Path)) -> Report {
     let copy = tempfile::tempdir().unwrap();
     crate::cli::copy(&folder().join("subjects").join(&mutant.subject), copy.path());
     change(copy.path());
-    judged(Box::leak(Box::new(load(copy.path()))), &mutant, OBJECTS[0], 1)
+    judge_mutant(Box::leak(Box::new(load(copy.path()))), &mutant, OBJECTS[0], 1)
 }
 
 /// The checks that failed, in order.

@@ -9,7 +9,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::fixtures::canaries;
-use super::{RUN, crd, is_mute, said};
+use super::{RUN, all_output, crd, is_mute};
 
 /// Turns the body of a request, and the review in it, into a whole HTTP response.
 type Answer = fn(&str, &Value) -> String;
@@ -128,7 +128,7 @@ fn serve(mut stream: TcpStream, answer: Answer, is_cut: bool) {
 /// Everything that a run says, writes and keeps for others.
 fn assert_nothing_is_shown(folder: &Path) {
     let run = [&RUN[..], &["--har", "out/wire.har", "--no-counterexamples"]].concat();
-    for (what, text) in said(folder, &run) {
+    for (what, text) in all_output(folder, &run) {
         is_mute(&what, &text);
     }
 }
@@ -181,6 +181,6 @@ fn no_answer_that_is_cut_off_makes_a_canary_show(#[case] answer: Answer) {
 #[test]
 fn references_to_secrets_stay_visible() {
     let folder = subject(|_, asked| converted(asked, |object| object["spec"] = json!({})), false);
-    let texts = said(folder.path(), &[&RUN[..], &["--no-counterexamples"]].concat());
+    let texts = all_output(folder.path(), &[&RUN[..], &["--no-counterexamples"]].concat());
     assert!(texts.iter().any(|(_, text)| text.contains("visible-reference")), "{texts:?}");
 }

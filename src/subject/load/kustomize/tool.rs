@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crdproof_envtest::capture::{Capture, Captured, End, MAX_OUTPUT, is_program};
 use crdproof_envtest::guard::{Guard, Spec};
-use crdproof_envtest::{RunId, guarded_folder, whole};
+use crdproof_envtest::{RunId, error_chain, guarded_folder};
 
 use super::super::Text;
 use super::super::tree::{Tree, git, git_command, or_dot};
@@ -25,7 +25,7 @@ pub(super) fn build(tree: &Tree, folder: &Path) -> Result<Text, String> {
         Tree::Disk => (PathBuf::new(), String::new(), None),
         Tree::Git { folder, revision } => {
             let scratch = guarded_folder(None, &RunId::new(), |_| Vec::new());
-            let (scratch, guard) = scratch.map_err(|error| whole(&error))?;
+            let (scratch, guard) = scratch.map_err(|error| error_chain(&error))?;
             (export(folder, revision, &scratch)?, format!(" at {revision}"), Some(guard))
         }
     };

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::{REDACTED, SHORTEST};
+use super::{MIN_LENGTH, REDACTED};
 
 /// The sign that the rest of a text is missing.
 const CUT: char = '…';
@@ -76,7 +76,7 @@ fn cut_secret(text: &str, secrets: &BTreeSet<String>) -> Option<Range<usize>> {
             let (end, letters) = spelled(text, *start, secret);
             // The cut may be in the middle of an escape.
             let is_end = end == text.len() || (text.len() - end < LONGEST && text[end..].starts_with(['\\', '&', '%']));
-            letters >= SHORTEST && is_end
+            letters >= MIN_LENGTH && is_end
         })
     };
     secrets.iter().filter_map(begins).min().map(|start| start..text.len())
