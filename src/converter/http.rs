@@ -155,7 +155,9 @@ impl Failure {
             Self::TooLong { sent, limit } => {
                 format!("the answer to a request of {sent} bytes has more than {limit} bytes, and is not read")
             }
-            Self::Body(error) => format!("the answer broke off: {}", error_chain(&*error)),
+            Self::Body(error) => {
+                format!("the connection closed before the response was complete: {}", error_chain(&*error))
+            }
         }
     }
 }

@@ -109,7 +109,7 @@ impl Webhook {
         let timeout = match self.timeouts.load(Ordering::Relaxed) {
             0 => timeout,
             MAX_TIMEOUTS.. => {
-                let why = format!("no answer to {MAX_TIMEOUTS} requests in a row, so it is not asked again");
+                let why = format!("no answer to {MAX_TIMEOUTS} requests in a row, so it is not called again");
                 return (Outcome::Failed(why), Duration::ZERO);
             }
             _ => timeout.min(TIMEOUT_AFTER_TIMEOUT),
@@ -328,7 +328,7 @@ mod tests {
         let said: Vec<Outcome> = (0..100).map(|_| webhook.send(&Request::get()).0).collect();
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         assert_eq!(said[2], Outcome::Failed("no answer within 0.2 s".into()));
-        assert_eq!(said[99], Outcome::Failed("no answer to 3 requests in a row, so it is not asked again".into()));
+        assert_eq!(said[99], Outcome::Failed("no answer to 3 requests in a row, so it is not called again".into()));
     }
 
     #[test]

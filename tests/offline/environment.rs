@@ -167,7 +167,7 @@ fn a_cluster_is_not_changed_without_permission() {
     let world = world();
     kubeconfig(world.path(), "test");
     env_run(world.path(), &EXISTING)
-        .says(5, &["context \"test\" (https://127.0.0.1:1) would be changed", "add --allow-changes"]);
+        .says(5, &["refusing to change context \"test\" (https://127.0.0.1:1)", "add --allow-changes"]);
     kubeconfig(world.path(), "eu-prod");
     let allowed = [&EXISTING[..], &["--allow-changes"]].concat();
     env_run(world.path(), &allowed).says(

@@ -124,7 +124,7 @@ pub enum ClusterError {
         run: String,
     },
     /// The server is not an API server.
-    #[error("{call} was not answered as Kubernetes does: {said}")]
+    #[error("{call}: the response is not that of a Kubernetes API server: {said}")]
     NotKubernetes {
         /// Method and path.
         call: String,

@@ -63,8 +63,8 @@ impl Access {
         let name = &context.name;
         if !self.allow_changes {
             return Err(ClusterError::NotAllowed {
-                why: format!("context {name:?} ({}) would be changed, and nobody said that it may be", context.server),
-                help: "add --allow-changes, or --dry-run to see what would be made".into(),
+                why: format!("refusing to change context {name:?} ({}) without permission", context.server),
+                help: "add --allow-changes, or --dry-run to see what would be created".into(),
             });
         }
         let suspicious = [name, &context.cluster, &context.server].into_iter().find_map(|text| production(text));
@@ -98,7 +98,7 @@ impl Existing {
             Err(ClusterError::Refused { status: 401, .. }) => {
                 let ended = context.expired().map(|day| format!("; the client certificate ended on {day}"));
                 return Err(ClusterError::NotAllowed {
-                    why: format!("{} does not know who asks{}", context.server, ended.unwrap_or_default()),
+                    why: format!("{} did not accept the credentials{}", context.server, ended.unwrap_or_default()),
                     help: format!("renew the credentials of context {:?}", context.name),
                 });
             }
@@ -308,7 +308,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let said = |access: &Access| access.checked().err().map(|error| error.to_string()).unwrap_or_default();
         let mut test = access("test", &folder);
-        assert!(said(&test).contains("nobody said that it may be"), "{}", said(&test));
+        assert!(said(&test).contains("without permission"), "{}", said(&test));
         test.allow_changes = true;
         assert_eq!(said(&test), "");
 

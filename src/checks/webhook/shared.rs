@@ -19,7 +19,7 @@ pub(super) fn with_exchange(evidence: &Evidence<'_>, exchange: &Exchange, failur
     let said = match &exchange.outcome {
         Outcome::Answered { status, body, .. } => format!("HTTP {status}: {}", redacted(evidence, body)),
         Outcome::Failed(why) => why.clone(),
-        Outcome::Met(_) => "nothing was asked".into(),
+        Outcome::Met(_) => "no request was sent".into(),
     };
     failure.evidence(format!("sent:     {}\nanswered: {said}", redacted(evidence, &exchange.sent)))
 }
