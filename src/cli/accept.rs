@@ -17,8 +17,7 @@ use crate::subject::{ACCEPTED_FILE, API_VERSION, Accepted, AcceptedFinding, Subj
 /// Runs like `run`, and accepts the findings.
 pub(crate) fn accept(args: &RunArgs, console: Console) -> Result<Exit> {
     if !args.subject.sources.is_empty() {
-        let error =
-            InputError::new(Trouble::Wrong, "accepted findings are kept beside a subject file, and there is none");
+        let error = InputError::new(Trouble::Wrong, "there is no subject file; accepted findings are saved beside it");
         return Err(error.help("`crdproof init` writes one").into());
     }
     let file = args.subject.file.as_deref().unwrap_or(Path::new("crdproof.yaml")).with_file_name(ACCEPTED_FILE);

@@ -52,7 +52,7 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
         }
     };
     let Some(endpoint) = endpoint.filter(|_| matches!(declared, Declared::Webhook(_))) else {
-        console.say("○ nothing goes over the wire, so there are no wire rules to judge");
+        console.say("○ nothing goes over the wire, so there are no wire checks to judge");
         return Ok(exit);
     };
     let end = Instant::now() + DEFAULT_TIME;

@@ -118,7 +118,7 @@ fn say_cleaned(cleaned: &Cleaned, console: Console) {
     console.say(&format!("  {} objects, entries of {} rewritten", cleaned.seen, cleaned.rewritten));
     if cleaned.losses > 0 {
         console.say(&format!(
-            "! {} fields lost their owner, since nobody can tell where they are now; whoever applies them next owns them:",
+            "! {} fields lost their owner, because their new place is unknown; the next manager that applies them owns them:",
             cleaned.losses
         ));
         for field in &cleaned.lost {

@@ -114,7 +114,7 @@ pub(crate) fn nothing() -> InputError {
 
 /// The error for a converter that does not answer; nothing is judged.
 pub(crate) fn unreachable(why: &str, help: &str) -> InputError {
-    InputError::new(Trouble::Environment, format!("the converter cannot be asked: {why}")).help(help)
+    InputError::new(Trouble::Environment, format!("the converter cannot be called: {why}")).help(help)
 }
 
 /// Returns the remedy for a subject's converter that cannot be called.

@@ -156,7 +156,9 @@ impl Failure {
             Self::TooLong { sent, limit } => {
                 format!("{OUT_OF_PROPORTION}: more than {limit} bytes for {sent}, so it is not read")
             }
-            Self::Body(error) => format!("the answer broke off: {}", error_chain(&*error)),
+            Self::Body(error) => {
+                format!("the connection closed before the response was complete: {}", error_chain(&*error))
+            }
         }
     }
 }

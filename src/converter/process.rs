@@ -292,7 +292,7 @@ fn port(config: &ProcessConfig) -> Result<u16, String> {
     let wanted = config.port.unwrap_or(0);
     let held = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)).and_then(|held| held.local_addr());
     held.map(|address| address.port()).map_err(|error| {
-        let what = if wanted == 0 { "no port is free".to_owned() } else { format!("port {wanted} cannot be had") };
+        let what = if wanted == 0 { "no port is free".to_owned() } else { format!("port {wanted} cannot be used") };
         format!("{what} ({error}); end what holds it, or leave `port` out")
     })
 }

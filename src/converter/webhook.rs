@@ -115,7 +115,7 @@ impl Webhook {
         let timeout = if timeouts == 0 { timeout } else { timeout.min(TIMEOUT_AFTER_TIMEOUT) };
         if timeouts >= MAX_TIMEOUTS {
             let within = timeout.as_secs_f32();
-            let why = format!("{NO_ANSWER} {within} s to {timeouts} requests, so it is not asked again");
+            let why = format!("{NO_ANSWER} {within} s to {timeouts} requests, so it is not called again");
             return (Outcome::Failed(why), Duration::ZERO);
         }
         let Ok(ended) = tokio::time::timeout(timeout, self.exchange(request)).await else {
@@ -333,7 +333,7 @@ mod tests {
         let said: Vec<Outcome> = (0..100).map(|_| webhook.send(&Request::get()).0).collect();
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         assert_eq!(said[2], Outcome::Failed("no answer within 0.2 s".into()));
-        let why = "no answer within 0.2 s to 3 requests, so it is not asked again";
+        let why = "no answer within 0.2 s to 3 requests, so it is not called again";
         assert_eq!(said[99], Outcome::Failed(why.into()));
         assert!(webhook.hangs());
     }

@@ -129,7 +129,7 @@ impl Exchange {
     pub fn answer(&self) -> Result<Value, String> {
         match &self.outcome {
             Outcome::Failed(why) => Err(why.clone()),
-            Outcome::Met(_) => Err("nothing was asked".into()),
+            Outcome::Met(_) => Err("no request was sent".into()),
             Outcome::Answered { status: 200, body, .. } => {
                 read_json(body.as_bytes()).map_err(|error| format!("HTTP 200 with a body that is not JSON ({error})"))
             }

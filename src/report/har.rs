@@ -75,7 +75,7 @@ impl Bodies<'_> {
         match redacted_review(body, &|version, object| secrets.redact(schema(self.crd, version), object)) {
             Some(review) => (redact_text(&review.to_string(), values), ""),
             None if body.is_empty() => (String::new(), ""),
-            None => (String::new(), "no JSON, so its secrets cannot be told from the rest"),
+            None => (String::new(), "left out: it is not JSON, so secrets in it cannot be recognised"),
         }
     }
 

@@ -144,7 +144,7 @@ const TESTED: [(&str, &str); 5] = [
     ("apply", "server-side apply"),
 ];
 const NOTHING_TO_TEST: [&str; 3] =
-    ["one version, so nothing is converted", "nothing is asked over the wire", "a command has no wire"];
+    ["one version, so nothing is converted", "nothing is sent over the wire", "a command has no wire"];
 
 /// Returns untested parts: families of checks that were planned and examined nothing, by reason.
 pub fn not_tested(report: &Report) -> Vec<String> {

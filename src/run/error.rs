@@ -26,7 +26,7 @@ pub enum RunError {
         reasons: Vec<Absent>,
     },
     /// The subject's converter cannot be called.
-    #[error("the converter cannot be asked: {0}")]
+    #[error("the converter cannot be called: {0}")]
     Converter(String),
     /// The converter of a CRD cannot be opened for its scenarios.
     #[error("{crd}: {why}")]

@@ -177,7 +177,7 @@ fn fold<'a>(
 fn stopped_answering(crd: &str, why: &str, hidden: &Redactor<'_>) -> Problem {
     Problem {
         message: redacted(&format!("the converter of {crd} stopped answering: {why}"), &hidden.of(crd, None)),
-        help: Some("look at its log; `crdproof replay` asks again about a saved counterexample".into()),
+        help: Some("look at its log; `crdproof replay` tries a saved counterexample again".into()),
     }
 }
 

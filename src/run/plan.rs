@@ -155,7 +155,7 @@ pub(super) fn skip(check: &Check, crd: &str, reason: &str) -> Skipped {
 
 /// The reason for skipping checks of in-tree migration.
 pub(super) const NO_IN_TREE: &str =
-    "the control plane migrated nothing; it is asked to by --in-tree-migration, where it offers that";
+    "the control plane did not migrate; use --in-tree-migration, on releases that support it";
 
 /// The CRD that a check is judged on, or the reason why it is not.
 fn target<'a>(
@@ -214,7 +214,7 @@ fn target<'a>(
         match declared(subject, crd)? {
             Declared::Webhook(_) => {}
             Declared::Exec(_) => return Err("a command has no wire".into()),
-            Declared::None | Declared::FieldMap => return Err("nothing is asked over the wire".into()),
+            Declared::None | Declared::FieldMap => return Err("nothing is sent over the wire".into()),
         }
         is_recorded(recorded, exchanges)?;
     }

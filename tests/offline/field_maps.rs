@@ -37,7 +37,7 @@ fn holds(relation: &Relation<'_>, example: &Value, from: &str, to: &str) {
     let converted = relation.convert(&example[from], from, to);
     match (converted, example["refused"].as_str()) {
         (Ok(converted), None) => {
-            assert_eq!(without_stash(converted), without_stash(example[to].clone()), "{from} to {to}")
+            assert_eq!(without_stash(converted), without_stash(example[to].clone()), "{from} to {to}");
         }
         (Err(refusal), Some(words)) => assert_eq!(refusal.to_string(), words),
         (Ok(converted), Some(words)) => panic!("{converted} was not refused: {words}"),

@@ -148,7 +148,7 @@ fn a_broken_crd_is_an_error() {
        &["kind.yaml:3:7: cannot apply the patch", "string where the document has object"])]
 #[case("resources: [crd.yaml]\npatches: [{path: json.yaml, target: {name: \"a(\"}}]\n", &["is not a regular expression"])]
 #[case("resources: [crd.yaml]\npatches: [{target: {kind: A}}]\n", &["exactly one of `path` and `patch`"])]
-#[case("resources: [crd.yaml, crd.yaml]\n", &["stands here again"])]
+#[case("resources: [crd.yaml, crd.yaml]\n", &["is duplicated here"])]
 fn a_kustomization_that_cannot_be_built_is_refused_with_its_location(#[case] text: &str, #[case] words: &[&str]) {
     let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n";
     let folder = folder(&[

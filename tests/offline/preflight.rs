@@ -34,8 +34,8 @@ fn kubernetes(version: &str, allowed: bool) -> impl Fn(&Call) -> Reply + Send + 
 }
 
 #[rstest]
-#[case::nonsense(|_: &Call| Reply::text(200, "<html>hello</html>"), &["was not answered as Kubernetes does", "<html>hello</html>"])]
-#[case::not_kubernetes(|_: &Call| Reply::json(&json!({"gitVersion": "nginx/1.27"})), &["was not answered as Kubernetes does", "nginx"])]
+#[case::nonsense(|_: &Call| Reply::text(200, "<html>hello</html>"), &["the response is not that of a Kubernetes API server", "<html>hello</html>"])]
+#[case::not_kubernetes(|_: &Call| Reply::json(&json!({"gitVersion": "nginx/1.27"})), &["the response is not that of a Kubernetes API server", "nginx"])]
 #[case::forbidden(|_: &Call| failure(403, "who are you?"), &["403", "who are you?"])]
 #[case::broken(|_: &Call| failure(500, "etcd is on fire"), &["500", "etcd is on fire"])]
 #[case::discovery(

@@ -77,7 +77,7 @@ fn a_process_that_exits_early_is_reported_with_its_output() {
     crdproof(folder.path(), &SUITES).says(
         5,
         &[
-            "error: the converter cannot be asked: sh ended (exit status: 7) before it answered",
+            "error: the converter cannot be called: sh ended (exit status: 7) before it answered",
             "  first\n  cannot bind\n",
             ".crdproof/process.log",
             "= help: correct `converter.process` in the subject file",
@@ -102,7 +102,7 @@ fn a_port_in_use_is_not_mistaken_for_the_process() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let folder = subject(&format!("{{{}, port: {port}, ready: {{tcp: true}}}}", script("exec sleep 317")));
-    crdproof(folder.path(), &SUITES).says(5, &[&format!("port {port} cannot be had"), "leave `port` out"]);
+    crdproof(folder.path(), &SUITES).says(5, &[&format!("port {port} cannot be used"), "leave `port` out"]);
 }
 
 /// The process has a child and ignores signals; only crdproof is killed.

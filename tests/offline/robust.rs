@@ -67,7 +67,7 @@ fn finds(ended: Ended, check: &str, words: &[&str]) {
 #[test]
 fn a_webhook_that_hangs_from_the_start_is_unreachable() {
     let ended = judged(|_, _, stream| drop((std::thread::sleep(Duration::from_secs(20)), stream)), "300ms");
-    ended.says(5, &["the converter cannot be asked: http://127.0.0.1:", ": no answer within 0.3 s"]);
+    ended.says(5, &["the converter cannot be called: http://127.0.0.1:", ": no answer within 0.3 s"]);
 }
 
 #[test]
@@ -134,7 +134,11 @@ fn long_and_chunked_responses_are_read_completely() {
         };
         write(stream, headers, body);
     };
-    finds(judged(broken_chunk, "5s"), "large-batch-converted", &["the answer broke off"]);
+    finds(
+        judged(broken_chunk, "5s"),
+        "large-batch-converted",
+        &["the connection closed before the response was complete"],
+    );
 }
 
 #[test]

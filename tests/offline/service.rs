@@ -58,7 +58,7 @@ fn a_webhook_in_a_cluster_is_called_through_its_service() {
 #[test]
 fn a_missing_service_is_not_a_finding() {
     judged("{service: {name: hook, namespace: other}, kubeconfig: config}")
-        .says(5, &["the converter cannot be asked: the API server answered 404", "not found"]);
+        .says(5, &["the converter cannot be called: the API server answered 404", "not found"]);
     judged("{service: {name: hook, namespace: system}, kubeconfig: config, context: tset}")
         .says(5, &["there is no context \"tset\", only: stand-in"]);
     judged("{service: {name: hook, namespace: system}, kubeconfig: none}").says(5, &["there is no such file"]);

@@ -168,7 +168,7 @@ fn an_unreachable_webhook_is_not_a_finding() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let folder = subject(&format!("https://{free}/convert"), None);
     crdproof(folder.path(), &["run", "--suite", "webhook"])
-        .says(5, &["error: the converter cannot be asked", "refused", "= help: start it, or correct `converter`"]);
+        .says(5, &["error: the converter cannot be called", "refused", "= help: start it, or correct `converter`"]);
 }
 
 /// Answers every connection with these bytes, and closes it.
@@ -314,9 +314,9 @@ fn a_counterexample_is_replayed_on_another_converter() {
     run(&["replay", "--target", &url, "--ca", "crd.yaml"]).says(2, &["the CA holds no certificate", "help:"]);
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     run(&["replay", "--target", &format!("http://{free}/")])
-        .says(5, &["the converter cannot be asked", "= help: start it, or correct --target"]);
+        .says(5, &["the converter cannot be called", "= help: start it, or correct --target"]);
     runtime.block_on(old.stop());
-    run(&["replay"]).says(5, &["the converter cannot be asked", "correct `converter` in the subject file"]);
+    run(&["replay"]).says(5, &["the converter cannot be called", "correct `converter` in the subject file"]);
 }
 
 #[test]

@@ -132,7 +132,7 @@ pub enum ClusterError {
         left: Box<ClusterError>,
     },
     /// The server is not an API server.
-    #[error("{call} was not answered as Kubernetes does: {said}")]
+    #[error("{call}: the response is not that of a Kubernetes API server: {said}")]
     NotKubernetes {
         /// Method and path.
         call: String,

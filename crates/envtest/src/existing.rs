@@ -64,7 +64,7 @@ impl Access {
         if !self.allow_changes {
             return Err(ClusterError::NotAllowed {
                 why: format!("refusing to change context {name:?} ({}) without --allow-changes", context.server),
-                help: "add --allow-changes, or --dry-run to see what would be made".into(),
+                help: "add --allow-changes, or --dry-run to see what would be created".into(),
             });
         }
         let suspicious = [name, &context.cluster, &context.server].into_iter().find_map(|text| production(text));
@@ -98,7 +98,7 @@ impl Existing {
             Err(ClusterError::Refused { status: 401, .. }) => {
                 let ended = context.expired().map(|day| format!("; the client certificate ended on {day}"));
                 return Err(ClusterError::NotAllowed {
-                    why: format!("{} does not know who asks{}", context.server, ended.unwrap_or_default()),
+                    why: format!("{} did not accept the credentials{}", context.server, ended.unwrap_or_default()),
                     help: format!("renew the credentials of context {:?}", context.name),
                 });
             }

@@ -33,7 +33,7 @@ const DISABLED: [&str; 5] = ["coredns", "local-storage", "metrics-server", "serv
 /// The datastore of k3s.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Datastore {
-    /// SQLite, through kine, the default of k3s.
+    /// `SQLite`, through kine, the default of k3s.
     #[default]
     Sqlite,
     /// The etcd inside k3s.

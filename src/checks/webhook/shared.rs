@@ -29,7 +29,7 @@ pub(super) fn with_exchange(evidence: &Evidence<'_>, exchange: &Exchange, failur
             )
         }
         Outcome::Failed(why) => (why.clone(), failure.complaint(why)),
-        Outcome::Met(_) => ("nothing was asked".into(), failure),
+        Outcome::Met(_) => ("no request was sent".into(), failure),
     };
     failure.evidence(format!("sent:     {}\nanswered: {said}", redacted(evidence, &exchange.sent)))
 }

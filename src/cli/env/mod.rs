@@ -40,7 +40,7 @@ pub(crate) fn env(args: &EnvArgs, console: Console) -> Result<Exit> {
 
 pub(crate) fn store() -> Result<Store> {
     let store = Store::from_environment().ok_or_else(|| {
-        InputError::new(Trouble::Environment, "there is no home folder to keep binaries in")
+        InputError::new(Trouble::Environment, "there is no home folder to save binaries in")
             .help("set CRDPROOF_CACHE to a folder")
     })?;
     Ok(store.map_err(install_error)?)

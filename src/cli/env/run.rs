@@ -142,7 +142,7 @@ pub(super) fn kubeconfigs() -> Vec<PathBuf> {
 pub(crate) fn access(args: &ClusterArgs, dry_run: bool) -> Result<Access> {
     let kubeconfig = args.kubeconfig.as_ref().map_or_else(kubeconfigs, |path| vec![path.clone()]);
     if kubeconfig.is_empty() {
-        let error = InputError::new(Trouble::Environment, "there is no home folder to look for a kubeconfig in");
+        let error = InputError::new(Trouble::Environment, "there is no home folder to search for a kubeconfig");
         return Err(error.help("name one with --kubeconfig").into());
     }
     Ok(Access {

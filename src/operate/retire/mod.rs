@@ -331,7 +331,7 @@ impl Work<'_> {
 
     fn changed(&self) -> Refusal {
         Refusal::new(
-            format!("somebody else changed {} meanwhile", self.wish.crd),
+            format!("another client changed {} meanwhile", self.wish.crd),
             "find out who does (an operator may install its manifest again), and start it again",
         )
     }

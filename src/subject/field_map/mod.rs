@@ -8,7 +8,7 @@
 //! 3. the operators put their results into the object, shallow paths first;
 //! 4. it sets constants and defaults of the target version;
 //! 5. it prunes fields that the target version does not have, and stashes or restores the whole difference, if
-//! declared.
+//!    declared.
 //!
 //! So each direction undoes the other in reverse order, whatever the order in the file. Taking before putting also
 //! allows two fields to swap. A value that would not come back the same is refused, unless the operator says otherwise.

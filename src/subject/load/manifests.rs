@@ -63,7 +63,7 @@ impl Manifests {
                 let error = InputError::at(
                     sources,
                     pair[1].span_at("/metadata/name"),
-                    format!("the CRD {} stands here again; first at {first}", pair[1].name),
+                    format!("the CRD {} is duplicated here; first at {first}", pair[1].name),
                 );
                 return Err(
                     error.help("judge one state of a CRD at a time, or compare two with `crdproof diff OLD NEW`")

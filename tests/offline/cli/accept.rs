@@ -47,5 +47,5 @@ fn an_unreadable_list_is_an_error_with_its_location() {
         std::fs::write(&file, text).unwrap();
         crdproof(folder.path(), &["run"]).says(2, &words);
     }
-    crdproof(folder.path(), &["accept", "crds"]).says(2, &["beside a subject file", "crdproof init"]);
+    crdproof(folder.path(), &["accept", "crds"]).says(2, &["there is no subject file", "crdproof init"]);
 }

@@ -189,9 +189,9 @@ fn the_next_command_names_the_audited_cluster() {
 #[test]
 fn unreadable_servers_exit_with_5() {
     audit_server(|_| Reply { content_type: "text/html", ..Reply::text(200, "<html>welcome</html>") })
-        .says(5, &["not answered as Kubernetes does", "something else listens there"]);
+        .says(5, &["the response is not that of a Kubernetes API server", "something else listens there"]);
     audit_server(|_| failure(403, "forbidden: User \"u\" cannot")).says(5, &["403", "User \"u\" cannot"]);
-    audit_server(|_| failure(401, "Unauthorized")).says(5, &["does not know who asks"]);
+    audit_server(|_| failure(401, "Unauthorized")).says(5, &["did not accept the credentials"]);
     audit_server(|path| if path == "/apis" { failure(500, "etcd is away") } else { healthy_server(path) })
         .says(5, &["500", "etcd is away"]);
     let crds = |reply: fn() -> Reply| {
@@ -200,13 +200,13 @@ fn unreadable_servers_exit_with_5() {
         )
     };
     crds(|| failure(403, "cannot list")).says(5, &["not allowed to read CRDs: cannot list", "needs get and list"]);
-    crds(|| Reply::text(200, "welcome")).says(5, &["not answered as Kubernetes does: welcome"]);
-    crds(|| Reply::json(&json!({"items": "none"}))).says(5, &["not answered as Kubernetes does"]);
+    crds(|| Reply::text(200, "welcome")).says(5, &["the response is not that of a Kubernetes API server: welcome"]);
+    crds(|| Reply::json(&json!({"items": "none"}))).says(5, &["the response is not that of a Kubernetes API server"]);
     crds(|| {
         let endless = json!({"kind": "CustomResourceDefinitionList", "metadata": {"continue": "again"}, "items": []});
         Reply::json(&endless)
     })
-    .says(5, &["not answered as Kubernetes does"]);
+    .says(5, &["the response is not that of a Kubernetes API server"]);
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn unreadable_documents_are_refused_with_their_location() {
     run("a: 1\nb:\n  c: 2\n  c: 3\n").says(2, &["-:4:3: duplicate key \"c\"; the first one is on line 3"]);
     run(&"[".repeat(10_000)).says(2, &["error: -:1:"]);
     let twice = format!("{0}\n---\n{0}", sound_crd());
-    run(&twice).says(2, &["the CRD apps.example.com stands here again; first at -:"]);
+    run(&twice).says(2, &["the CRD apps.example.com is duplicated here; first at -:"]);
     let folder = folder(&[]);
     std::fs::write(folder.path().join("a.yaml"), b"a: \xff\n").unwrap();
     crdproof(folder.path(), &["run", "."]).says(2, &["a.yaml is not UTF-8 text (byte 3)"]);

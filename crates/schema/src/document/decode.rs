@@ -49,7 +49,7 @@ impl de::Error for DecodeError {
     }
 
     fn duplicate_field(field: &'static str) -> Self {
-        Self::custom(format_args!("the key {field:?} stands here twice"))
+        Self::custom(format_args!("the key {field:?} is duplicated here"))
     }
 }
 

@@ -261,7 +261,7 @@ mod tests {
     #[rstest]
     #[case("V01", "1.18")]
     #[case("V35", "v1.37.0-rc.1")]
-    fn an_undecided_version_is_unclear(#[case] id: &str, #[case] server: &str) {
+    fn an_ambiguous_version_is_unclear(#[case] id: &str, #[case] server: &str) {
         assert!(matches!(rule(id).judge(&server.parse().unwrap()), Standing::Unclear { .. }));
     }
 

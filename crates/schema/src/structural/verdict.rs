@@ -92,7 +92,7 @@ pub struct Inconclusive {
     pub why: String,
 }
 
-/// The violations of a value, and undecided rules.
+/// The violations of a value, and inconclusive rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
     /// The errors of a server.
@@ -102,7 +102,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Returns true if there are no violations and no undecided rules.
+    /// Returns true if there are no violations and no inconclusive rules.
     pub fn is_clean(&self) -> bool {
         self.violations.is_empty() && self.inconclusive.is_empty()
     }
@@ -135,7 +135,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Returns true if the object was accepted and no rule is undecided.
+    /// Returns true if the object was accepted and no rule is inconclusive.
     pub fn is_admitted(&self) -> bool {
         self.outcome == Outcome::Admitted && self.inconclusive.is_empty()
     }

@@ -37,7 +37,7 @@ pub enum Direction {
     Wider,
     /// Values stay valid, but change their meaning.
     Meaning,
-    /// Some valid value may be refused; this is undecided.
+    /// Some valid value may be refused; this cannot be decided.
     Unknown,
     /// Some valid value is refused.
     Narrower,
