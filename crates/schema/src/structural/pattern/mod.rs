@@ -25,8 +25,8 @@ pub struct Pattern {
 /// A compiled pattern, or why there is none.
 type Outcome = Arc<Result<Compiled, String>>;
 
-/// The same few patterns stand in thousands of places (every quantity has one), so each is
-/// compiled once for the process.
+/// The same few patterns stand in thousands of places (every quantity has one), so each is compiled once. Whoever reads
+/// CRDs for as long as it lives meets ever new ones, so there is a limit.
 static COMPILED: LazyLock<Mutex<HashMap<String, Outcome>>> = LazyLock::new(Mutex::default);
 
 /// A pattern that Go accepts.
@@ -44,6 +44,9 @@ enum Engine {
     Machine(Machine),
 }
 
+/// The number of patterns that are kept.
+const MOST_COMPILED: usize = 500;
+
 /// Patterns above this size of the automaton are run by the machine, which needs no memory per byte of a class.
 const SIZE_LIMIT: usize = 10 << 20;
 
@@ -51,6 +54,9 @@ impl Pattern {
     /// Compiles a pattern. A pattern that does not compile is kept, with the reason.
     pub fn new(text: &str) -> Self {
         let mut cache = COMPILED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if cache.len() >= MOST_COMPILED && !cache.contains_key(text) {
+            cache.clear();
+        }
         let compiled = cache.entry(text.to_owned()).or_insert_with(|| Arc::new(compile(text)));
         Self { text: text.to_owned(), compiled: Arc::clone(compiled) }
     }
