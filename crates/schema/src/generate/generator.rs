@@ -11,7 +11,7 @@ use super::negative::Fault;
 use super::plan::{Id, Kind, Plan, Unsatisfiable, compile};
 use super::random::Random;
 use crate::kubernetes::KubeVersion;
-use crate::structural::{Admission, Path, ScalePaths, Schema, Validator};
+use crate::structural::{Admission, Path, ScalePaths, Schema, Type, Validator};
 
 /// The identity of generated objects, besides their schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,6 +146,10 @@ impl<'a> Generator<'a> {
         context: &Context,
         options: Options,
     ) -> Result<Self, Unsatisfiable> {
+        if schema.ty != Some(Type::Object) {
+            let why = "objects are made of a schema whose root is of type object".to_owned();
+            return Err(Unsatisfiable { path: Path::root(), keyword: "type".into(), why });
+        }
         let validator = Validator::new(schema, kubernetes);
         let mut plan = compile(schema, kubernetes, &validator);
         if let Some(scale) = &context.scale {

@@ -247,6 +247,14 @@ fn fault(spec: &str) -> Unsatisfiable {
 }
 
 #[test]
+fn a_root_that_is_not_an_object_has_no_objects() {
+    for text in ["{}", "{type: number}", "{x-kubernetes-preserve-unknown-fields: true}"] {
+        let generator = Generator::new(&read(text), KubeVersion::minor(36), &context(), Options::default()).map(drop);
+        assert_eq!(generator.unwrap_err().keyword, "type", "{text}");
+    }
+}
+
+#[test]
 fn unsatisfiable_keywords_are_reported() {
     for (spec, keyword) in [
         ("{type: integer, minimum: 5, maximum: 4}", "minimum"),

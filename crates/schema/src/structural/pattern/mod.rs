@@ -25,8 +25,8 @@ pub struct Pattern {
 /// A compiled pattern, or the error.
 type Outcome = Arc<Result<Compiled, String>>;
 
-/// Cache: the same few patterns occur in thousands of places (every quantity has one), so each is compiled once per
-/// process.
+/// Cache: the same few patterns occur in thousands of places (every quantity has one), so each is compiled once. A
+/// process that reads CRDs for as long as it runs meets ever new ones, so the cache is bounded.
 static COMPILED: LazyLock<Mutex<HashMap<String, Outcome>>> = LazyLock::new(Mutex::default);
 
 /// A pattern that Go accepts.
@@ -44,6 +44,9 @@ enum Engine {
     Machine(Machine),
 }
 
+/// The maximum number of cached patterns.
+const MAX_COMPILED: usize = 500;
+
 /// Larger automata are run by the machine, which needs no memory per byte of a class.
 const SIZE_LIMIT: usize = 10 << 20;
 
@@ -51,6 +54,9 @@ impl Pattern {
     /// Compiles a pattern. A pattern that does not compile is kept, with the error.
     pub fn new(text: &str) -> Self {
         let mut cache = COMPILED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if cache.len() >= MAX_COMPILED && !cache.contains_key(text) {
+            cache.clear();
+        }
         let compiled = cache.entry(text.to_owned()).or_insert_with(|| Arc::new(compile(text)));
         Self { text: text.to_owned(), compiled: Arc::clone(compiled) }
     }
