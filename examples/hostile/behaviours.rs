@@ -91,7 +91,7 @@ pub(crate) const ALL: &[(&str, Behaviour)] = &[
         Review(|request, stream| {
             change(request, stream, |_, object| {
                 *object = json!({"apiVersion": "v1", "kind": "Pod", "metadata": object["metadata"]});
-            })
+            });
         }),
     ),
     (
@@ -116,7 +116,7 @@ pub(crate) const ALL: &[(&str, Behaviour)] = &[
         Review(|request, stream| {
             objects(request, stream, |objects| {
                 objects.resize(100_000, json!({}));
-            })
+            });
         }),
     ),
     ("sends objects in reverse order", Review(|request, stream| objects(request, stream, |objects| objects.reverse()))),
@@ -126,7 +126,7 @@ pub(crate) const ALL: &[(&str, Behaviour)] = &[
         Review(|request, stream| {
             change(request, stream, |_, object| {
                 *object = json!(object.to_string());
-            })
+            });
         }),
     ),
     (
@@ -134,7 +134,7 @@ pub(crate) const ALL: &[(&str, Behaviour)] = &[
         Review(|request, stream| {
             change(request, stream, |_, object| {
                 put(object, "text", json!("x".repeat(1_000_000)));
-            })
+            });
         }),
     ),
     (
@@ -142,7 +142,7 @@ pub(crate) const ALL: &[(&str, Behaviour)] = &[
         Review(|request, stream| {
             change(request, stream, |_, object| {
                 put(object, "text", json!("x".repeat(50_000)));
-            })
+            });
         }),
     ),
     (
@@ -151,7 +151,7 @@ pub(crate) const ALL: &[(&str, Behaviour)] = &[
             change(request, stream, |_, object| {
                 let old = object["metadata"]["annotations"]["example.com/old"].as_str().unwrap_or("x").to_owned();
                 object["metadata"]["annotations"]["example.com/old"] = json!(format!("{old}{old}{old}{old}"));
-            })
+            });
         }),
     ),
     (
@@ -159,7 +159,7 @@ pub(crate) const ALL: &[(&str, Behaviour)] = &[
         Review(|request, stream| {
             change(request, stream, |request, object| {
                 put(object, "size", json!(request.number));
-            })
+            });
         }),
     ),
     ("answers by what it was asked before", Review(remembers)),
@@ -167,9 +167,9 @@ pub(crate) const ALL: &[(&str, Behaviour)] = &[
         "fails every third time",
         Review(|request, stream| {
             if request.number % 3 == 2 {
-                respond(stream, 500, "{}")
+                respond(stream, 500, "{}");
             } else {
-                respond(stream, 200, &right(&request.review).to_string())
+                respond(stream, 200, &right(&request.review).to_string());
             }
         }),
     ),
@@ -177,7 +177,7 @@ pub(crate) const ALL: &[(&str, Behaviour)] = &[
         "closes every third connection",
         Review(|request, stream| {
             if request.number % 3 != 2 {
-                respond(stream, 200, &right(&request.review).to_string())
+                respond(stream, 200, &right(&request.review).to_string());
             }
         }),
     ),
@@ -199,7 +199,7 @@ pub(crate) const ALL: &[(&str, Behaviour)] = &[
     (
         "keeps connections half open",
         Connection(|mut stream| {
-            let _whole = stream.read(&mut [0; 1 << 16]);
+            let _whole = stream.read(&mut [0; 1 << 14]);
             let _sent = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{}");
             half_close(&stream);
         }),
@@ -290,7 +290,7 @@ fn drip(stream: &mut dyn Stream, byte: &[u8]) {
 }
 
 fn endless(stream: &mut dyn Stream) {
-    while send(stream, &[b' '; 1 << 16]) {}
+    while send(stream, &[b' '; 1 << 14]) {}
 }
 
 fn chunks_for_ever(_: &Request, stream: &mut dyn Stream) {
@@ -312,7 +312,7 @@ fn resets(mut stream: TcpStream) {
 
 fn speaks_plainly(mut stream: TcpStream) {
     let _sent = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-    let _rest = stream.read(&mut [0; 1 << 16]);
+    let _rest = stream.read(&mut [0; 1 << 14]);
 }
 
 fn refuses(request: &Request, stream: &mut dyn Stream, message: &str) {

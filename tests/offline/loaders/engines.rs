@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crdproof::converter::Answerer;
-use crdproof::converter::endpoint::{Endpoint, Request, Stand};
+use crdproof::converter::endpoint::{Endpoint, ReplacementEndpoint, Request};
 use crdproof::evidence::Outcome;
 use crdproof::run::{Observations, Options, SUITES, Selection, ServerMatrix, Settings, load_suite, plan};
 use crdproof::subject::{PathGlob, Subject};
@@ -276,7 +276,7 @@ fn answers_of_hostile_endpoints_are_judged() {
     let damage = prop::collection::vec((edits(), 0_u8..8), 1..6);
     hold("reviews of hostile endpoints", &damage, |damage| {
         let right = Answerer::new(subject).unwrap();
-        let endpoint = Stand(Arc::new(Damaged { right, damage, next: AtomicUsize::new(0) }));
+        let endpoint = ReplacementEndpoint(Arc::new(Damaged { right, damage, next: AtomicUsize::new(0) }));
         let selection = Selection { suites: suites.clone(), ..Selection::default() };
         let settings = Settings { selection, objects: Some(1), endpoint: Some(endpoint), ..Settings::default() };
         let plan = plan(subject, &settings, &ServerMatrix::default());

@@ -52,7 +52,9 @@ fn hash(node: &Node, hasher: &mut impl Hasher) {
         Kind::String(text) => text.hash(hasher),
         Kind::List(items) => {
             items.len().hash(hasher);
-            items.iter().for_each(|item| hash(item, hasher));
+            for item in items {
+                hash(item, hasher);
+            }
         }
         Kind::Map(entries) => {
             entries.len().hash(hasher);
