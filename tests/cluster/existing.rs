@@ -200,6 +200,12 @@ pub(crate) fn refusals_write_nothing(binaries: &Binaries) -> Result<(), Failed> 
             config["contexts"][0]["name"] = "eu-prod".into();
             config["current-context"] = "eu-prod".into();
         })?;
+        // The server gives everybody the right to ask for its version soon after it has started.
+        let end = Instant::now() + Duration::from_secs(30);
+        while let Err(error) = Existing::connect(&access(nobody.clone().into())).await {
+            check(Instant::now() < end, error.to_string())?;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
         let theirs = crdproof::subject::load::from_file(&fixtures.join("databases-lossy/crdproof.yaml"));
         let theirs = theirs.map_err(|error| error.to_string())?.crds[0].node.to_value();
         let allowed = Some("--allow-changes");
