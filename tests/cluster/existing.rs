@@ -1,6 +1,7 @@
 //! Existing clusters; a local one stands in for them.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crdproof::act::scenarios::{Setup, run as run_scenarios};
@@ -12,7 +13,7 @@ use crdproof_envtest::api::{Query, definitions};
 use crdproof_envtest::existing::{Access, Existing};
 use crdproof_envtest::local::{Binaries, Local};
 use libtest_mimic::{Completion, Failed};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::endings;
 use crate::support::{block, check, crd, describe};
@@ -160,6 +161,78 @@ pub(crate) fn scenarios_do_not_change_existing_objects(binaries: &Binaries) -> R
         check(same("uid") && same("generation") && after["metadata"]["labels"].is_null(), format!("{after}"))?;
         check(left().await?.is_empty(), format!("left: {:?}", left().await?))?;
         Ok(Completion::Completed)
+    })
+}
+
+/// The requests of an audit log that store something. Permissions are asked for by creating reviews, which are not stored.
+fn writes(log: &[Value]) -> Vec<String> {
+    let stores = |event: &&Value| {
+        let verb = event["verb"].as_str().unwrap_or_default();
+        let is_review = event["objectRef"]["resource"] == "selfsubjectaccessreviews";
+        ["create", "update", "patch", "delete", "deletecollection"].contains(&verb) && !is_review
+    };
+    let of_tool = |event: &&Value| event["userAgent"].as_str().is_none_or(|agent| !agent.contains("kube-apiserver"));
+    log.iter()
+        .filter(of_tool)
+        .filter(stores)
+        .map(|event| format!("{} {}", event["verb"], event["requestURI"]))
+        .collect()
+}
+
+/// Each refusal comes before the first write, which the audit log of the server proves.
+pub(crate) fn refusals_write_nothing(binaries: &Binaries) -> Result<(), Failed> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds");
+    let folder = tempfile::tempdir()?;
+    block(async {
+        let policy = json!({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
+            "rules": [{"level": "Metadata"}]});
+        let server = Local::builder(binaries.clone()).audit(policy).start().await.map_err(|error| describe(&error))?;
+        let config: Value = serde_json::from_slice(&std::fs::read(server.kubeconfig())?)?;
+        let write = |name: &str, change: &dyn Fn(&mut Value)| {
+            let (mut changed, path) = (config.clone(), folder.path().join(name));
+            change(&mut changed);
+            std::fs::write(&path, changed.to_string()).map(|()| path.display().to_string())
+        };
+        let plain = write("plain", &|_| ())?;
+        // Nobody has given this user any permission.
+        let nobody = write("nobody", &|config| config["users"][0]["user"]["as"] = "nobody".into())?;
+        let production = write("production", &|config| {
+            config["contexts"][0]["name"] = "eu-prod".into();
+            config["current-context"] = "eu-prod".into();
+        })?;
+        // The server gives everybody the right to ask for its version soon after it has started.
+        let end = Instant::now() + Duration::from_secs(30);
+        while let Err(error) = Existing::connect(&access(nobody.clone().into())).await {
+            check(Instant::now() < end, error.to_string())?;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let theirs = crdproof::subject::load::from_file(&fixtures.join("databases-lossy/crdproof.yaml"));
+        let theirs = theirs.map_err(|error| error.to_string())?.crds[0].node.to_value();
+        let allowed = Some("--allow-changes");
+        let cases = [
+            (&plain, "databases-none", None, 5, "without --allow-changes"),
+            (&production, "databases-none", allowed, 5, "looks like production"),
+            (&nobody, "databases-none", allowed, 5, "may not get customresourcedefinitions.apiextensions.k8s.io, list"),
+            (&plain, "databases", allowed, 2, "converts by a webhook"),
+            (&plain, "databases-none", allowed, 5, "is there already"),
+        ];
+        for (number, (kubeconfig, subject, flag, code, words)) in cases.into_iter().enumerate() {
+            if number == 4 {
+                server.api().post(&definitions().path(), &theirs).await?.ok()?;
+            }
+            let before = server.audit_log().map_err(|error| describe(&error))?.len();
+            let file = fixtures.join(subject).join("crdproof.yaml");
+            let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
+            command.args(["run", "--suite", "serving", "--no-counterexamples", "--provider", "kubeconfig", "-f"]);
+            command.arg(file).args(["--kubeconfig", kubeconfig]).args(flag);
+            let output = command.output()?;
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            check(output.status.code() == Some(code) && said.contains(words), format!("{words}: {said}"))?;
+            let log = server.audit_log().map_err(|error| describe(&error))?;
+            let written = writes(&log[before..]);
+            check(written.is_empty(), format!("{words}: {written:?}"))?;
+        }
+        Ok(())
     })
 }
 

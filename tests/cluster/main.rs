@@ -182,6 +182,7 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("an_interrupted_run_reports_what_is_known", demo::an_interrupted_run_reports_what_is_known),
         ("eight_servers_start_in_parallel", endings::eight_servers_start_in_parallel),
         ("runs_on_existing_clusters_leave_nothing", existing::runs_on_existing_clusters_leave_nothing),
+        ("refusals_write_nothing", existing::refusals_write_nothing),
         ("nothing_is_left_after_a_panic", endings::nothing_is_left_after_a_panic),
         ("nothing_is_left_after_signals", endings::nothing_is_left_after_signals),
         ("findings_of_scenarios_are_reproduced", reproduce::findings_of_scenarios_are_reproduced),

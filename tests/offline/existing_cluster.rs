@@ -87,7 +87,8 @@ fn every_refusal_comes_before_the_first_write() {
     let free = Cluster::default();
     let taken = Cluster { has: Some("databases.example.com"), ..free };
     let without = |verb, resource| Cluster { forbids: Some((verb, resource)), ..free };
-    let cases: [(Cluster, &str, &str, &[&'static str], i32, &str); 7] = [
+    type Case<'a> = (Cluster, &'a str, &'a str, &'a [&'static str], i32, &'a str);
+    let cases: [Case<'_>; 7] = [
         (free, "databases-none", "test", &[], 5, "refusing to change context \"test\""),
         (free, "databases-none", "eu-prod", &["--allow-changes"], 5, "looks like production"),
         (taken, "databases-none", "test", &["--allow-changes"], 5, "databases.example.com is there already"),

@@ -32,6 +32,7 @@ mod operator;
 mod packages;
 mod preflight;
 mod process;
+mod promises;
 mod registry;
 mod hostile;
 mod releases;

@@ -172,6 +172,19 @@ fn no_command_or_format_prints_secrets() {
     assert!(kept.into_iter().any(|(_, text)| String::from_utf8_lossy(&text).contains("canary-pin")));
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_kept_as_it_is_can_be_read_by_its_owner_only() {
+    let (_runtime, _listener, folder) = workplace();
+    crdproof(folder.path(), &[&RUN[..], &["-q", "--record", "seen"]].concat()).says(1, &[]);
+    let kept: Vec<_> = ["seen", ".crdproof"].iter().flat_map(|name| listing(&folder.path().join(name))).collect();
+    assert!(kept.len() > 3, "{kept:?}");
+    for (path, _) in kept.into_iter().filter(|(path, _)| !path.ends_with(".gitignore")) {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
+        assert_eq!(mode & 0o077, 0, "{} has mode {mode:o}", path.display());
+    }
+}
+
 #[test]
 fn show_secrets_prints_secrets() {
     let (_runtime, _listener, folder) = leaking_subject();

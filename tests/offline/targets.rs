@@ -98,3 +98,19 @@ fn a_wrong_url_is_refused_with_its_location() {
         crdproof(folder.path(), &["run", "--suite", "quick"]).says(2, &["crdproof.yaml:", why]);
     }
 }
+
+#[test]
+fn a_run_writes_reports_and_counterexamples_only() {
+    let folder = crate::cli::subject("databases-none");
+    let before: Vec<_> = crate::cli::listing(folder.path());
+    let run = ["run", "--only", "converter"];
+    crdproof(folder.path(), &[&run[..], &["--no-counterexamples"]].concat()).says(1, &[]);
+    assert_eq!(crate::cli::listing(folder.path()), before);
+    crdproof(folder.path(), &[&run[..], &["--report", "json=out/report.json"]].concat()).says(1, &[]);
+    let made = crate::cli::listing(folder.path()).into_iter().filter(|file| !before.contains(file));
+    let made: Vec<_> = made.map(|(path, _)| path.strip_prefix(folder.path()).unwrap().to_owned()).collect();
+    assert!(made.len() > 1, "{made:?}");
+    for path in made {
+        assert!(path.starts_with(".crdproof/counterexamples") || path == Path::new("out/report.json"), "{path:?}");
+    }
+}
