@@ -175,7 +175,7 @@ fn no_command_or_format_prints_secrets() {
 #[cfg(unix)]
 #[test]
 fn what_is_kept_as_it_is_can_be_read_by_its_owner_only() {
-    let (_runtime, _listener, folder) = workplace();
+    let (_runtime, _listener, folder) = leaking_subject();
     crdproof(folder.path(), &[&RUN[..], &["-q", "--record", "seen"]].concat()).says(1, &[]);
     let kept: Vec<_> = ["seen", ".crdproof"].iter().flat_map(|name| listing(&folder.path().join(name))).collect();
     assert!(kept.len() > 3, "{kept:?}");
