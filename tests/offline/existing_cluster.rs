@@ -82,12 +82,15 @@ fn env_run(more: &[&'static str]) -> Vec<&'static str> {
     [&["env", "run"], &EXISTING[..], more, &end].concat()
 }
 
+/// A cluster, a subject, a context and flags, with the exit code and the words that must come.
+type Refusal = (Cluster, &'static str, &'static str, &'static [&'static str], i32, &'static str);
+
 #[test]
 fn every_refusal_comes_before_the_first_write() {
     let free = Cluster::default();
     let taken = Cluster { has: Some("databases.example.com"), ..free };
     let without = |verb, resource| Cluster { forbids: Some((verb, resource)), ..free };
-    let cases: [(Cluster, &str, &str, &[&'static str], i32, &str); 7] = [
+    let cases: [Refusal; 7] = [
         (free, "databases-none", "test", &[], 5, "refusing to change context \"test\""),
         (free, "databases-none", "eu-prod", &["--allow-changes"], 5, "looks like production"),
         (taken, "databases-none", "test", &["--allow-changes"], 5, "databases.example.com is there already"),

@@ -1,5 +1,6 @@
 //! What works on inputs that were read: the generator, validation rules, patterns, globs, and both sides of a review.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -291,7 +292,7 @@ fn damaged_exchanges_are_judged_or_refused() {
     let (subject, recorded) = (load(&folder), serde_json::to_value(recordings(&folder).exchanges).unwrap());
     hold("damaged exchanges", &edits(), |edits| {
         if let Ok(exchanges) = serde_json::from_value(edits.apply(&recorded)) {
-            let recordings = Recordings { traces: Vec::new(), exchanges, conversions: Default::default() };
+            let recordings = Recordings { traces: Vec::new(), exchanges, conversions: BTreeMap::new() };
             is_sound(&judge_recorded(&subject, recordings))?;
         }
         Ok(())

@@ -74,7 +74,7 @@ fn planted<T: Serialize + DeserializeOwned>(all: T, count: &mut usize) -> T {
 fn plant_samples(folder: &Path, count: &mut usize) {
     for (path, text) in crate::cli::listing(folder) {
         let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
-        if !name.starts_with("sample") || !name.ends_with(".yaml") {
+        if !name.starts_with("sample") || path.extension().is_none_or(|ending| ending != "yaml") {
             continue;
         }
         let mut sources = Sources::default();

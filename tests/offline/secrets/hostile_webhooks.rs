@@ -104,7 +104,7 @@ fn subject(answer: Answer, is_cut: bool) -> tempfile::TempDir {
 /// Reads one request and answers it; with a part of the answer only where it is to be cut.
 fn serve(mut stream: TcpStream, answer: Answer, is_cut: bool) {
     let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
-    let (mut bytes, mut buffer) = (Vec::new(), [0; 1 << 16]);
+    let (mut bytes, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
     let body = loop {
         let Ok(length @ 1..) = stream.read(&mut buffer) else { return };
         bytes.extend_from_slice(&buffer[..length]);
