@@ -1,4 +1,4 @@
-//! Whether runs against hostile webhooks end soon and stay small: `scripts/hostile`.
+//! Measures that runs against hostile webhooks end soon and stay small: `scripts/hostile`.
 //!
 //! Every behaviour gets a webhook of its own on this machine, and `crdproof run --suite quick` is measured against it.
 

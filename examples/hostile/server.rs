@@ -24,10 +24,10 @@ pub(crate) struct Request {
     pub(crate) review: Value,
 }
 
-/// What a webhook does with a request, by writing to its connection.
+/// The reaction of a webhook to a request, written to its connection.
 pub(crate) type Answer = fn(&Request, &mut dyn Stream);
 
-/// What a webhook does.
+/// The behaviour of a webhook.
 #[derive(Clone, Copy)]
 pub(crate) enum Behaviour {
     /// Does this to the connection before anything is read.
@@ -40,7 +40,7 @@ pub(crate) enum Behaviour {
     Certificate(Wrong),
 }
 
-/// What is wrong with a certificate.
+/// The defect of a certificate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrong {
     /// It has expired.

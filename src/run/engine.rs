@@ -31,7 +31,7 @@ const WIRE_OBJECTS: usize = 4;
 const WIRE_SHARE: u32 = 1;
 const SEARCH_SHARE: u32 = 3;
 
-/// Why something was not tried.
+/// The reason for inputs that were not tried.
 pub(super) const INTERRUPTED: &str = "the run was interrupted before that";
 
 /// One check on one CRD, with the trace that it reads, if any.

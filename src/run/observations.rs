@@ -20,7 +20,7 @@ pub struct Observations {
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
     /// Clean-ups of servers that failed after the scenarios had come to their end. The verdict is not affected.
     pub failed_clean_ups: Vec<FailedCleanUp>,
-    /// Whether acting was interrupted, so that scenarios may be missing.
+    /// True if acting was interrupted, so that scenarios may be missing.
     pub is_interrupted: bool,
     /// True if these are all observations: no converter is called for more.
     pub is_complete: bool,

@@ -26,7 +26,7 @@ pub struct Settings {
     pub seed: u64,
     /// The number of generated objects of every version; by default that of the suites.
     pub objects: Option<usize>,
-    /// How long all work on one CRD may take; else what the suites say.
+    /// The time limit for all work on one CRD; that of the suites by default.
     pub time: Option<Duration>,
     /// The endpoint that replaces the subject's own converter.
     pub endpoint: Option<ReplacementEndpoint>,

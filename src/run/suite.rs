@@ -40,7 +40,7 @@ pub struct SuiteFile {
     /// The number of generated objects of every version, for converter checks; none if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<usize>,
-    /// How long all work on one CRD may take, such as `30s`; two minutes where absent.
+    /// The time limit for all work on one CRD, such as `30s`; two minutes by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Period>,
     /// Severities that differ from the registry's, by id or glob.

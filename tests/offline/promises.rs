@@ -73,7 +73,7 @@ fn every_promise_of_security_md_has_its_test() {
 
 #[test]
 fn every_invariant_of_architecture_md_is_kept() {
-    /// What keeps an invariant beside tests and scripts of ours: the compiler, a build, the tests of fixtures.
+    /// Keepers of invariants other than our tests and scripts: the compiler, a build, the tests of fixtures.
     const OTHERS: [&str; 4] = ["Cargo", "clippy", "cargo check", "the test `fixtures`"];
     let (text, sources) = (read("ARCHITECTURE.md"), files(&["tests", "src", "crates"]));
     let rows = rows(part(&text, "Invariants"), "| invariant | kept by |");

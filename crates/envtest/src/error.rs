@@ -126,7 +126,7 @@ pub enum ClusterError {
     /// Something failed, and then something that we made could not be removed.
     #[error("{}; then, {left}", crate::api::error_chain(.reason.as_ref()))]
     FailedAndLeft {
-        /// Why it failed.
+        /// The reason of the failure.
         reason: Box<ClusterError>,
         /// Names what is left.
         left: Box<ClusterError>,

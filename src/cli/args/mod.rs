@@ -176,8 +176,8 @@ pub(crate) struct SelectionArgs {
     /// Objects to generate for every version and try on the converter [default: as the suites say].
     #[arg(long, value_name = "NUMBER")]
     pub(crate) objects: Option<usize>,
-    /// How long all work on one CRD may take, such as 90s or 5m; what was tried until then is judged [default: what the
-    /// suites say, 2m for most].
+    /// Time limit for all work on one CRD, such as 90s or 5m; results until then are judged [default: that of the suites,
+    /// 2m for most].
     #[arg(long, value_name = "DURATION")]
     pub(crate) time: Option<Period>,
 }

@@ -227,7 +227,8 @@ impl Probe {
         bench::crd_name(self.name)
     }
 
-    /// Why it cannot be made on this server, where that is so; `of_changes` says why an existing cluster may not be changed.
+    /// Returns the reason why it cannot run on this server, if so. `of_changes` is the reason why an existing cluster may
+    /// not be changed.
     pub fn hindrance(&self, server: &Server, of_changes: Option<&'static str>) -> Option<&'static str> {
         match (self.needs, server) {
             (Needs::DryRun, _) => None,

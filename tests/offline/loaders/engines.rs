@@ -1,4 +1,4 @@
-//! What works on inputs that were read: the generator, validation rules, patterns, globs, and both sides of a review.
+//! Fuzzing of the code behind the loaders: the generator, validation rules, patterns, globs, and both sides of a review.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

@@ -107,7 +107,7 @@ struct Watchdog {
 }
 
 struct State {
-    /// When the case began, and what it is where that is to be shown.
+    /// The start of the case, and its input if that is to be shown.
     began: Mutex<Option<(Instant, Option<String>)>>,
     cases: AtomicU64,
     slowest: AtomicU64,

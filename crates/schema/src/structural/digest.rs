@@ -1,4 +1,4 @@
-//! What a schema says as one number, so that equal schemas need not be compared part by part.
+//! Digests of schemas, so that equal schemas need not be compared part by part.
 
 use std::hash::{BuildHasher as _, Hash as _, Hasher};
 use std::sync::LazyLock;
