@@ -32,8 +32,9 @@ const FAMILY: &str =
 /// Starts a run, waits for the processes of its command, ends the run by a signal, and asserts that none is left.
 #[track_caller]
 fn nothing_is_left_after(signal: &str, folder: &Path) {
-    let mut run = Command::new(BINARY)
-        .args(["run", "-f", "crdproof.yaml", "--suite", "quick"])
+    // A parent such as `nohup … &` may ignore signals, and children inherit that.
+    let mut run = Command::new("env")
+        .args(["--default-signal", BINARY, "run", "-f", "crdproof.yaml", "--suite", "quick"])
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
