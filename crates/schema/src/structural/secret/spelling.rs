@@ -75,8 +75,10 @@ fn cut_secret(text: &str, secrets: &BTreeSet<String>) -> Option<Range<usize>> {
         starts.find(|start| {
             let (end, letters) = spelled(text, *start, secret);
             // The cut may be in the middle of an escape.
-            let is_end = end == text.len() || (text.len() - end < LONGEST && text[end..].starts_with(['\\', '&', '%']));
-            letters >= SHORTEST && is_end
+            let rest = &text[end..];
+            let in_escape = |letter: char| letter.is_ascii_alphanumeric() || ['\\', '&', '#', '%'].contains(&letter);
+            let is_cut = rest.len() < LONGEST && rest.starts_with(['\\', '&', '%']) && rest.chars().all(in_escape);
+            letters >= SHORTEST && (rest.is_empty() || is_cut)
         })
     };
     secrets.iter().filter_map(begins).min().map(|start| start..text.len())
@@ -87,11 +89,17 @@ fn spelled(text: &str, start: usize, secret: &str) -> (usize, usize) {
     let (mut end, mut letters) = (start, 0);
     let mut before = None;
     for letter in secret.chars() {
-        // As many backslashes as there are stand for one, or for several in a row.
-        let is_repeated = letter == '\\' && before == Some('\\');
-        match (is_repeated, spelling(&text[end..], letter)) {
-            (false, None) => break,
-            (_, length) => end += length.unwrap_or(0),
+        // As many backslashes as there are stand for one, or for several in a row, and the last may begin an escape.
+        let after_slash = before == Some('\\');
+        let shared = || {
+            text[..end]
+                .strip_suffix('\\')
+                .and_then(|text_before| Some(spelling(&text[text_before.len()..], letter)? - 1))
+        };
+        match spelling(&text[end..], letter).or_else(|| if after_slash { shared() } else { None }) {
+            Some(length) => end += length,
+            None if after_slash && letter == '\\' => {}
+            None => break,
         }
         (before, letters) = (Some(letter), letters + 1);
     }
@@ -105,8 +113,8 @@ fn spelling(text: &str, letter: char) -> Option<usize> {
     }
     let rest = text.trim_start_matches('\\');
     let slashes = text.len() - rest.len();
-    if letter == '\\' && slashes > 0 && !rest.starts_with("u005") {
-        return Some(slashes);
+    if letter == '\\' && slashes > 0 {
+        return in_units(text, letter).or(Some(slashes));
     }
     let plain = rest.starts_with(letter).then(|| slashes + letter.len_utf8());
     let tab = (slashes > 0 && letter == '\t' && rest.starts_with('t')).then_some(slashes + 1);
