@@ -86,6 +86,9 @@ fn cut_secret(text: &str, secrets: &BTreeSet<String>) -> Option<Range<usize>> {
 
 /// Returns where the spelling of a secret ends that begins here, and how many of its letters there are.
 fn spelled(text: &str, start: usize, secret: &str) -> (usize, usize) {
+    if text[start..].starts_with(secret) {
+        return (start + secret.len(), secret.chars().count());
+    }
     let (mut end, mut letters) = (start, 0);
     let mut before = None;
     for letter in secret.chars() {
@@ -116,13 +119,11 @@ fn spelling(text: &str, letter: char) -> Option<usize> {
     if letter == '\\' && slashes > 0 {
         return in_units(text, letter).or(Some(slashes));
     }
-    let plain = rest.starts_with(letter).then(|| slashes + letter.len_utf8());
-    let tab = (slashes > 0 && letter == '\t' && rest.starts_with('t')).then_some(slashes + 1);
-    plain
-        .or(tab)
-        .or_else(|| in_units(text, letter))
-        .or_else(|| as_entity(text, letter))
-        .or_else(|| in_url(text, letter))
+    // An escape first: it may begin with the letter itself, as `&amp;` and `%25` do.
+    let escaped = as_entity(text, letter).or_else(|| in_url(text, letter)).or_else(|| in_units(text, letter));
+    let plain = || rest.starts_with(letter).then(|| slashes + letter.len_utf8());
+    let tab = || (slashes > 0 && letter == '\t' && rest.starts_with('t')).then_some(slashes + 1);
+    escaped.or_else(plain).or_else(tab)
 }
 
 /// As JSON writes a letter in ASCII: `\u00e9`, in two halves where it takes two.
@@ -219,5 +220,14 @@ mod tests {
     #[test]
     fn a_secret_without_letters_is_found() {
         assert_eq!(redact_text("a !\"§$%&/ b", &of(&["!\"§$%&/"])), "a ••• b");
+    }
+
+    #[test]
+    fn a_secret_that_looks_like_an_escape_is_found() {
+        for secret in ["abc&amp;def", "abc%25def", r"abc\u0041def", r"abc\\def"] {
+            let inner = json!({ "p": secret }).to_string();
+            assert_eq!(redact_text(secret, &of(&[secret])), "•••");
+            assert_eq!(redact_text(&inner, &of(&[secret])), r#"{"p":"•••"}"#);
+        }
     }
 }
