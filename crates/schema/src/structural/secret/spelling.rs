@@ -75,8 +75,10 @@ fn cut_secret(text: &str, secrets: &BTreeSet<String>) -> Option<Range<usize>> {
         starts.find(|start| {
             let (end, letters) = spelled(text, *start, secret);
             // The cut may be in the middle of an escape.
-            let is_end = end == text.len() || (text.len() - end < LONGEST && text[end..].starts_with(['\\', '&', '%']));
-            letters >= MIN_LENGTH && is_end
+            let rest = &text[end..];
+            let in_escape = |letter: char| letter.is_ascii_alphanumeric() || ['\\', '&', '#', '%'].contains(&letter);
+            let is_cut = rest.len() < LONGEST && rest.starts_with(['\\', '&', '%']) && rest.chars().all(in_escape);
+            letters >= MIN_LENGTH && (rest.is_empty() || is_cut)
         })
     };
     secrets.iter().filter_map(begins).min().map(|start| start..text.len())
@@ -84,14 +86,23 @@ fn cut_secret(text: &str, secrets: &BTreeSet<String>) -> Option<Range<usize>> {
 
 /// Returns where the spelling of a secret ends that begins here, and how many of its letters there are.
 fn spelled(text: &str, start: usize, secret: &str) -> (usize, usize) {
+    if text[start..].starts_with(secret) {
+        return (start + secret.len(), secret.chars().count());
+    }
     let (mut end, mut letters) = (start, 0);
     let mut before = None;
     for letter in secret.chars() {
-        // As many backslashes as there are stand for one, or for several in a row.
-        let is_repeated = letter == '\\' && before == Some('\\');
-        match (is_repeated, spelling(&text[end..], letter)) {
-            (false, None) => break,
-            (_, length) => end += length.unwrap_or(0),
+        // As many backslashes as there are stand for one, or for several in a row, and the last may begin an escape.
+        let after_slash = before == Some('\\');
+        let shared = || {
+            text[..end]
+                .strip_suffix('\\')
+                .and_then(|text_before| Some(spelling(&text[text_before.len()..], letter)? - 1))
+        };
+        match spelling(&text[end..], letter).or_else(|| if after_slash { shared() } else { None }) {
+            Some(length) => end += length,
+            None if after_slash && letter == '\\' => {}
+            None => break,
         }
         (before, letters) = (Some(letter), letters + 1);
     }
@@ -105,16 +116,14 @@ fn spelling(text: &str, letter: char) -> Option<usize> {
     }
     let rest = text.trim_start_matches('\\');
     let slashes = text.len() - rest.len();
-    if letter == '\\' && slashes > 0 && !rest.starts_with("u005") {
-        return Some(slashes);
+    if letter == '\\' && slashes > 0 {
+        return in_units(text, letter).or(Some(slashes));
     }
-    let plain = rest.starts_with(letter).then(|| slashes + letter.len_utf8());
-    let tab = (slashes > 0 && letter == '\t' && rest.starts_with('t')).then_some(slashes + 1);
-    plain
-        .or(tab)
-        .or_else(|| in_units(text, letter))
-        .or_else(|| as_entity(text, letter))
-        .or_else(|| in_url(text, letter))
+    // An escape first: it may begin with the letter itself, as `&amp;` and `%25` do.
+    let escaped = as_entity(text, letter).or_else(|| in_url(text, letter)).or_else(|| in_units(text, letter));
+    let plain = || rest.starts_with(letter).then(|| slashes + letter.len_utf8());
+    let tab = || (slashes > 0 && letter == '\t' && rest.starts_with('t')).then_some(slashes + 1);
+    escaped.or_else(plain).or_else(tab)
 }
 
 /// As JSON writes a letter in ASCII: `\u00e9`, in two halves where it takes two.
@@ -211,5 +220,14 @@ mod tests {
     #[test]
     fn a_secret_without_letters_is_found() {
         assert_eq!(redact_text("a !\"§$%&/ b", &of(&["!\"§$%&/"])), "a ••• b");
+    }
+
+    #[test]
+    fn a_secret_that_looks_like_an_escape_is_found() {
+        for secret in ["abc&amp;def", "abc%25def", r"abc\u0041def", r"abc\\def"] {
+            let inner = json!({ "p": secret }).to_string();
+            assert_eq!(redact_text(secret, &of(&[secret])), "•••");
+            assert_eq!(redact_text(&inner, &of(&[secret])), r#"{"p":"•••"}"#);
+        }
     }
 }
