@@ -82,12 +82,14 @@ fn env_run(more: &[&'static str]) -> Vec<&'static str> {
     [&["env", "run"], &EXISTING[..], more, &end].concat()
 }
 
+/// A cluster, the subject, its context, flags, the exit code and a part of the message.
+type Case<'a> = (Cluster, &'a str, &'a str, &'a [&'static str], i32, &'a str);
+
 #[test]
 fn every_refusal_comes_before_the_first_write() {
     let free = Cluster::default();
     let taken = Cluster { has: Some("databases.example.com"), ..free };
     let without = |verb, resource| Cluster { forbids: Some((verb, resource)), ..free };
-    type Case<'a> = (Cluster, &'a str, &'a str, &'a [&'static str], i32, &'a str);
     let cases: [Case<'_>; 7] = [
         (free, "databases-none", "test", &[], 5, "refusing to change context \"test\""),
         (free, "databases-none", "eu-prod", &["--allow-changes"], 5, "looks like production"),
