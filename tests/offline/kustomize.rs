@@ -1,7 +1,7 @@
 //! Folders as people keep them: kustomizations, patches beside CRDs, and messages about patches that are not applied.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use rstest::rstest;
 
@@ -35,16 +35,26 @@ fn run_only(folder: &Path, source: &str, check: &str) -> Ended {
     crdproof(folder, &[&["run", source, "--only", check], &MANIFEST[..]].concat())
 }
 
-/// Runs the binary with only these programs on `PATH`.
+/// Runs the binary with only these programs on `PATH`, and asserts that it leaves no folder.
 fn run_with(programs: &Path, folder: &Path, source: &str) -> Ended {
-    let output = Command::new(BINARY)
+    let child = Command::new(BINARY)
         .args(["run", source, "--only", REVIEWS])
         .args(MANIFEST)
         .current_dir(folder)
         .env("PATH", programs)
         .env("NO_COLOR", "1")
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .unwrap();
+    let owner = format!("-{}-", child.id());
+    let output = child.wait_with_output().unwrap();
+    for parent in [Path::new("/dev/shm"), &std::env::temp_dir()] {
+        let names = std::fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let left: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+        let left = left.iter().find(|name| name.starts_with("crdproof-") && name.contains(&owner));
+        assert_eq!(left, None, "in {}", parent.display());
+    }
     Ended {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8(output.stdout).unwrap(),

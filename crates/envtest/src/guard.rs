@@ -20,9 +20,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 /// Reads `hold ID` and `end ID` until our process ends, then runs the cleanup command, if any. A process that was just
-/// killed may still create a file, so the folder is removed until it stays gone.
+/// killed may still create a file, so the folder is removed until it stays gone. The caller's `PATH` may lack `rm` and
+/// `grep`, so the folders of system programs come after it.
 const WATCH: &str = r#"
 trap '' HUP INT TERM
+PATH="$PATH:/usr/bin:/bin"
 folder=$1
 mark=$2
 shift 2
