@@ -15,7 +15,7 @@ pub const LABEL: &str = "crdproof.dev/run";
 /// The prefix of names of clusters, containers, networks and folders of a run.
 pub(super) const PREFIX: &str = "crdproof-";
 
-/// The machine, the process with its start, and something that no other run of that process has.
+/// The machine, the process with its start time, and a part that is unique in that process.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunId {
     machine: String,
@@ -50,7 +50,7 @@ impl RunId {
         (parts.next().is_none() && [&id.machine, &id.started, &id.once].into_iter().all(hex)).then_some(id)
     }
 
-    /// Reads one out of a name that begins with ours, such as `crdproof-1a2b3c-4711-a0b1c2-d4e5f6-control-plane`.
+    /// Parses the name of something that a run created, such as `crdproof-1a2b3c-4711-a0b1c2-d4e5f6-control-plane`.
     pub(super) fn of_name(name: &str) -> Option<Self> {
         let parts: Vec<&str> = name.strip_prefix(PREFIX)?.split('-').take(4).collect();
         Self::parse(&parts.join("-"))
@@ -61,8 +61,8 @@ impl RunId {
         format!("{PREFIX}{self}")
     }
 
-    /// Returns whether its owner is known to have ended. Only a process that this one could see can be known to have
-    /// ended: one of the same machine, since the same boot, in the same container.
+    /// Returns true if its owner is known to have ended. That can be known only of processes that are visible here: on the
+    /// same machine, since the same boot, in the same container.
     pub fn is_orphan(&self) -> bool {
         self.machine == machine() && start_of(self.process).as_ref() != Some(&self.started)
     }
@@ -80,8 +80,8 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Returns a mark of when a process started, which tells it from an earlier one with the same number; `None` where it has
-/// ended.
+/// Returns a short hash of the start time of a process, which distinguishes it from an earlier process with the same id;
+/// `None` if it has ended.
 fn start_of(process: u32) -> Option<String> {
     if cfg!(target_os = "linux") {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
@@ -96,8 +96,8 @@ fn start_of(process: u32) -> Option<String> {
     if state.starts_with('Z') { None } else { Some(short(start.trim())) }
 }
 
-/// A short name that tells nothing about what it names: this machine since its last boot, and this container, within which
-/// process numbers mean the same. A host name alone would not do: containers often share one.
+/// A short hash of this machine, its last boot and this container, within which process ids are unique. The host name
+/// alone is not enough: containers often share one.
 fn machine() -> &'static str {
     static MACHINE: OnceLock<String> = OnceLock::new();
     MACHINE.get_or_init(|| {
@@ -136,7 +136,7 @@ mod tests {
         let ended = RunId { process: child.id(), started, ..id.clone() };
         assert!(!ended.is_orphan(), "it lives");
         child.kill().unwrap();
-        assert_eq!(rest_of_zombie(&child), None, "killed, and nobody has waited for it");
+        assert_eq!(rest_of_zombie(&child), None, "a zombie has ended");
         child.wait().unwrap();
         assert!(ended.is_orphan());
         assert!(!RunId { machine: "ffffff".into(), ..ended }.is_orphan(), "another machine's run");

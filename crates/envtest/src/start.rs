@@ -35,9 +35,9 @@ pub(super) fn parents(below: Option<&Path>) -> Vec<PathBuf> {
     }
 }
 
-/// A folder of our own, which says whose it is, and the guard that removes it. The guard starts first, so that there is
-/// no moment at which the folder exists and nobody would remove it. `cleanup` returns the command that the guard runs
-/// before, as [`Guard::with_cleanup`] says.
+/// Creates a folder whose name identifies the run, and the guard that removes it. The guard starts first, so that the
+/// folder never exists without one. `cleanup` returns the command that the guard runs before, see
+/// [`Guard::with_cleanup`].
 pub fn guarded_folder(
     below: Option<&Path>,
     run: &RunId,
@@ -60,7 +60,7 @@ pub fn guarded_folder(
     Err(last.unwrap_or_else(|| ClusterError::Port(std::io::ErrorKind::NotFound.into())))
 }
 
-/// Makes a folder for its owner only: it holds keys and all that is stored.
+/// Creates a folder that only its owner can read: it holds keys and all stored data.
 fn make_private(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -68,7 +68,7 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-/// A program as it can be called from every folder. A name without a folder is looked up in `PATH`.
+/// Makes the path of a program absolute. A name without a folder is looked up in `PATH`.
 pub(super) fn program(path: &Path) -> Result<PathBuf, ClusterError> {
     if path.components().count() == 1 {
         return Ok(path.to_owned());

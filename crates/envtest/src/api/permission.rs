@@ -1,4 +1,4 @@
-//! Permissions, as a server tells them before anything is tried.
+//! Permissions of the current user, as the server reports them.
 
 use std::fmt;
 
