@@ -74,6 +74,8 @@ pub struct ServerMatrix {
     pub ranges: BTreeMap<String, Vec<String>>,
     /// True if the control plane migrates, too.
     pub in_tree_migration: bool,
+    /// The arguments of a run that name these servers.
+    pub arguments: Vec<String>,
 }
 
 /// A requested release that could not be installed or started. Its checks are skipped.
