@@ -59,8 +59,8 @@ pub(super) fn judge_observed<'a>(
         ran.report.problems.push(Problem { message, help: Some(help) });
     }
     if options.stop.is_requested() {
-        let message = "the run was interrupted: this is what was known until then".to_owned();
-        ran.report.problems.push(Problem { message, help: Some("run it again, for a verdict".into()) });
+        let message = "the run was interrupted; this report is incomplete".to_owned();
+        ran.report.problems.push(Problem { message, help: Some("run it again for a complete verdict".into()) });
     }
     ran
 }
@@ -176,7 +176,7 @@ fn fold<'a>(
 
 fn stopped_answering(crd: &str, why: &str, hidden: &Redactor<'_>) -> Problem {
     Problem {
-        message: redacted(&format!("the converter of {crd} stopped answering: {why}"), &hidden.of(crd, None)),
+        message: redacted(&format!("the converter of {crd} stopped responding: {why}"), &hidden.of(crd, None)),
         help: Some("look at its log; `crdproof replay` tries a saved counterexample again".into()),
     }
 }

@@ -47,14 +47,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             let places = wanted(evidence, line, was, now, sent).into_iter().map(|pointer| field(&pointer));
             for path in places.filter(|path| !is_declared(evidence, version, path)) {
-                let message = format!("{path} of {name} drifted, and is not as it was after applying again");
+                let message = format!("{path} of {name} drifted, and applying again did not restore it");
                 let shown = |value| evidence.redact(Some(version), value);
                 let evidence = format!("before: {}\nafter:  {}", shown(was), shown(now));
                 found.place(version, message, path, evidence);
             }
             let theirs = between.and_then(|between| between.pointer(FOREIGN_LABEL));
             if theirs.is_some() && now.pointer(FOREIGN_LABEL) != theirs {
-                let message = format!("a label of somebody else is gone from {name} after applying again");
+                let message = format!("a label of another manager is missing from {name} after applying again");
                 found.failure(version, message, format!("stranger {name}"));
             }
             let mut after = lines(evidence, trace, ApplyStep::DeliverCorrected).filter(|after| after.name == *name);

@@ -57,7 +57,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
             if moved.is_empty() && line.became == DeliveryOutcome::Drifted {
                 let paths: Vec<String> = line.differences.iter().map(|differs| field(&differs.at)).collect();
-                let message = format!("nobody changed {name}, and a dry run would change {}", paths.join(", "));
+                let message = format!("{name} was not changed, and a dry run would change {}", paths.join(", "));
                 found.failure(version, message, format!("invented {name}"));
             }
         }

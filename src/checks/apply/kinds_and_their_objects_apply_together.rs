@@ -89,7 +89,7 @@ fn not_ready(line: &Delivered, ready: &Call, last: &Health) -> Failure {
 fn stored(evidence: &Evidence<'_>, trace: &Trace, line: &Delivered, found: &mut Found) {
     let Some(sent) = sent(trace, line) else { return };
     let Some(there) = live(trace, FIRST, line) else {
-        let message = format!("{} is applied, and at {} it is not there", line.name, line.version);
+        let message = format!("{} was applied, and does not exist at {}", line.name, line.version);
         return found.failure(&line.version, message, format!("gone {}", line.name));
     };
     for difference in differences(sent, there) {
@@ -98,7 +98,7 @@ fn stored(evidence: &Evidence<'_>, trace: &Trace, line: &Delivered, found: &mut 
         let lossy = difference.kind(schema).is_loss();
         let part = difference.pointer.starts_with("/metadata/") && !difference.pointer.contains("/labels");
         if lossy && !part && !is_declared(evidence, &line.version, &path) {
-            let message = format!("{path} of {} is applied at {}, and not what is there", line.name, line.version);
+            let message = format!("{path} of {} differs from what was applied at {}", line.name, line.version);
             let shown = |value| evidence.redact(Some(&line.version), value);
             let evidence = format!("applied: {}\nthere:   {}", shown(sent), shown(there));
             found.place(&line.version, message, path, evidence);

@@ -45,7 +45,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let message =
                     format!("{field} of {name} belonged to {}, and belongs to {} now", shown(had), shown(has));
                 let failure = Failure::new(message).version(&now.version).key("owners");
-                found.add(Failure { path: Some(field.clone()), ..failure.together("change hands by the retirement") });
+                found.add(Failure {
+                    path: Some(field.clone()),
+                    ..failure.together("change owners during the retirement")
+                });
             }
         }
     })

@@ -61,7 +61,7 @@ fn written(evidence: &Evidence<'_>, first: &Call, message: String) -> Failure {
     match cause {
         Some(difference) if difference.kind(schema) == Kind::Representation => {
             let failure =
-                failure.severity(Severity::Warning).together(format!("{FORM}, and are applied again and again"));
+                failure.severity(Severity::Warning).together(format!("{FORM}, and are written by every apply"));
             Failure { path: Some(field(&difference.pointer)), ..failure }
         }
         Some(difference) => Failure { path: Some(field(&difference.pointer)), ..failure },

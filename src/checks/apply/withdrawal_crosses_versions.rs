@@ -30,15 +30,15 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let left = call.answered.pointer(&format!("/{}", path.replace('.', "/")));
             if !call.is_success() {
                 let message =
-                    format!("withdrawing .{path} of {} at {} failed: {}", call.name, call.version, call.message());
+                    format!("applying without .{path} of {} at {} failed: {}", call.name, call.version, call.message());
                 found.refused(call, message);
             } else if left.is_some_and(|left| !means_absent(None, left)) {
                 let message =
-                    format!("alice withdraws .{path} of {} at {}, and it is still there", call.name, call.version);
+                    format!("alice applies without .{path} of {} at {}, and the field stays", call.name, call.version);
                 let failure = Failure::new(message).version(&call.version).key("left");
                 found.add(Failure {
                     path: Some(field.clone()),
-                    ..failure.together("stay after their owner withdrew them")
+                    ..failure.together("stay after their owner applied without them")
                 });
             }
         }

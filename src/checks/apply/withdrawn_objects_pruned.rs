@@ -38,7 +38,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let message = format!("{} is withdrawn, and {}: {}", line.name, line.became, line.why);
                 found.failure(&line.version, message, format!("refused {}", line.name));
             } else if !gone && line.became == DeliveryOutcome::Deleted {
-                let message = format!("{} is still in the source, and deleted", line.name);
+                let message = format!("{} is still in the source, and was deleted", line.name);
                 found.failure(&line.version, message, format!("deleted {}", line.name));
             }
         }
@@ -50,11 +50,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 found.examined += 1;
                 match (withdrawn.contains(&name), after.contains(&name)) {
                     (true, true) => {
-                        let message = format!("{name} is withdrawn, and at {version} it is still there");
+                        let message = format!("{name} was removed from the source, and still exists at {version}");
                         found.failure(version, message, format!("left {name}"));
                     }
                     (false, false) => {
-                        let message = format!("{name} is not withdrawn, and at {version} it is gone");
+                        let message = format!("{name} is still in the source, and is missing at {version}");
                         found.failure(version, message, format!("taken {name}"));
                     }
                     _ => {}

@@ -50,7 +50,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     && !declared(evidence, conversion_run, reread.number, &difference.pointer)
                 {
                     let on = format!(
-                        "of an object born at {} that is read and written at {}",
+                        "of an object created at {} that is read and written at {}",
                         there.hop.to, conversion_run.version
                     );
                     collector.failure(differs(evidence, conversion_run, reread.number, difference, &on));

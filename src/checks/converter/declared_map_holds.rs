@@ -47,13 +47,13 @@ fn judge_by(evidence: &Evidence<'_>, relation: &Relation<'_>) -> Verdict {
                 };
                 let (was, now) = (shown(difference.was), shown(difference.now));
                 let route = conversion_run.route(step.number);
-                let message = format!("{name} of {to} is not what the field map says after {route}");
+                let message = format!("{name} of {to} differs from the field map after {route}");
                 let failure =
                     about(evidence, conversion_run, step.number, message).version(to).key(format!("{route} {name}"));
                 let story = failure.evidence.clone().unwrap_or_default();
                 let failure =
                     failure.evidence(format!("{story}\nat {}\nexpected {was}\nfound    {now}", difference.pointer));
-                let failure = failure.together(format!("of {to} are not what the field map says after {route}"));
+                let failure = failure.together(format!("of {to} differ from the field map after {route}"));
                 collector.failure(Failure { path: Some(name), ..failure });
             }
         }

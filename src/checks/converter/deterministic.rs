@@ -33,16 +33,16 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 (Reply::Object(first), Reply::Object(again)) => {
                     let found = differences(&first.raw, &again.raw);
                     let Some(difference) = found.first() else { continue };
-                    format!("{} differs between two answers to the same question", field(&difference.pointer))
+                    format!("{} differs between two responses to the same request", field(&difference.pointer))
                 }
                 (Reply::Refused(_), Reply::Refused(_))
                 | (Reply::Unusable(..), Reply::Unusable(..))
                 | (Reply::Failed(_), Reply::Failed(_)) => continue,
                 (Reply::Object(_), Reply::Refused(why) | Reply::Unusable(_, why) | Reply::Failed(why)) => {
-                    format!("asked a second time the converter refuses: {why}")
+                    format!("when asked again, the converter refuses: {why}")
                 }
                 (Reply::Refused(why) | Reply::Unusable(_, why) | Reply::Failed(why), _) => {
-                    format!("asked a second time the converter agrees; at first it said: {why}")
+                    format!("when asked again, the converter converts the object; at first it refused: {why}")
                 }
             };
             let failure = about(

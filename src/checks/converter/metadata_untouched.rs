@@ -32,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let mut names = was.keys().chain(now.keys()).filter(|name| !ELSEWHERE.contains(&name.as_str()));
             if let Some(name) = names.find(|name| stated(was, name) != stated(now, name)) {
                 let route = conversion_run.route(step.number);
-                let message = format!("metadata.{name} is answered differently by {route}; API servers put it back");
+                let message = format!("metadata.{name} is changed by {route}; API servers put it back");
                 let failure = about(evidence, conversion_run, step.number, message).key(format!("{route} {name}"));
                 collector.failure(crate::checks::Failure { path: Some(format!(".metadata.{name}")), ..failure });
             }

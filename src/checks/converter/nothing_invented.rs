@@ -61,9 +61,9 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
             let meant = LazyCell::new(|| expected(relation?, &conversion_run.input, step.from, &step.hop.to).ok());
             for place in found.iter().filter(|place| !place.is_required(schema) && !place.is_default(schema)) {
                 if meant.as_ref().and_then(|meant| meant.pointer(&place.pointer)).is_none() {
-                    let on = format!("by {} out of an object without any content", conversion_run.route(step.number));
+                    let on = format!("by {} from an object without any content", conversion_run.route(step.number));
                     let failure = weighed(evidence, conversion_run, &step, place, &on);
-                    collector.failure(failure.together("are invented by converting objects without any content"));
+                    collector.failure(failure.together("are added when objects without content are converted"));
                 }
             }
         }

@@ -65,7 +65,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
     }
     if examined == 0 {
-        return Verdict::Inconclusive("too few objects were converted; give samples, or have objects generated".into());
+        return Verdict::Inconclusive("too few objects were converted (add samples, or use --objects)".into());
     }
     Verdict::from_failures(failures, examined)
 }

@@ -41,7 +41,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(served) = back.hop.served() else {
                 let why = back.hop.complaint().unwrap_or_default();
                 let route = conversion_run.route(back.number);
-                let message = format!("an object with {missing} does not come back by {route}: {why}");
+                let message = format!("an object with {missing} does not convert back by {route}: {why}");
                 collector.failure(complains(evidence, conversion_run, back.number, message, why));
                 continue;
             };

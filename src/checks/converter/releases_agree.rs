@@ -37,13 +37,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(read) = back(conversion_run, &first, &reader) else { continue };
             collector.examined();
             let (wrote, reads) = match writer {
-                Act::Convert => ("this release", "the previous one"),
-                _ => ("the previous release", "this one"),
+                Act::Convert => ("this release", "the previous release"),
+                _ => ("the previous release", "this release"),
             };
-            let on = format!("when {wrote} converts to {} and {reads} converts back", first.hop.to);
+            let on = format!("when {wrote} converts to {} and {reads} converts it back", first.hop.to);
             let Some(served) = read.hop.served() else {
                 let why = read.hop.complaint().unwrap_or_default();
-                let message = format!("what {wrote} made of an object is refused by {reads}: {why}");
+                let message = format!("{reads} refuses an object that {wrote} converted: {why}");
                 let key = format!("{} by {wrote}", conversion_run.route(read.number));
                 collector.failure(complains(evidence, conversion_run, read.number, message, why).key(key));
                 continue;

@@ -32,8 +32,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             collector.examined();
             let Some(served) = back.hop.served() else {
                 let why = back.hop.complaint().unwrap_or_default();
-                let message =
-                    format!("what became {} cannot come back to {}: {why}", there.hop.to, conversion_run.version);
+                let message = format!(
+                    "what became {} cannot be converted back to {}: {why}",
+                    there.hop.to, conversion_run.version
+                );
                 collector.failure(complains(evidence, conversion_run, back.number, message, why));
                 continue;
             };

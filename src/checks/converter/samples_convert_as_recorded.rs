@@ -38,7 +38,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(recorded) = recorded else { continue };
             collector.examined();
             if let Some(why) = step.hop.complaint() {
-                let message = format!("{name} was converted to {to} when it was recorded, and is refused now: {why}");
+                let message = format!("{name} has a recorded conversion to {to}, and is refused now: {why}");
                 collector.failure(about(evidence, conversion_run, step.number, message));
             }
             let Some(served) = step.hop.served() else { continue };
@@ -57,7 +57,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     continue;
                 }
                 let path = generic(schema_of(evidence, to), &difference.pointer);
-                let message = format!("{path} of {name} at {to} is not what was recorded");
+                let message = format!("{path} of {name} at {to} differs from the recorded one");
                 let failure = about(evidence, conversion_run, step.number, message).version(to);
                 let shown = evidence.redact(Some(to), &meant);
                 let story = format!("{}\nrecorded: {shown}", failure.evidence.as_deref().unwrap_or_default());

@@ -42,7 +42,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         } else if version.deprecated && version.served && successor(crd, version).is_none() {
             let message = format!(
-                "{name} is deprecated, and neither a deprecationWarning nor a preferred version tells its users where to go"
+                "{name} is deprecated, and neither a deprecationWarning nor a preferred version names a replacement"
             );
             let at = version.node.nearest("/deprecated").span;
             failures.push(Failure::new(message).at(at).version(name).severity(Severity::Warning));
@@ -64,7 +64,7 @@ fn unvalid(text: &str) -> Option<&'static str> {
     } else if text.len() > 256 {
         Some("is longer than 256 bytes")
     } else if text.chars().any(char::is_control) {
-        Some("holds characters that cannot be printed")
+        Some("contains characters that cannot be printed")
     } else {
         None
     }

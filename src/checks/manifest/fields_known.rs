@@ -6,7 +6,7 @@ use super::shared_shape::{DEFINITION, Misfit};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/fields-known",
-    title: "API servers know every field of the definition, and its type",
+    title: "every field of the definition is known to API servers, with its type",
     why: "The API server drops a field that it does not know, with a warning, and kubectl refuses it. A setting that \
           is misspelt, or placed where the v1beta1 API had it, has no effect. A field of another type is refused.",
     source: &[

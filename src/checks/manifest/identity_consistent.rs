@@ -62,7 +62,9 @@ fn group(crd: &Crd, failures: &mut Vec<Failure>) {
                     "{group} is a protected group of the Kubernetes community, and {text:?} is not a link to an approval"
                 )
             }
-            _ => format!("{group} is a protected group of the Kubernetes community, and the CRD bears no approval"),
+            _ => format!(
+                "{group} is a protected group of the Kubernetes community, and the CRD has no approval annotation"
+            ),
         };
         let help = "add the annotation api-approved.kubernetes.io with the link to the approval (or `unapproved, …`), or use a group of your own";
         failures.push(Failure::new(message).at(at_group).key("approval").help(help));

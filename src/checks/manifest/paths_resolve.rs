@@ -45,15 +45,15 @@ fn selectable_fields(version: &Version, schema: &Schema, failures: &mut Vec<Fail
     let fields = &version.selectable_fields;
     if fields.len() > 8 {
         failures.push(
-            Failure::new(format!("{} selectable fields are too many; API servers take 8", fields.len()))
+            Failure::new(format!("{} selectable fields are too many; API servers accept 8", fields.len()))
                 .at(fields[8].1),
         );
     }
     for (index, (path, span)) in fields.iter().enumerate() {
         let message = if fields[..index].iter().any(|(other, _)| other == path) {
-            format!("the selectable field {path} stands here twice")
+            format!("the selectable field {path} is listed twice")
         } else if path.starts_with(".metadata") {
-            format!("the selectable field {path} lies in metadata")
+            format!("the selectable field {path} is in metadata")
         } else if path.contains('[') {
             format!("the selectable field {path} goes through a list")
         } else {

@@ -83,7 +83,8 @@ fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVers
             failures.push(failure(format!("the sample {} cannot be read: {why}", sample.name()), ""));
         }
         Outcome::Refused(violations) => failures.extend(violations.into_iter().map(|violation| {
-            let message = format!("the sample {} is refused: {}", sample.name(), violation.message);
+            let field = violation.path().map(|path| format!("{path}: ")).unwrap_or_default();
+            let message = format!("the sample {} is refused: {field}{}", sample.name(), violation.message);
             let clause = format!("of samples are refused: {}", violation.message);
             let found = failure(message, &violation.pointer).complaint(&violation.message).together(clause);
             Failure { path: violation.path(), ..found.key(sample.name()) }

@@ -27,7 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let name = &version.name;
         let failure = |message: String| Failure::new(message).at(version.name_span).version(name);
         if let Some(first) = crd.versions[..index].iter().find(|other| other.name == *name) {
-            let failure = failure(format!("the version name {name:?} stands here twice"));
+            let failure = failure(format!("the version name {name:?} is listed twice"));
             failures.push(failure.related(first.name_span, "first here").help("give each version a name of its own"));
         } else if !is_dns_label_1035(name) {
             let help = "use lower-case letters, digits and dashes, start with a letter, at most 63 characters";

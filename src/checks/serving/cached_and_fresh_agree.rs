@@ -22,6 +22,6 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        alike(evidence, trace, (ServingStep::Read, ServingStep::Cached), "when it comes from the cache", found);
+        alike(evidence, trace, (ServingStep::Read, ServingStep::Cached), "when it is read from the cache", found);
     })
 }

@@ -84,7 +84,7 @@ fn truthful(evidence: &Evidence<'_>, version: &Version, names: &[&str], which: &
     let parts = [("status", version.status.is_some()), ("scale", version.scale.is_some())];
     for (part, enabled) in parts {
         if names.contains(&format!("{plural}/{part}").as_str()) != enabled {
-            let message = format!("{which} of {} is wrong about the subresource {part}", version.name);
+            let message = format!("{which} of {} is wrong for the subresource {part}", version.name);
             found.failure(&version.name, message, format!("{which} {part}"));
         }
     }

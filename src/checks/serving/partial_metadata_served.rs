@@ -28,7 +28,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             names.sort();
             if names != all {
                 let version = answer.versions.first().cloned().unwrap_or_default();
-                let message = format!("metadata at {version} is told of {} objects of {}", names.len(), all.len());
+                let message = format!("a metadata-only list at {version} has {} objects of {}", names.len(), all.len());
                 found.failure(&version, message, "metadata".to_owned());
             }
         }

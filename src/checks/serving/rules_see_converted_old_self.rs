@@ -32,10 +32,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let version = call.version.as_str();
             let message = match (&call.action, call.status) {
                 (Action::Changed, 200..300) => {
-                    format!("a rule of {version} forbids a change, and a write through {version} makes it all the same")
+                    format!("a rule of {version} forbids a change, but a write through {version} makes it")
                 }
                 (Action::Unchanged | Action::UnchangedAfterwards, 422) => format!(
-                    "a rule of {version} forbids a change, and refuses a write that makes none: {}",
+                    "a rule of {version} forbids a change, and also refuses a write without that change: {}",
                     call.message()
                 ),
                 (Action::ChangedThroughAnotherVersion, 422) => {

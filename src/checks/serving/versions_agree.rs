@@ -27,7 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             for call in trace.calls(ServingStep::Single).filter(|call| call.version == snapshot.version) {
                 let listed = snapshot.objects.values().find(|object| object["metadata"]["name"] == call.name.as_str());
                 if let Some(listed) = listed.filter(|_| call.is_success()) {
-                    found.compare(evidence, &snapshot.version, listed, &call.answered, "when it is read by itself");
+                    found.compare(evidence, &snapshot.version, listed, &call.answered, "when it is read alone");
                 }
             }
         }

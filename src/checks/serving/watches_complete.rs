@@ -32,13 +32,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let kinds: Vec<_> = events.iter().map(|event| event.kind.as_str()).collect();
                 if kinds != ["ADDED", "MODIFIED", "DELETED"] {
                     let message = format!(
-                        "a watch at {} tells {kinds:?} of {name}, which was created, changed and deleted",
+                        "a watch at {} reports {kinds:?} for {name}, which was created, changed and deleted",
                         log.version
                     );
                     found.failure(&log.version, message, "events".to_owned());
                 }
                 if let Some(event) = events.iter().find(|event| event.api_version != desired) {
-                    let message = format!("a watch at {} tells of an object of {}", log.version, event.api_version);
+                    let message = format!("a watch at {} returns an object of {}", log.version, event.api_version);
                     found.failure(&log.version, message, "version".to_owned());
                 }
             }

@@ -41,11 +41,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.failure("", message, format!("{key}{}", driver.by));
         };
         if driven.done {
-            failure("says that it is done", "done");
+            failure("reports success", "done");
         } else if !driven.ended {
-            failure("does not come to an end", "end");
+            failure("does not end", "end");
         } else if !driven.said.contains(unmovable.as_str()) {
-            failure("does not name it", "name");
+            failure("does not name the object", "name");
         }
         let refused = trace.refused_writes(step).next().copied();
         if let Some(refused) = refused.filter(|refused| *refused > TRIES) {

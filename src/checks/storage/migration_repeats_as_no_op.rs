@@ -30,7 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         if rewritten > 0 {
             let after = if driver.by.is_empty() { String::new() } else { format!(" after one{}", driver.by) };
             let message =
-                format!("a second migration{after} stored {rewritten} objects anew, although nothing had changed");
+                format!("a second migration{after} rewrote {rewritten} objects, although nothing had changed");
             found.failure("", message, format!("rewritten{}", driver.by));
         }
     })

@@ -46,7 +46,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             let last = &call.answered["metadata"]["labels"]["crdproof.dev/busy"];
             if *last != "19" {
-                let message = format!("the last of 20 writes by others is not there; the label is {last}");
+                let message = format!("the last of 20 writes by others is lost; the label is {last}");
                 found.failure(&new.name, message, "undone".to_owned());
             }
         }

@@ -34,13 +34,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         return Verdict::Passed { examined: 1 };
     }
     let (message, span) = if conversion.stated {
-        ("the conversion webhook went, and `conversion` has no `strategy`", conversion.span)
+        ("the conversion webhook was removed, and `conversion` has no `strategy`", conversion.span)
     } else {
         // The whole spec would be too large a location; its name is where the stanza is missing.
         let span = new.node.entry("spec").map_or(new.node.span, |entry| entry.key_span);
-        ("the conversion webhook went, and nothing says what takes its place", span)
+        ("the conversion webhook was removed, and no strategy replaces it", span)
     };
     let failure =
-        shared::changed(message).at(span).related(old.conversion.span, "the webhook stood here").key("unstated");
+        shared::changed(message).at(span).related(old.conversion.span, "the webhook was declared here").key("unstated");
     Verdict::Failed(vec![failure])
 }

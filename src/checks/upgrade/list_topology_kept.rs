@@ -48,12 +48,12 @@ fn effect(delta: &Delta) -> Option<String> {
     let effect = match &delta.what {
         What::ListTypeChanged { old, new } => match (old.as_str(), new.as_str()) {
             (_, "atomic") => "every manager of an item owns the whole list: each apply conflicts with the others, and a forced one drops their items".into(),
-            ("atomic", "map") => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and new objects may hold each key only once".into(),
-            ("atomic", _) => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and new objects may hold each item only once".into(),
-            _ => "items are told apart by something else, so recorded ownership no longer fits them".to_owned(),
+            ("atomic", "map") => "ownership of the whole list becomes ownership of items: an item that a manager no longer applies may stay, and new objects may hold each key only once".into(),
+            ("atomic", _) => "ownership of the whole list becomes ownership of items: an item that a manager no longer applies may stay, and new objects may hold each item only once".into(),
+            _ => "items are identified by something else, so recorded ownership no longer fits them".to_owned(),
         },
-        What::ListKeysChanged { .. } => "items are told apart by other fields: recorded ownership no longer fits them, and new objects may hold each combination only once".into(),
-        What::MapTypeChanged { .. } => "ownership of the whole map becomes ownership of keys: a key that a manager stops to apply may stay".into(),
+        What::ListKeysChanged { .. } => "items are identified by other fields: recorded ownership no longer fits them, and new objects may hold each combination only once".into(),
+        What::MapTypeChanged { .. } => "ownership of the whole map becomes ownership of keys: a key that a manager no longer applies may stay".into(),
         What::PreserveUnknownChanged { .. } if delta.direction == Direction::Lossy => {
             return Some("keep `x-kubernetes-preserve-unknown-fields: true`, or name every field that objects may hold: the rest is dropped at the next write".into());
         }

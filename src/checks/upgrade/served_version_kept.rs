@@ -46,7 +46,7 @@ fn gone(before: &Version, new: &Crd) -> Option<Failure> {
             let state = if before.deprecated { ", deprecated or not" } else { " and not even deprecated" };
             shared::changed(format!("{name} is removed while it was still served{state}"))
                 .at(new.span_at("/spec/versions"))
-                .help("keep it for one release with `served: false`; bringing it back is then one word")
+                .help("keep it for one release with `served: false`; then restoring it is a one-word change")
                 .key("removed")
         }
     };

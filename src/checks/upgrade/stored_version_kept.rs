@@ -63,7 +63,7 @@ fn unproven(old: &Crd, new: &Crd) -> Vec<Failure> {
         .version(&version.name)
         .related(version.name_span, "it was not served any more")
         .severity(Severity::Warning)
-        .help("tell people to make sure that status.storedVersions does not name the version before they upgrade")
+        .help("ask users to make sure, before they upgrade, that status.storedVersions does not name the version")
         .key("unproven")
     };
     gone.map(failure).collect()

@@ -36,7 +36,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         examined += 1;
         match &**transport {
             Transport::Plain => {
-                let message = "the endpoint speaks plain HTTP, without TLS; API servers ask over HTTPS only";
+                let message = "the endpoint serves plain HTTP; API servers use HTTPS only";
                 failures.push(failure(message, "plain").help("serve HTTPS, with a certificate and its key"));
             }
             Transport::Tls(certificate) => {
@@ -47,7 +47,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
     }
     if examined == 0 {
-        return Verdict::Inconclusive("no certificate was seen".into());
+        return Verdict::Inconclusive("the endpoint sent no certificate".into());
     }
     Verdict::from_failures(failures, examined)
 }
@@ -68,9 +68,9 @@ fn name(certificate: &Certificate, crd: &Crd) -> Option<Failure> {
     }
     let asked = match expected {
         Some(expected) if expected != certificate.host => {
-            format!("API servers ask {expected}, and it was asked as {}", certificate.host)
+            format!("API servers connect to {expected}, and crdproof connected to {}", certificate.host)
         }
-        _ => format!("it is asked as {}", certificate.host),
+        _ => format!("API servers connect to {}", certificate.host),
     };
     let names = match certificate.names.as_slice() {
         [] => format!("names no host (a common name such as {:?} does not count)", certificate.subject),

@@ -33,14 +33,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 failures.push(with_exchange(
                     evidence,
                     exchange,
-                    failure("the answer differs from the one to the same request alone", "differs"),
+                    failure("the response differs from that to the same request alone", "differs"),
                 ));
             }
             Err(why) => {
                 failures.push(with_exchange(
                     evidence,
                     exchange,
-                    failure(format!("among others the request was answered by {why}"), "fails"),
+                    failure(format!("sent among concurrent requests, the request failed: {why}"), "fails"),
                 ));
             }
         }

@@ -26,7 +26,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         |exchange| exchange.ask == Purpose::EmptyBatch,
         |exchange| {
             let why = exchange.answer().err()?;
-            Some(failure(format!("a request without objects was answered by {why}"), "empty"))
+            Some(failure(format!("a request without objects failed: {why}"), "empty"))
         },
     )
 }

@@ -36,7 +36,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
         (_, _) => {
             let why = exchange.converted().err()?;
-            Some(failure(format!("a good request after malformed ones was answered by {why}"), "afterwards"))
+            Some(failure(format!("a valid request after malformed ones failed: {why}"), "afterwards"))
         }
     })
 }

@@ -35,7 +35,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             let (object, _) = sent.zip(&answered).find(differs)?;
             let message =
-                format!("an object of {} is converted otherwise among others than alone", object["apiVersion"]);
+                format!("an object of {} converts differently in a mixed batch than alone", object["apiVersion"]);
             Some(failure(message, "alone"))
         }),
         decided => decided,

@@ -28,15 +28,15 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         |exchange| exchange.ask == Purpose::UnknownVersion,
         |exchange| {
             let problem = match exchange.answer() {
-                Err(why) => format!("a version that does not exist was answered by {why}"),
+                Err(why) => format!("a request for a version that does not exist failed: {why}"),
                 Ok(answer) => {
                     let response = &answer["response"];
                     let message = response["result"]["message"].as_str().unwrap_or_default();
                     let objects = response["convertedObjects"].as_array().map_or(0, Vec::len);
                     if response["result"]["status"] == "Success" {
-                        "a version that does not exist was converted to, with Success".to_owned()
+                        "a request for a version that does not exist got Success".to_owned()
                     } else if message.trim().is_empty() {
-                        "a version that does not exist was refused without a message".to_owned()
+                        "a request for a version that does not exist was refused without a message".to_owned()
                     } else if objects > 0 {
                         format!("a refusal carries {objects} objects")
                     } else {
