@@ -148,6 +148,7 @@ fn needed(need: Need) -> &'static str {
         Need::Recorded => "recorded conversions of samples",
         Need::BaselineConverter => "the converter of the previous release",
         Need::Exchanges => "a webhook that runs",
+        Need::ThreeVersions => "a CRD with three versions or more",
         Need::Scenario(_) => "an API server",
         Need::InTreeMigration => "a control plane that migrates (`--in-tree-migration`)",
     }

@@ -133,6 +133,8 @@ pub enum Need {
     BaselineConverter,
     /// Requests to the converter's endpoint.
     Exchanges,
+    /// At least three versions of the CRD.
+    ThreeVersions,
     /// A scenario on an API server.
     Scenario(Scenario),
     /// A storage scenario in which the control plane migrated by itself.

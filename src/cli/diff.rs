@@ -25,7 +25,10 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
     // Freeing large bundles takes long, and the process ends anyway.
     let mut subject = ManuallyDrop::new(load::compare(&args.old, &args.new, args.commands.allowed())?);
     decide(&mut subject, args)?;
-    let command = format!("crdproof diff {} {}", quoted(&args.old), quoted(&args.new));
+    let file = args.file.as_ref().map(|file| format!(" -f {}", quoted(&file.display().to_string())));
+    let minimum = args.minimum.map(|minimum| format!(" --minimum {minimum}"));
+    let flags: String = file.into_iter().chain(minimum).collect();
+    let command = format!("crdproof diff {} {}{flags}", quoted(&args.old), quoted(&args.new));
     let settings = Settings { command: Some(command), ..settings(&selection(args, &subject), &subject)? };
     let plan = engine::plan(&subject, &settings, &ServerMatrix::default());
     if plan.planned.is_empty() {

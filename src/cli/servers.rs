@@ -1,6 +1,7 @@
 //! API servers from flags.
 
 use anyhow::Result;
+use clap::ValueEnum as _;
 use crdproof_envtest::binaries::BinariesError;
 use crdproof_envtest::{ClusterError, Provider, Server, ServerOptions};
 
@@ -42,7 +43,32 @@ pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Ser
         sources: env::sources(&server.sources),
         at_once: args.servers,
         in_tree_migration: args.in_tree_migration,
+        arguments: arguments(args),
     }))
+}
+
+/// Returns the flags that repeat the settings of servers. The permission to change an existing cluster must be given
+/// anew, because a copied command may meet another cluster.
+fn arguments(args: &MatrixArgs) -> Vec<String> {
+    let ServerArgs { provider, feature_gates, runtime_config, controllers, image, cluster, .. } = &args.server;
+    let provider = provider.and_then(|provider| provider.to_possible_value());
+    let switches = |flag: &str, switches: &[(String, bool)]| {
+        let pair = |(name, is_on): &(String, bool)| [flag.to_owned(), format!("{name}={is_on}")];
+        switches.iter().map(pair).collect::<Vec<_>>()
+    };
+    let path = cluster.kubeconfig.as_ref().map(|path| path.display().to_string());
+    let values = [
+        ("--provider", provider.map(|provider| provider.get_name().to_owned())),
+        ("--controllers", (!controllers.is_empty()).then(|| controllers.join(","))),
+        ("--image", image.clone()),
+        ("--kubeconfig", path),
+        ("--context", cluster.context.clone()),
+    ];
+    let values = values.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?]));
+    let values =
+        values.chain(switches("--feature-gate", feature_gates)).chain(switches("--runtime-config", runtime_config));
+    let in_tree = args.in_tree_migration.then(|| "--in-tree-migration".to_owned());
+    in_tree.into_iter().chain(values.flatten()).collect()
 }
 
 /// Returns the servers of a run by name, and shows progress.
@@ -144,4 +170,24 @@ pub(crate) fn install_error(error: BinariesError) -> InputError {
     };
     let help = error.help();
     InputError::new(trouble, format!("{:#}", anyhow::Error::from(error))).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::super::args::{Cli, Command};
+    use super::*;
+
+    #[test]
+    fn settings_of_servers_are_repeated_but_not_permissions() {
+        let words = "crdproof run --kubernetes 1.36 --in-tree-migration --feature-gate A=true --controllers a,b \
+                     --runtime-config api/alpha=false";
+        let Command::Run(args) = Cli::parse_from(words.split_whitespace()).command else { panic!("not a run") };
+        let wanted = "--in-tree-migration --controllers a,b --feature-gate A=true --runtime-config api/alpha=false";
+        assert_eq!(arguments(&args.matrix).join(" "), wanted);
+        let words = "crdproof run --provider kubeconfig --kubeconfig k --context test --allow-changes --confirm test";
+        let Command::Run(args) = Cli::parse_from(words.split_whitespace()).command else { panic!("not a run") };
+        assert_eq!(arguments(&args.matrix).join(" "), "--provider kubeconfig --kubeconfig k --context test");
+    }
 }

@@ -152,6 +152,9 @@ enum Failure {
 impl Failure {
     fn message(self) -> String {
         match self {
+            Self::NoResponse(error) if is_closed_by_peer(&error) => {
+                "the connection closed before a response came".into()
+            }
             Self::NoResponse(error) => error_chain(&error),
             Self::TooLong { sent, limit } => {
                 format!("{OUT_OF_PROPORTION}: more than {limit} bytes for {sent}, so it is not read")

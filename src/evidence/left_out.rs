@@ -20,6 +20,9 @@ pub struct LeftOut {
     pub path: Option<String>,
     /// The message of the converter or of the schema validation.
     pub why: String,
+    /// The server's refusal of an object that is not valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
 }
 
 /// The reason why no scenario writes an object.

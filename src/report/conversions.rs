@@ -72,7 +72,7 @@ pub struct Reach {
 const MOST: usize = 50;
 
 impl Reach {
-    /// Returns the coverage of converted objects of a version.
+    /// Returns the coverage of objects of a version, before or after their conversion.
     pub fn new(version: &str, coverage: &Coverage) -> Self {
         Self {
             version: version.to_owned(),

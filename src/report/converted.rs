@@ -17,7 +17,7 @@ pub(super) struct Converted {
     pub(super) versions: Vec<String>,
     /// A row for each version: its objects, by the version that they were converted to.
     pub(super) rows: Vec<Row>,
-    /// Conversions that were not tried, and leaves that converted objects never set.
+    /// Conversions that were not tried, and leaves that no object set.
     pub(super) never: Vec<String>,
     /// Response times.
     pub(super) timings: Vec<Took>,
@@ -125,7 +125,7 @@ fn count(pair: &PairInfo) -> String {
     }
 }
 
-/// The leaves that converted objects of a version never set, except to their defaults.
+/// The leaves that no object of a version set, except to their defaults, whether it was converted from or to it.
 fn never(reach: &Reach) -> Option<String> {
     let missing = reach.leaves.saturating_sub(reach.seen);
     if missing == 0 || reach.never.is_empty() {
@@ -136,7 +136,7 @@ fn never(reach: &Reach) -> Option<String> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    Some(format!("converted objects of {} never had, beyond defaults: {}{more}", reach.version, named.join(", ")))
+    Some(format!("no object of {} had, beyond defaults: {}{more}", reach.version, named.join(", ")))
 }
 
 /// Returns the conversions that were not tried for lack of time.
@@ -186,7 +186,7 @@ mod tests {
         let untried = "not tried: 4 objects; the search ended early (--time sets its limit)";
         assert_eq!(
             shown.never,
-            [untried.to_owned(), format!("converted objects of v2 never had, beyond defaults: {fields} and 3 more")]
+            [untried.to_owned(), format!("no object of v2 had, beyond defaults: {fields} and 3 more")]
         );
         assert_eq!(shown.timings[0].line(), "1 object: p50 840 µs, p90 1.2 ms, p99 2.0 s");
         assert!(shown.odd);

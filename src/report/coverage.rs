@@ -1,4 +1,4 @@
-//! Coverage of a version, as a tree of the fields that converted objects never set.
+//! Coverage of a version, as a tree of the fields that no converted object set, before or after its conversion.
 
 use serde::Serialize;
 

@@ -49,6 +49,8 @@ impl Observations {
             servers: versions.iter().map(ToString::to_string).collect(),
             ranges: BTreeMap::new(),
             in_tree_migration: self.traces.iter().any(Trace::has_in_tree_migration),
+            // Judging a recording needs no server.
+            arguments: Vec::new(),
         }
     }
 }

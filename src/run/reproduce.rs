@@ -9,12 +9,14 @@ use crate::subject::Subject;
 pub(super) fn add(plan: &Plan<'_>, report: &mut Report) {
     let command = plan.settings.command.clone().or_else(|| command(plan.subject, plan.settings));
     let Some(command) = command else { return };
-    let servers: String =
-        plan.matrix.servers.iter().map(|server| format!(" --kubernetes {}", quoted(server))).collect();
+    let servers: String = plan.matrix.arguments.iter().map(|argument| format!(" {}", quoted(argument))).collect();
     for finding in &mut report.findings {
-        let Some(check) = checks::find(&finding.check) else { continue };
-        let servers = if check.scenario().is_some() { servers.as_str() } else { "" };
-        finding.reproduce = Some(format!("{command}{servers} --only {}", finding.check));
+        finding.reproduce = Some(match checks::find(&finding.check) {
+            Some(check) if check.scenario().is_some() => format!("{command}{servers} --only {}", finding.check),
+            Some(_) => format!("{command} --only {}", finding.check),
+            // Not a check that could be selected: it is about the whole run.
+            None => format!("{command}{servers}"),
+        });
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Servers {
     pub at_once: Option<NonZeroUsize>,
     /// True if the control plane migrates, too.
     pub in_tree_migration: bool,
+    /// Arguments of a run that repeat these settings, besides the releases.
+    pub arguments: Vec<String>,
 }
 
 /// One server that can be started.
@@ -52,6 +54,10 @@ impl Servers {
             }
             matrix.ranges.extend(range.map(|releases| (text.clone(), releases)));
         }
+        // An existing cluster has its own release.
+        let releases = matrix.servers.iter().filter(|_| self.options.provider != Provider::Existing);
+        let releases = releases.flat_map(|release| ["--kubernetes".to_owned(), release.clone()]);
+        matrix.arguments = self.arguments.iter().cloned().chain(releases).collect();
         Ok(matrix)
     }
 

@@ -23,4 +23,10 @@ impl Crd {
         let is_generated = annotations.is_some_and(|all| all.get("controller-gen.kubebuilder.io/version").is_some());
         is_generated && !self.conversion.stated
     }
+
+    /// Returns true if a file that was not read may add a conversion webhook before it is installed: controller-gen
+    /// writes no conversion stanza.
+    pub fn may_get_a_webhook(&self) -> bool {
+        self.is_generated_without_stanza() && self.kustomized != Kustomized::Yes
+    }
 }

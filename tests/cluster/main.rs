@@ -186,6 +186,7 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("nothing_is_left_after_a_panic", endings::nothing_is_left_after_a_panic),
         ("nothing_is_left_after_signals", endings::nothing_is_left_after_signals),
         ("findings_of_scenarios_are_reproduced", reproduce::findings_of_scenarios_are_reproduced),
+        ("the_server_explains_why_an_object_is_left_out", scenarios::the_server_explains_why_an_object_is_left_out),
         ("the_demo_runs_everything", demo::the_demo_runs_everything),
         ("two_tools_share_a_cache", endings::two_tools_share_a_cache),
     ];

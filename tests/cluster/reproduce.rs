@@ -28,9 +28,9 @@ pub(crate) fn findings_of_scenarios_are_reproduced(binaries: &Binaries) -> Resul
     let report = run(&format!("run --suite serving --suite storage --suite apply --kubernetes {release}"))?;
     let mut lines: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for finding in report["findings"].as_array().into_iter().flatten() {
-        if let (Some(line), Some(fingerprint)) = (finding["reproduce"].as_str(), finding["fingerprint"].as_str()) {
-            lines.entry(line.to_owned()).or_default().insert(fingerprint.to_owned());
-        }
+        let line = finding["reproduce"].as_str().ok_or_else(|| format!("no command reproduces {finding}"))?;
+        let fingerprint = finding["fingerprint"].as_str().unwrap_or_default();
+        lines.entry(line.to_owned()).or_default().insert(fingerprint.to_owned());
     }
     check(lines.keys().any(|line| line.contains("--kubernetes")), format!("nothing was found: {lines:?}"))?;
     for (line, fingerprints) in lines {

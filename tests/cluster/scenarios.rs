@@ -256,3 +256,22 @@ pub(crate) fn broken_converters_fail(binaries: &Binaries) -> Result<(), Failed> 
     })?;
     among("labels that are lost", &labels, &["serving/selectors-hold"])
 }
+
+/// An object that our validation refuses is shown to the server, whose words are the evidence.
+pub(crate) fn the_server_explains_why_an_object_is_left_out(binaries: &Binaries) -> Result<(), Failed> {
+    let mut subject = subject();
+    let sample = subject.samples.iter_mut().find(|sample| sample.group_version().1 == "v1").ok_or("no sample")?;
+    sample.object["spec"]["size"] = json!("many");
+    let trace = block(async {
+        let local = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
+        let server = Server::Local(Box::new(local));
+        let trace = run_scenarios(&server, setup(&subject, Some(Arc::new(maps()))), &[Scenario::Serving]).await;
+        server.stop().await.map_err(|error| describe(&error))?;
+        trace.map_err(|error| describe(&error))
+    })?;
+    let refused: Vec<_> = trace.left_out().filter_map(|one| one.answer.clone()).collect();
+    check(refused.len() == 1 && refused[0].contains("spec.size"), format!("{refused:?}"))?;
+    let found = judged(trace).findings.into_iter().find(|finding| finding.check == "serving/crud-at-every-version");
+    let evidence = found.and_then(|finding| finding.evidence).unwrap_or_default();
+    check(evidence.starts_with("the server answered: "), evidence)
+}

@@ -104,7 +104,7 @@ fn a_webhook_that_crashes_during_a_response_fails() {
             write(stream, "Content-Type: application/json\r\nContent-Length: 2\r\n", b"{}");
         }
     };
-    finds(judged(act, "1s"), "malformed-request-survived", &["connection closed before message completed"]);
+    finds(judged(act, "1s"), "malformed-request-survived", &["the connection closed before a response came"]);
 }
 
 #[test]

@@ -44,14 +44,9 @@ fn a_webhook_in_a_cluster_is_called_through_its_service() {
         results.filter(|result| result["outcome"] == outcome).map(|result| result["check"].clone()).collect::<Vec<_>>()
     };
     assert!(of("passed").len() >= 17, "{}", ended.stderr);
-    // TLS ends at the API server, the kind has no keyed lists and no stash, and with two versions no request can mix
-    // them.
-    let nothing_there = [
-        "converter/birth-version-irrelevant",
-        "converter/list-keys-kept",
-        "webhook/certificate-trusted",
-        "webhook/mixed-batch-converted",
-    ];
+    // TLS ends at the API server, and the kind has no keyed lists and no stash.
+    let nothing_there =
+        ["converter/birth-version-irrelevant", "converter/list-keys-kept", "webhook/certificate-trusted"];
     assert_eq!(of("inconclusive"), nothing_there);
 }
 

@@ -38,7 +38,7 @@ fn the_tutorial_webhook_fails_with_clear_messages() {
         ("manifest/conversion-stanza-valid", "https only", "https"),
         ("manifest/review-v1-offered", "not v1", "v1"),
         ("webhook/certificate-trusted", "serves plain HTTP", "serve HTTPS"),
-        ("webhook/content-type-json", "the content type is nothing", "application/json"),
+        ("webhook/content-type-json", "the answer has no content type", "application/json"),
         ("webhook/count-and-order-kept", "objects", "objects"),
         (
             "webhook/envelope-kept",

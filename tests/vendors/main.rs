@@ -112,12 +112,8 @@ fn test(name: &str, vendor: &Path, part: Part, update: bool) -> Result<Completio
 fn reproduce(folder: &Path, found: &[Finding]) -> Result<(), Failed> {
     let mut by_line: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for finding in found {
-        if let Some(line) = finding.reproduce() {
-            by_line.entry(line).or_default().push(finding.fingerprint());
-        }
-    }
-    if by_line.is_empty() && !found.is_empty() {
-        return Err("no finding says how to reproduce it".into());
+        let missing = || format!("{} [{}] has no command that reproduces it", finding.check(), finding.fingerprint());
+        by_line.entry(finding.reproduce().ok_or_else(missing)?).or_default().push(finding.fingerprint());
     }
     for (line, fingerprints) in by_line {
         let words = line.strip_prefix("crdproof ").ok_or_else(|| format!("not a command of ours: {line}"))?;

@@ -267,15 +267,16 @@ impl<'a> Search<'a> {
         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
         let tally = &mut *tally;
         for conversion_run in &conversion_runs {
+            let is_valid = conversion_run.fit.is_valid();
+            if is_valid && conversion_run.first_conversions().next().is_some() {
+                observe(&mut tally.coverage, &conversion_run.version, &conversion_run.input);
+            }
             for step in conversion_run.first_conversions() {
                 let pair = pair(&mut tally.pairs, step.from, &step.hop.to);
                 pair.objects += 1;
-                pair.refused += usize::from(step.hop.answer().is_none() && conversion_run.fit.is_valid());
-                let covered = step.hop.served().filter(|_| conversion_run.fit.is_valid());
-                if let (Some(object), Some(coverage)) = (covered, tally.coverage.get_mut(&step.hop.to))
-                    && coverage.objects() < COVERED
-                {
-                    coverage.observe(object);
+                pair.refused += usize::from(step.hop.answer().is_none() && is_valid);
+                if let Some(object) = step.hop.served().filter(|_| is_valid) {
+                    observe(&mut tally.coverage, &step.hop.to, object);
                 }
             }
         }
@@ -321,6 +322,13 @@ impl<'a> Search<'a> {
         let timings =
             self.converter.times().into_iter().map(|(objects, micros)| Timing::new(objects, micros)).collect();
         Conversions { crd: self.crd.name.clone(), pairs, reach, timings, ..Conversions::default() }
+    }
+}
+
+/// Records an object of a version, before or after its conversion.
+fn observe(coverage: &mut BTreeMap<Arc<str>, Coverage>, version: &str, object: &Value) {
+    if let Some(coverage) = coverage.get_mut(version).filter(|coverage| coverage.objects() < COVERED) {
+        coverage.observe(object);
     }
 }
 

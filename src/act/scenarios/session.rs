@@ -1,12 +1,14 @@
 //! The session of scenarios: a server, a CRD on it, a namespace, and the trace.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::usable::usable;
+use super::usable::{Unusable, usable};
 use super::{Progress, Setup};
+use crate::converter::endpoint::Endpoint;
 use crate::converter::proxy::ConversionProxy;
 use crate::evidence::{
     Action, Bodies, Body, Call, Listing, Names, Observation, Record, ScenarioStep, ServingStep, Snapshot, Trace,
@@ -23,12 +25,15 @@ pub(super) struct Session<'a> {
     pub(super) server: &'a Server,
     pub(super) api: Api,
     pub(super) crd: &'a Crd,
+    converter: Option<Arc<dyn Endpoint>>,
     pub(super) proxy: Option<ConversionProxy>,
     pub(super) kind: Resource,
     namespace: String,
     pub(super) subject: &'a Subject,
     /// The objects that scenarios write.
     objects: Vec<Planned>,
+    /// Objects that scenarios leave out, until the server has been asked about them.
+    left_out: Vec<Unusable>,
     trace: Trace,
     /// All observed objects, each once.
     bodies: Bodies,
@@ -60,8 +65,8 @@ impl<'a> Session<'a> {
         let api = server.api().counting();
         let namespace = server.create_namespace().await?;
         let objects = planned(subject, crd, server.version(), &namespace, seed);
-        let (objects, left_out) = usable(crd, server.version(), converter.as_ref(), objects).await;
-        let proxy = match (converter, server.host_access()) {
+        let (objects, left_out) = usable(crd, Some(server.version()), converter.as_ref(), objects).await;
+        let proxy = match (converter.clone(), server.host_access()) {
             (Some(converter), Some(access)) => Some(ConversionProxy::start(&access, converter).await?),
             _ => None,
         };
@@ -75,24 +80,24 @@ impl<'a> Session<'a> {
         };
         let (step, bodies) = (ScenarioStep::Serving(ServingStep::Install), Bodies::default());
         let refused = false;
-        let mut session = Self {
+        Ok(Self {
             server,
             api,
             crd,
+            converter,
             proxy,
             kind,
             namespace,
             subject,
             objects,
+            left_out,
             trace,
             bodies,
             step,
             refused,
             in_tree,
             progress,
-        };
-        session.see_all(left_out.into_iter().map(Observation::LeftOut).collect());
-        Ok(session)
+        })
     }
 
     /// Returns the trace.
@@ -170,7 +175,31 @@ impl<'a> Session<'a> {
         self.refused = !answer.is_success();
         answer.ok()?;
         self.api.until_served(std::slice::from_ref(definition)).await?;
-        self.look_at_definition().await
+        self.look_at_definition().await?;
+        self.settle_left_out().await
+    }
+
+    /// Records the objects that no scenario writes. The server has the last word on whether an object is valid: one that
+    /// it admits is written after all, if it can be converted.
+    async fn settle_left_out(&mut self) -> Result<(), ClusterError> {
+        for Unusable { planned, mut left_out, refused } in std::mem::take(&mut self.left_out) {
+            // A new object has no status where that is a subresource.
+            let is_in_status = left_out.path.as_ref().is_some_and(|path| path.starts_with(".status"));
+            let is_served = |version: &str| self.served().contains(&version);
+            if let Some((version, object)) = refused.filter(|(version, _)| !is_in_status && is_served(version)) {
+                let path = Query::new().dry_run().on(self.kind.at(&version).path());
+                let answer = retry::while_unready(|| self.api.post(&path, &object)).await?;
+                if answer.is_success() {
+                    let (admitted, others) = usable(self.crd, None, self.converter.as_ref(), vec![planned]).await;
+                    self.objects.extend(admitted);
+                    self.see_all(others.into_iter().map(|other| Observation::LeftOut(other.left_out)).collect());
+                    continue;
+                }
+                left_out.answer = Some(answer.message());
+            }
+            self.see(Observation::LeftOut(left_out));
+        }
+        Ok(())
     }
 
     /// Changes the installed CRD, and records it.

@@ -13,20 +13,29 @@ use crate::subject::objects::Planned;
 use crdproof_schema::kubernetes::{KubeVersion, label_value, qualified_name};
 use crdproof_schema::structural::Validator;
 
+/// An object that is not usable.
+pub(super) struct Unusable {
+    pub(super) planned: Planned,
+    pub(super) left_out: LeftOut,
+    /// The object that our validation refuses, and its version: itself, or its conversion.
+    pub(super) refused: Option<(String, Value)>,
+}
+
 /// Separates usable objects from others. A usable object is valid at its version, the converter converts it to every
 /// version and back, and the results are valid. One object that cannot be converted makes every list of its kind fail,
-/// and one that is invalid makes every rewrite fail, so that nothing else could be observed.
+/// and one that is invalid makes every rewrite fail, so that nothing else could be observed. Without a release, objects
+/// count as valid.
 pub(super) async fn usable(
     crd: &Crd,
-    kubernetes: KubeVersion,
+    kubernetes: Option<KubeVersion>,
     converter: Option<&Arc<dyn Endpoint>>,
     objects: Vec<Planned>,
-) -> (Vec<Planned>, Vec<LeftOut>) {
+) -> (Vec<Planned>, Vec<Unusable>) {
     let (crd, endpoint, all) = (crd.clone(), converter.map(Arc::clone), objects.clone());
     let split = tokio::task::spawn_blocking(move || {
         let validators = crd.versions.iter().filter_map(|version| {
             let schema = version.schema.as_ref()?;
-            Some((version.name.as_str(), Validator::new(schema, kubernetes)))
+            Some((version.name.as_str(), Validator::new(schema, kubernetes?)))
         });
         let judge = Judge {
             crd: &crd,
@@ -37,9 +46,10 @@ pub(super) async fn usable(
         for planned in all {
             match judge.objection(&planned) {
                 None => usable.push(planned),
-                Some(Objection { reason, path, why }) => {
-                    let Planned { version, name, is_sample, .. } = planned;
-                    left_out.push(LeftOut { version, name, is_sample, reason, path, why });
+                Some(Objection { reason, path, why, refused }) => {
+                    let Planned { version, name, is_sample, .. } = planned.clone();
+                    let left_out_here = LeftOut { version, name, is_sample, reason, path, why, answer: None };
+                    left_out.push(Unusable { planned, left_out: left_out_here, refused });
                 }
             }
         }
@@ -60,6 +70,7 @@ struct Objection {
     reason: LeftOutReason,
     path: Option<String>,
     why: String,
+    refused: Option<(String, Value)>,
 }
 
 impl Judge<'_> {
@@ -77,7 +88,7 @@ impl Judge<'_> {
     /// Converts an object to a version and back, as an API server does to serve it.
     fn conversion(&self, planned: &Planned, object: &Value, to: &str) -> Option<Objection> {
         let converter = self.converter.as_ref()?;
-        let refused = |why| Some(Objection { reason: LeftOutReason::NotConverted, path: None, why });
+        let refused = |why| Some(Objection { reason: LeftOutReason::NotConverted, path: None, why, refused: None });
         let there = match converter.convert(object, &planned.version, to) {
             Ok(there) => there,
             Err(why) => return refused(why),
@@ -94,7 +105,8 @@ impl Judge<'_> {
         let validator = self.validators.get(version)?;
         let violations = validator.validate(&validator.filled(object)).violations;
         let violation = violations.into_iter().find(|violation| !violation.is_remark())?;
-        Some(Objection { reason, path: violation.path(), why: violation.message })
+        let refused = Some((version.to_owned(), object.clone()));
+        Some(Objection { reason, path: violation.path(), why: violation.message, refused })
     }
 }
 
@@ -105,6 +117,6 @@ fn wrong_label(object: &Value) -> Option<Objection> {
         let why = qualified_name(key).and_then(|()| label_value(value.as_str().unwrap_or_default())).err()?;
         let why = format!("the label {key} has the value {value}, which API servers refuse: {why}");
         let path = Some(format!(".metadata.labels.{key}"));
-        Some(Objection { reason: LeftOutReason::NotConverted, path, why })
+        Some(Objection { reason: LeftOutReason::NotConverted, path, why, refused: None })
     })
 }

@@ -53,7 +53,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
     }
     let mut failures: Vec<Failure> = found.iter().filter_map(|lost| undeclared(evidence, lost)).collect();
-    if crd.is_generated_without_stanza() && crd.kustomized != Kustomized::Yes {
+    if crd.may_get_a_webhook() {
         failures = failures.into_iter().map(|failure| uncertain(failure, crd.kustomized)).collect();
     }
     Verdict::from_failures(failures, examined)

@@ -46,7 +46,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
 }
 
 /// An object that was left out, because it cannot be used at every version.
-fn unusable(LeftOut { version, name, is_sample, reason, path, why }: &LeftOut) -> Failure {
+fn unusable(left_out: &LeftOut) -> Failure {
+    let LeftOut { version, name, is_sample, reason, path, why, answer } = left_out;
     let what = if *is_sample { "a sample" } else { "an object that the schema admits" };
     let (problem, key) = match reason {
         LeftOutReason::NotConverted => {
@@ -59,6 +60,10 @@ fn unusable(LeftOut { version, name, is_sample, reason, path, why }: &LeftOut) -
     };
     let message = format!("{problem}, so {name} was left out: {why}");
     let failure = Failure::new(message).version(version).key(key);
+    let failure = match answer {
+        Some(answer) => failure.evidence(format!("the server answered: {answer}")),
+        None => failure,
+    };
     let severity = if *is_sample { Severity::Error } else { Severity::Warning };
     let failure = Failure { path: path.clone(), ..failure.severity(severity) };
     // A field is more precise than a complaint.

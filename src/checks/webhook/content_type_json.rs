@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::each_answer(evidence, |exchange, _, _| {
         let Outcome::Answered { content_type, .. } = &exchange.outcome else { return None };
-        let stated = content_type.as_deref().unwrap_or("nothing");
+        let Some(stated) = content_type else { return Some(failure("the answer has no content type", "type")) };
         let media = stated.split(';').next().unwrap_or_default().trim();
         (!media.eq_ignore_ascii_case("application/json"))
             .then(|| failure(format!("the content type is {stated}"), "type"))

@@ -2,7 +2,7 @@
 
 use super::shared::{self, failure};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Exchange, Outcome, Purpose};
+use crate::evidence::{Exchange, Outcome, Purpose, normalised};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/malformed-request-survived",
@@ -26,7 +26,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let relevant = |exchange: &Exchange| matches!(exchange.ask, Purpose::Malformed(_) | Purpose::Afterwards);
     shared::each(evidence, relevant, |exchange| match (&exchange.ask, &exchange.outcome) {
         (Purpose::Malformed(what), Outcome::Failed(why)) => {
-            Some(failure(format!("{what}: no answer ({why})"), what).severity(Severity::Warning))
+            let failure = failure(format!("{what}: no answer ({why})"), what).severity(Severity::Warning);
+            Some(failure.together(format!("unanswered: {}", normalised(why))))
         }
         (Purpose::Malformed(what), Outcome::Answered { .. }) => {
             let objects = exchange.converted().unwrap_or_default();

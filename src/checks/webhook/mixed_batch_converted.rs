@@ -19,7 +19,7 @@ pub(crate) const CHECK: Check = Check {
     severity: Severity::Error,
     since: None,
     help: "read the apiVersion of each object, not only of the first",
-    needs: &[Need::Exchanges],
+    needs: &[Need::Exchanges, Need::ThreeVersions],
     judge,
 };
 

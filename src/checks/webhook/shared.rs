@@ -111,9 +111,14 @@ pub(super) fn all_convert(evidence: &Evidence<'_>, sort: impl Fn(&Purpose) -> bo
                     format!("Success, but only {right} objects came back at {}", request["desiredAPIVersion"])
                 }
             };
-            Some(failure(format!("{sent} objects: answered by {problem}"), "whole"))
+            Some(failure(format!("a request with {} was answered by {problem}", objects(sent)), "whole"))
         },
     )
+}
+
+/// Returns a number of objects as text.
+pub(super) fn objects(count: usize) -> String {
+    if count == 1 { "1 object".to_owned() } else { format!("{count} objects") }
 }
 
 /// Returns true if an API server could send the request.

@@ -65,9 +65,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     late.sort_by_key(|(exchange, _)| Reverse(exchange.micros));
     let worst = late.first().map(|(exchange, objects)| {
         let message = format!(
-            "{} of {examined} requests were late; the worst took {} ms for {objects} objects, allowed are {} ms",
+            "{} of {examined} requests were late; the worst took {} ms for {}, allowed are {} ms",
             late.len(),
             exchange.micros / 1000,
+            super::shared::objects(*objects),
             allowed(*objects) / 1000
         );
         let failure = with_exchange(evidence, exchange, failure(message, "late"));

@@ -35,6 +35,16 @@ fn a_field_that_one_version_lacks_is_reported_with_its_location() {
     assert!(!ended.stderr.contains("not-a-real-secret"), "a password is shown:\n{}", ended.stderr);
 }
 
+/// v1 has no password, so no conversion to v2 gives one; the objects of v2 that were converted had it.
+#[test]
+fn coverage_counts_objects_before_and_after_their_conversion() {
+    let file = "fixtures/crds/databases-none/crdproof.yaml";
+    let report = crdproof(repository(), &["run", "-q", "-f", file, "--report", "json"]).json();
+    let reach = report["conversions"][0]["reach"].as_array().unwrap();
+    let of_v2 = reach.iter().find(|reach| reach["version"] == "v2").unwrap();
+    assert_eq!(of_v2["seen"], of_v2["leaves"], "{of_v2}");
+}
+
 #[test]
 fn no_report_shows_a_secret() {
     for format in ["terminal", "json", "junit", "sarif", "html", "markdown", "github"] {
@@ -47,6 +57,16 @@ fn no_report_shows_a_secret() {
 #[test]
 fn versions_that_agree_pass() {
     judge("three-versions").says(0, &["✔ passed: no findings", "seed 1"]);
+}
+
+/// controller-gen writes no conversion stanza. Judged alone, its file would look as if strategy None was chosen.
+#[test]
+fn a_crd_that_may_get_a_webhook_has_warnings_only() {
+    let folder = repository().join("fixtures/checks/manifest/none-strategy-lossless");
+    let run = |name: &str| crdproof(&folder.join(name), &["run", "crd.yaml"]);
+    let warned = run("fail-generated").says(0, &["warning[manifest/none-strategy-lossless]", "✔ passed with"]);
+    assert!(!warned.stderr.contains("error["), "{}", warned.stderr);
+    run("fail-generated-none").says(1, &["error[manifest/none-strategy-lossless]"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::case::Meant;
 use super::generator::Generator;
 use super::random::Random;
-use crate::structural::Path;
+use crate::structural::{Path, Schema};
 
 impl Generator<'_> {
     pub(super) fn partial(&self, random: &mut Random, index: u64) -> Option<(Value, Option<Meant>)> {
@@ -33,25 +33,21 @@ impl Generator<'_> {
                 map.retain(|name, _| matches!(name.as_str(), "apiVersion" | "kind"));
                 (root, "empty")
             }
-            _ => (prune(random, &mut object), "absent"),
+            _ => (prune(random, self.maker.schema, &mut object), "absent"),
         };
         Some((object, Some(Self::meant(&path, what))))
     }
 }
 
-/// Removes a random part of an object, except for its type.
-fn prune(random: &mut Random, object: &mut Value) -> Path {
+/// Removes a random part of an object, except for its type. Items of keyed lists keep their keys, by which servers tell
+/// them apart.
+fn prune(random: &mut Random, schema: &Schema, object: &mut Value) -> Path {
     let mut path = Path::root();
-    let mut at = object;
+    let (mut at, mut schema, mut keys) = (object, Some(schema), ["apiVersion", "kind"].map(str::to_owned).to_vec());
     loop {
-        let is_root = path.is_root();
         match at {
             Value::Object(map) => {
-                let names: Vec<String> = map
-                    .keys()
-                    .filter(|name| !is_root || !matches!(name.as_str(), "apiVersion" | "kind"))
-                    .cloned()
-                    .collect();
+                let names: Vec<String> = map.keys().filter(|name| !keys.contains(name)).cloned().collect();
                 let Some(name) = random.pick(&names) else { return path };
                 path = path.field(name);
                 let has_parts = map.get(name).is_some_and(|value| value.is_object() || value.is_array());
@@ -59,6 +55,7 @@ fn prune(random: &mut Random, object: &mut Value) -> Path {
                     map.remove(name);
                     return path;
                 }
+                (schema, keys) = (schema.and_then(|schema| schema.child(name)), Vec::new());
                 match map.get_mut(name) {
                     Some(next) => at = next,
                     None => return path,
@@ -67,10 +64,14 @@ fn prune(random: &mut Random, object: &mut Value) -> Path {
             Value::Array(items) if !items.is_empty() => {
                 let index = random.index(items.len());
                 path = path.item();
-                if random.chance(1, 3) || !items[index].is_object() {
+                keys = schema.map(|schema| schema.list_map_keys.clone()).unwrap_or_default();
+                let has_parts =
+                    items[index].as_object().is_some_and(|item| item.keys().any(|name| !keys.contains(name)));
+                if random.chance(1, 3) || !has_parts {
                     items.remove(index);
                     return path;
                 }
+                schema = schema.and_then(|schema| schema.items.as_deref());
                 at = &mut items[index];
             }
             _ => return path,

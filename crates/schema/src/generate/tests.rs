@@ -167,6 +167,29 @@ fn partial_objects_are_of_the_version_and_lack_parts() {
 }
 
 #[test]
+fn items_of_keyed_lists_keep_their_keys_in_partial_objects() {
+    let schema = read(
+        "type: object\n\
+         properties:\n  \
+           spec:\n    \
+             type: object\n    \
+             properties:\n      \
+               ports:\n        \
+                 type: array\n        \
+                 minItems: 1\n        \
+                 x-kubernetes-list-type: map\n        \
+                 x-kubernetes-list-map-keys: [name]\n        \
+                 items: {type: object, required: [name, port], properties: {name: {type: string}, port: {type: integer}}}\n",
+    );
+    let generator = generator(&schema);
+    let pruned = generator.cases(Phase::Partial, 3).take(600).filter(|case| case.index % 6 == 5);
+    let items = pruned.flat_map(|case| case.object["spec"]["ports"].as_array().cloned().unwrap_or_default());
+    let items: Vec<Value> = items.collect();
+    assert!(items.iter().any(|item| item.get("port").is_none()), "other fields get lost");
+    assert!(items.iter().all(|item| item.get("name").is_some()), "{items:?}");
+}
+
+#[test]
 fn large_objects_come_near_the_limit_and_stay_below() {
     let schema = read(RICH);
     let generator = generator(&schema);
