@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::super::place::{NIL, Place};
 use super::super::verdict::{Findings, Inconclusive, Reason, Violation};
 use super::super::{Rule, Schema};
+use super::budget::{self, RULE_LIMIT, text_size};
 use super::engine::{Engine, is_genuine};
 use super::rewrite::rewrite;
 use super::value::{Converted, convert};
@@ -51,6 +52,19 @@ impl<'v> Subject<'v> {
         self.converted.get_or_init(|| convert(self.value, self.schema, self.resource))
     }
 
+    /// A scope in which `self` is the value.
+    pub(super) fn scope<'e>(&self, engine: &'e Engine) -> Context<'e> {
+        let mut scope = engine.scope();
+        scope.add_variable_from_value("self", self.new_value().value.clone());
+        scope
+    }
+
+    /// The number of characters of everything that a rule sees.
+    fn size(&self, with_old: bool) -> u64 {
+        let old = self.old.filter(|_| with_old).map_or(0, text_size);
+        text_size(self.value).saturating_add(old)
+    }
+
     fn old_value(&self) -> Option<&Converted> {
         let old = self.old?;
         Some(self.converted_old.get_or_init(|| convert(old, self.schema, self.resource)))
@@ -62,6 +76,8 @@ enum Answer {
     Holds,
     Fails,
     Error(String),
+    /// It costs more than a server allows.
+    Expensive,
     Open(String),
 }
 
@@ -96,11 +112,13 @@ impl<'a> Program<'a> {
         findings: &mut Findings,
     ) {
         let optional = self.rule.optional_old_self == Some(true) && engine.kubernetes().at_least(30);
-        if self.rule.rule.trim().is_empty() || self.uses_old && subject.old.is_none() && !optional {
+        if budget::is_exhausted()
+            || self.rule.rule.trim().is_empty()
+            || self.uses_old && subject.old.is_none() && !optional
+        {
             return;
         }
-        let mut scope = engine.scope();
-        scope.add_variable_from_value("self", subject.new_value().value.clone());
+        let mut scope = subject.scope(engine);
         if self.uses_old {
             let old = subject.old_value().map(|old| old.value.clone());
             match (old, optional) {
@@ -121,6 +139,10 @@ impl<'a> Program<'a> {
                 let violation = place.refused(Reason::Invalid, KEYWORD, message);
                 findings.violations.push(violation);
             }
+            Answer::Expensive => {
+                let message = format!("no further rules are run, because the cost exceeds the limit: {}", self.says());
+                findings.violations.push(place.refused(Reason::Invalid, KEYWORD, message));
+            }
             Answer::Open(why) => {
                 findings.inconclusive.push(Inconclusive {
                     field: place.bracketed(),
@@ -138,10 +160,21 @@ impl<'a> Program<'a> {
         };
         let invalid =
             subject.new_value().has_invalid || self.uses_old && subject.old_value().is_some_and(|old| old.has_invalid);
-        match guarded(|| scope.resolve(expression)) {
+        let (result, cost) = budget::measured(expression, RULE_LIMIT, || guarded(|| scope.resolve(expression)));
+        if cost.least > RULE_LIMIT {
+            budget::spend(u64::MAX);
+            return Answer::Expensive;
+        }
+        if !budget::spend(cost.least) {
+            return Answer::Expensive;
+        }
+        match result {
             Err(why) => Answer::Open(why),
             Ok(Ok(Cel::Bool(true))) if invalid => {
                 Answer::Open("a value is not of the type that the rule sees".to_owned())
+            }
+            Ok(Ok(Cel::Bool(true))) if cost.most(subject.size(self.uses_old)) > RULE_LIMIT => {
+                Answer::Open("its cost may exceed the limit of API servers".to_owned())
             }
             Ok(Ok(Cel::Bool(true))) => Answer::Holds,
             Ok(Ok(Cel::Bool(false))) => Answer::Fails,
@@ -172,9 +205,11 @@ impl<'a> Program<'a> {
     /// The message of `messageExpression`, where it is one line that says something.
     fn computed(&self, scope: &Context<'_>) -> Option<String> {
         let expression = self.message.as_ref()?;
-        let Ok(Ok(Cel::String(text))) = guarded(|| scope.resolve(expression)) else {
+        let (result, cost) = budget::measured(expression, RULE_LIMIT, || guarded(|| scope.resolve(expression)));
+        let Ok(Ok(Cel::String(text))) = result else { return None };
+        if cost.least > RULE_LIMIT {
             return None;
-        };
+        }
         let text = text.trim();
         let shown = !text.is_empty() && !text.contains('\n') && text.len() <= MESSAGE_LIMIT;
         shown.then(|| text.to_owned())
