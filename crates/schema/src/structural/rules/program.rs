@@ -29,6 +29,9 @@ pub(super) struct Program<'a> {
     expression: Result<IdedExpr, String>,
     message: Option<IdedExpr>,
     uses_old: bool,
+    /// The answer of a rule without variables, and its cost, after the first evaluation. Loops over constants are the ones that
+    /// cost most, and they cost the same for every object.
+    constant: Option<OnceLock<(Answer, u64)>>,
     /// `fieldPath` as the server writes it, and as a JSON pointer.
     field: Option<(String, String)>,
 }
@@ -72,6 +75,7 @@ impl<'v> Subject<'v> {
 }
 
 /// The verdict of a rule.
+#[derive(Clone)]
 enum Answer {
     Holds,
     Fails,
@@ -90,11 +94,16 @@ impl<'a> Program<'a> {
             Ok(expression) => expression.references().has_variable("oldSelf"),
             Err(_) => rule.is_transition(),
         };
+        let is_constant = expression.as_ref().is_ok_and(|tree| {
+            let references = tree.references();
+            !references.has_variable("self") && !references.has_variable("oldSelf")
+        });
         Self {
             rule,
             expression,
             message,
             uses_old,
+            constant: is_constant.then(OnceLock::new),
             field: rule.field_path.as_deref().and_then(|path| field_path(schema, path)),
         }
     }
@@ -153,22 +162,29 @@ impl<'a> Program<'a> {
         }
     }
 
+    /// Evaluates the rule, unless the budget of the object is used up.
     fn answer(&self, scope: &Context<'_>, subject: &Subject<'_>) -> Answer {
+        let (answer, cost) = match &self.constant {
+            Some(known) => known.get_or_init(|| self.evaluate(scope, subject)).clone(),
+            None => self.evaluate(scope, subject),
+        };
+        if budget::spend(cost) { answer } else { Answer::Expensive }
+    }
+
+    /// The answer, and what it costs at least. After a rule that is too expensive no other is run.
+    fn evaluate(&self, scope: &Context<'_>, subject: &Subject<'_>) -> (Answer, u64) {
         let expression = match &self.expression {
             Ok(expression) => expression,
-            Err(why) => return Answer::Open(why.clone()),
+            Err(why) => return (Answer::Open(why.clone()), 0),
         };
-        let invalid =
-            subject.new_value().has_invalid || self.uses_old && subject.old_value().is_some_and(|old| old.has_invalid);
         let (result, cost) = budget::measured(expression, RULE_LIMIT, || guarded(|| scope.resolve(expression)));
         if cost.least > RULE_LIMIT {
-            budget::spend(u64::MAX);
-            return Answer::Expensive;
+            return (Answer::Expensive, u64::MAX);
         }
-        if !budget::spend(cost.least) {
-            return Answer::Expensive;
-        }
-        match result {
+        let invalid = self.constant.is_none()
+            && (subject.new_value().has_invalid
+                || self.uses_old && subject.old_value().is_some_and(|old| old.has_invalid));
+        let answer = match result {
             Err(why) => Answer::Open(why),
             Ok(Ok(Cel::Bool(true))) if invalid => {
                 Answer::Open("a value is not of the type that the rule sees".to_owned())
@@ -183,7 +199,8 @@ impl<'a> Program<'a> {
             Ok(Err(ExecutionError::UndeclaredReference(name))) => Answer::Open(format!("{name} is not supported")),
             Ok(Err(error)) if invalid => Answer::Error(error.to_string()),
             Ok(Err(error)) => Answer::Open(error.to_string()),
-        }
+        };
+        (answer, cost.least)
     }
 
     fn failure(&self, scope: &Context<'_>, place: &Place<'_>) -> Violation {
