@@ -8,16 +8,16 @@ use crate::evidence::{ApplyStep, DeliveryOutcome, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/drift-corrected",
-    title: "what drifted is as it was applied after applying again",
-    why: "Correction is what people have GitOps for. A converter that brings the other value back wins every round, \
-          and one that loses what others own takes it from them.",
+    title: "applying again restores a field that drifted",
+    why: "GitOps tools exist to correct drift. If the converter brings the other value back, the correction never \
+          holds; if it drops fields of other managers, correcting one field takes theirs away.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#conflicts-cross-versions",
     ],
     severity: Severity::Error,
     since: None,
-    help: "let nothing that is stashed overrule a field that the object has",
+    help: "never let a stashed value override a field that the object has",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };

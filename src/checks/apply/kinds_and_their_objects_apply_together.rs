@@ -10,9 +10,9 @@ use crdproof_schema::kubernetes::Older;
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/kinds-and-their-objects-apply-together",
-    title: "a kind and its objects can be applied from one source",
-    why: "GitOps tools apply CRDs and objects in one go: what is refused then, is not what was applied, or changes \
-          with every round, never becomes ready.",
+    title: "a CRD and its objects can be applied from one source",
+    why: "GitOps tools apply CRDs and objects together. An object that is refused, changed, or changed again on \
+          every sync never becomes ready.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#an-identical-apply-writes-nothing",
@@ -20,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "make every field that is applied survive the way to the stored version and back, the status included",
+    help: "make every applied field, including status, survive the conversion to the stored version and back",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };

@@ -7,8 +7,8 @@ use crdproof_schema::structural::means_absent;
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/withdrawal-crosses-versions",
-    title: "a field that was applied at one version can be withdrawn at another",
-    why: "A field that its manager no longer applies must go. Where it stays, nobody owns it and nobody \
+    title: "a field applied at one version can be removed by applying without it at another",
+    why: "A field that its manager no longer applies must disappear. If it stays, it has no owner, and no apply \
           removes it.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
@@ -16,7 +16,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: Some(20),
-    help: "convert in both directions: withdrawal is computed through conversions",
+    help: "make the conversion complete in both directions: API servers compute the removal through conversions",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };

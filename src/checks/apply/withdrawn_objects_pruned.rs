@@ -9,15 +9,16 @@ use crate::evidence::{ApplyStep, DeliveryOutcome, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/withdrawn-objects-pruned",
-    title: "what is withdrawn from a source is removed, and nothing else",
-    why: "An object that cannot be removed blocks its namespace and its CRD; one that goes with others is lost data.",
+    title: "an object removed from the source is deleted, and no other object is",
+    why: "An object that cannot be deleted blocks its namespace and its CRD. An object that is deleted along with it \
+          is lost data.",
     source: &[
         "https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/",
         "docs/api-server-behaviour.md#deletion-hangs-while-conversion-fails",
     ],
     severity: Severity::Error,
     since: None,
-    help: "let objects be deleted at every version: converters must answer for objects with a deletion timestamp, too",
+    help: "allow deletion at every version: converters must also convert objects that have a deletion timestamp",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };

@@ -11,15 +11,15 @@ use serde_json::Value;
 pub(crate) const CHECK: Check = Check {
     id: "converter/declared-map-holds",
     title: "the converter does what the field map says",
-    why: "The field map is what the upgrade guide promises and what reviewers read. A converter that does \
-          something else makes both untrue.",
+    why: "Reviewers read the field map, and the upgrade guide is written from it. If the converter behaves \
+          differently, both are wrong.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/field-maps.md#lost-only-in-one-version-given-up",
     ],
     severity: Severity::Error,
     since: None,
-    help: "mend the converter, or declare what it does",
+    help: "correct the converter, or declare what it does",
     needs: &[Need::ConversionRuns, Need::FieldMap],
     judge,
 };

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/metadata-untouched",
-    title: "metadata other than labels and annotations is answered as it came",
-    why: "API servers put it back silently, so that the change has no effect today. It had one before \
-          Kubernetes 1.15, and it has one in every tool that uses the converter without a server.",
+    title: "metadata other than labels and annotations is returned unchanged",
+    why: "API servers silently restore it, so the change has no effect today. It has an effect before Kubernetes \
+          1.15, and in every tool that calls the converter without an API server.",
     source: &[
         "docs/api-server-behaviour.md#other-metadata-is-restored",
         "https://github.com/kubernetes/kubernetes/pull/77743",
@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Note,
     since: None,
-    help: "copy metadata as it is",
+    help: "copy metadata unchanged",
     needs: &[Need::ConversionRuns],
     judge,
 };

@@ -13,16 +13,16 @@ use crdproof_schema::structural::means_absent;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/nothing-invented",
-    title: "a conversion adds nothing that was not there",
-    why: "A field that appears by reading at another version is drift to every GitOps tool, gets an owner that \
-          never set it, and is stored with the next write.",
+    title: "a conversion adds no fields",
+    why: "A field that appears when an object is read at another version is reported as drift by GitOps tools, gets \
+          an owner that never set it, and is stored by the next write.",
     source: &[
         "docs/api-server-behaviour.md#nothing-may-be-invented",
         "https://github.com/netobserv/network-observability-operator/pull/467",
     ],
     severity: Severity::Error,
     since: None,
-    help: "leave out what is absent in the source, empty structs included; leave defaults to the API server",
+    help: "omit what is absent in the source, including empty structs; leave defaults to the API server",
     needs: &[Need::ConversionRuns],
     judge,
 };

@@ -10,16 +10,15 @@ use crdproof_schema::structural::canonicalize;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/samples-convert-as-recorded",
-    title: "samples convert as they were recorded",
-    why: "A recorded conversion was reviewed by people. A different one is a change of behaviour that nobody \
-          looked at.",
+    title: "samples convert as recorded",
+    why: "Recorded conversions were reviewed. A different result is a change of behaviour without a review.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "https://github.com/tektoncd/pipeline/commit/2952a154c",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at the difference; where it is meant, record anew with `crdproof convert SAMPLE --to VERSION`",
+    help: "check the difference; if it is intended, record it again with `crdproof convert SAMPLE --to VERSION`",
     needs: &[Need::ConversionRuns, Need::Recorded],
     judge,
 };

@@ -7,16 +7,16 @@ use crdproof_schema::structural::is_request_uri;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/conversion-stanza-valid",
-    title: "the conversion stanza is one that API servers accept",
-    why: "The API server refuses a CRD whose conversion stanza is unvalid. One that points at the server's own \
-          machine is accepted and then fails on every read and write.",
+    title: "API servers accept the conversion stanza, and can reach its webhook",
+    why: "The API server refuses a CRD whose conversion stanza is invalid. A stanza that points at the API server's \
+          own machine is accepted, but then every read and write that needs conversion fails.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#configure-customresourcedefinition-to-use-conversion-webhooks",
         "docs/api-server-behaviour.md#the-conversion-stanza-has-fixed-rules",
     ],
     severity: Severity::Error,
     since: None,
-    help: "use `strategy: Webhook` with clientConfig.service, or an https url that API servers can reach",
+    help: "use `strategy: Webhook` with clientConfig.service, or with an https URL that API servers can reach",
     needs: &[Need::Manifest],
     judge,
 };

@@ -9,15 +9,15 @@ use crdproof_schema::kubernetes::{label_value, qualified_name};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/identity-consistent",
-    title: "name, group, kinds and scope are valid and fit together",
-    why: "The API server refuses a CRD whose name is not <plural>.<group> or whose names are not valid.",
+    title: "name, group, kinds and scope are valid and consistent",
+    why: "The API server refuses a CRD whose name is not <plural>.<group>, or whose names are invalid.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
         "docs/api-server-behaviour.md#group-kind-and-scope-are-fixed",
     ],
     severity: Severity::Error,
     since: None,
-    help: "correct the name; the API server says the same when the CRD is applied",
+    help: "correct the name; the API server reports the same when you apply the CRD",
     needs: &[Need::Manifest],
     judge,
 };

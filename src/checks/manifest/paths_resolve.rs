@@ -10,9 +10,9 @@ use super::shared_jsonpath::{Found, resolve};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/paths-resolve",
-    title: "printer columns, selectable fields and scale paths exist in their version's schema",
-    why: "A column whose path leads nowhere is empty for ever, a scale path that does not exist breaks autoscaling, \
-          and a selectable field that does not exist makes the API server refuse the CRD.",
+    title: "printer columns, selectable fields and scale paths exist in the schema of their version",
+    why: "A column whose path does not exist is always empty, a wrong scale path breaks autoscaling, and the API \
+          server refuses a CRD with a selectable field that does not exist.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#additional-printer-columns",
         "docs/api-server-behaviour.md#field-selectors-belong-to-one-version",

@@ -5,9 +5,9 @@ use crate::subject::is_dns_label_1035;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/review-versions-known",
-    title: "conversionReviewVersions names versions of ConversionReview",
-    why: "API servers pick the first entry they know and skip the rest. A list of the CRD's own versions is either \
-          refused or means something that its author did not mean.",
+    title: "conversionReviewVersions lists versions of ConversionReview",
+    why: "API servers use the first entry that they know and skip the others. They refuse a list with versions of \
+          the CRD, or read it differently than its author meant.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#review-versions-must-be-known",

@@ -8,8 +8,9 @@ use crdproof_schema::structural::{Outcome, Request, admit};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/samples-valid",
-    title: "samples satisfy the schema and the rules of their version",
-    why: "A sample that is refused teaches users the wrong thing, and one whose fields are dropped teaches them silently.",
+    title: "samples are valid under the schema and the rules of their version",
+    why: "Users copy samples. A sample that the API server refuses does not work for them; a sample with fields that \
+          are dropped seems to work.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation",
         "docs/api-server-behaviour.md#unknown-fields-are-pruned-at-every-step",

@@ -6,15 +6,15 @@ use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/partial-metadata-served",
-    title: "metadata alone is served at every version",
-    why: "Garbage collection, namespace deletion and storage migration read nothing else.",
+    title: "metadata-only requests work at every version",
+    why: "Garbage collection, namespace deletion and storage migration read only metadata.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#metadata-reads-still-convert",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at what the converter does with the missing objects",
+    help: "check what the converter returns for the missing objects",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

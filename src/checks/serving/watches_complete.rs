@@ -6,16 +6,16 @@ use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/watches-complete",
-    title: "a watch at any version tells every change, once and in order",
-    why: "Controllers live by watches. A change that is missed, told twice or told in another version makes \
-          them act on a world that is not there.",
+    title: "a watch at any version reports every change, once and in order",
+    why: "Controllers act on watches. If a change is missing, repeated or reported at another version, they act on a \
+          wrong state.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#a-watch-delivers-each-change-once",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at what the converter does with the object while it is watched",
+    help: "check what the converter returns for the object while it is watched",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

@@ -6,17 +6,16 @@ use crate::evidence::Scenario;
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-names-what-it-cannot-move",
-    title: "a migration that cannot write an object ends, names it, and does not claim to be done",
-    why: "One object that a policy refuses keeps the old version from being removed. Whoever is not told which one \
-          it is, or waits for ever, cannot do anything about it.",
+    title: "a migration that cannot write an object stops, names the object, and does not report success",
+    why: "One object that a policy refuses prevents the removal of the old version. An administrator who does not \
+          learn its name cannot fix it.",
     source: &[
         "docs/api-server-behaviour.md#some-errors-end-a-migration-others-repeat-it",
         "https://github.com/kubernetes-sigs/kube-storage-version-migrator/issues/83",
     ],
     severity: Severity::Error,
     since: None,
-    help: "end after a bounded number of tries, with the names of the objects that are left and an exit code that \
-           says so",
+    help: "stop after a bounded number of retries, list the remaining objects, and return a failing exit code",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

@@ -7,8 +7,8 @@ use crate::evidence::{PassName, Scenario};
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-repeats-as-no-op",
     title: "a second migration writes nothing",
-    why: "A converter that is not deterministic makes every write a change: resource versions move for ever, \
-          and a migration is never done.",
+    why: "With a converter that is not deterministic, every write is a change: resource versions keep changing, and \
+          a migration is never complete.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-migration-changes-resource-versions-only",

@@ -6,8 +6,9 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/conversion-explicit",
-    title: "a removed conversion webhook is replaced by strategy None in words",
-    why: "Where a CA injector owns the caBundle, applying a CRD that merely omits `conversion` fails with \"spec.conversion.strategy: Required value\", and the upgrade stops half-way.",
+    title: "a removed conversion webhook is replaced by an explicit strategy None",
+    why: "If a CA injector owns caBundle, applying a CRD that only omits `conversion` fails with \
+          \"spec.conversion.strategy: Required value\", and the upgrade stops half-way.",
     source: &[
         "docs/api-server-behaviour.md#dropping-the-conversion-stanza-by-apply-fails",
         "https://github.com/kubernetes/kubernetes/issues/108081",

@@ -7,8 +7,9 @@ use crdproof_schema::structural::compare::{Delta, Direction, What};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/list-topology-kept",
-    title: "list type, keys, map type and what is kept unnamed stay in an existing version",
-    why: "Appliers that shared a list or map start to overwrite each other, or leave items behind that nobody removes; fields that were kept without a schema are dropped.",
+    title: "list types, list keys, map types and preserved unknown fields do not change in an existing version",
+    why: "Managers that shared a list or map begin to overwrite each other, or leave items behind that no manager \
+          removes; fields that were preserved without a schema are dropped.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy",
         "docs/api-server-behaviour.md#changing-the-list-type-moves-ownership",

@@ -9,9 +9,9 @@ use crate::subject::Crd;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/certificate-trusted",
-    title: "the endpoint's certificate is trusted, carries the name that is asked, and is valid for a while",
-    why: "API servers ask over TLS only and end the call before the first byte where the certificate is wrong: every read \
-          and write that needs a conversion fails with an x509 error.",
+    title: "the endpoint's certificate is trusted, covers the requested name, and does not expire soon",
+    why: "API servers connect over TLS only. With a wrong certificate, every read and write that needs conversion \
+          fails with an x509 error.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#configure-customresourcedefinition-to-use-conversion-webhooks",
         "docs/api-server-behaviour.md#the-certificate-must-name-the-service",
@@ -19,7 +19,8 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "serve a certificate for SERVICE.NAMESPACE.svc that the CRD's caBundle has signed, and rotate both together",
+    help: "serve a certificate for SERVICE.NAMESPACE.svc that is signed by the CRD's caBundle, and rotate both \
+           together",
     needs: &[Need::Exchanges],
     judge,
 };

@@ -6,8 +6,9 @@ use crate::evidence::{Exchange, Purpose};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/concurrent-calls-agree",
-    title: "a request is answered alike alone and among others",
-    why: "API servers send many requests at once; state that leaks between them gives one object the content of another.",
+    title: "a request gets the same response alone and among concurrent ones",
+    why: "API servers send many requests at once. State that leaks between requests gives one object the content of \
+          another.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#conversion-must-be-deterministic",

@@ -6,8 +6,9 @@ use crate::evidence::Purpose;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/refusal-explained",
-    title: "what cannot be converted is answered by HTTP 200, Failure and a message",
-    why: "The message is all that the client sees; an HTTP error or an empty message leaves people with 'conversion webhook failed'.",
+    title: "an object that cannot be converted gets HTTP 200, Failure and a message",
+    why: "Clients see only the message. An HTTP error or an empty message leaves them with 'conversion webhook \
+          failed'.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#errors-belong-in-the-result",
@@ -16,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "answer 200 with result {status: Failure, message: why} and no convertedObjects",
+    help: "respond with 200, result {status: Failure, message: REASON} and no convertedObjects",
     needs: &[Need::Exchanges],
     judge,
 };
