@@ -49,11 +49,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         failures.extend(expensive.map(|failure| failure.version(&version.name)));
     }
     if rules > 0 && failures.is_empty() {
-        let reason = match all_costs_known {
-            true => {
-                "its rules parse and cost little enough; their types are decided by an API server on a dry-run install"
-            }
-            false => "its rules parse; their types and cost are decided by an API server on a dry-run install",
+        let reason = if all_costs_known {
+            "its rules parse and cost little enough; their types are decided by an API server on a dry-run install"
+        } else {
+            "its rules parse; their types and cost are decided by an API server on a dry-run install"
         };
         return Verdict::Inconclusive(reason.into());
     }

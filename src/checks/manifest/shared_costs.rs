@@ -28,7 +28,7 @@ pub(super) fn add_expensive(schema: &Schema, failures: &mut Vec<Failure>) -> boo
     is_exact
 }
 
-/// By how much a cost exceeds a limit, in words.
+/// The factor by which a cost exceeds a limit, in words.
 #[expect(clippy::cast_precision_loss, reason = "one digit is shown")]
 fn factor(cost: &RuleCost<'_>, limit: u64) -> String {
     let least = if cost.is_exact { "" } else { "at least " };

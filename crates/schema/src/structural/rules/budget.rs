@@ -1,4 +1,4 @@
-//! What evaluation costs. API servers end a rule that costs more than a million, and all rules of an object at ten million.
+//! Counts the cost of evaluation. API servers end a rule that costs more than a million, and all rules of an object at ten million.
 //!
 //! Only loops can cost that much, so each round of a loop is counted, with what its body costs at least and at most. At
 //! least: what a server counts for sure. At most: also what depends on sizes, for values as large as the object. A rule is
@@ -102,7 +102,7 @@ pub(super) fn is_exhausted() -> bool {
     OBJECT.get() > OBJECT_LIMIT
 }
 
-/// What a loop itself costs for each round: its condition, and adding to its result.
+/// The cost of a loop itself for each round: of its condition, and of adding to its result.
 fn overhead(name: &str, body: &IdedExpr) -> Cost {
     let least = match name {
         "all" => 3,
@@ -218,7 +218,7 @@ mod tests {
         Schema::read(&parse(&sources, id).unwrap()[0])
     }
 
-    /// What Kubernetes counted for a rule lies between our bounds. Beyond a limit it does not go on counting.
+    /// The cost that Kubernetes counted for a rule lies between our bounds. Beyond a limit it does not go on counting.
     #[test]
     fn costs_are_within_bounds() {
         let (cases, recorded) = (fixture("cases.yaml"), fixture("recorded.json"));

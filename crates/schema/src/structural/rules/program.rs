@@ -127,18 +127,7 @@ impl<'a> Program<'a> {
         {
             return;
         }
-        let mut scope = subject.scope(engine);
-        if self.uses_old {
-            let old = subject.old_value().map(|old| old.value.clone());
-            match (old, optional) {
-                (old, true) => {
-                    let old = old.map_or_else(OptionalValue::none, OptionalValue::of);
-                    scope.add_variable_from_value("oldSelf", Cel::Opaque(Arc::new(old)));
-                }
-                (Some(old), false) => scope.add_variable_from_value("oldSelf", old),
-                (None, false) => {}
-            }
-        }
+        let scope = self.scope(engine, subject, optional);
         match self.answer(&scope, subject) {
             Answer::Holds => {}
             Answer::Fails if !self.uses_old && forgives() => {}
@@ -160,6 +149,23 @@ impl<'a> Program<'a> {
                 });
             }
         }
+    }
+
+    /// A scope with the variables of the rule.
+    fn scope<'e>(&self, engine: &'e Engine, subject: &Subject<'_>, optional: bool) -> Context<'e> {
+        let mut scope = subject.scope(engine);
+        if self.uses_old {
+            let old = subject.old_value().map(|old| old.value.clone());
+            match (old, optional) {
+                (old, true) => {
+                    let old = old.map_or_else(OptionalValue::none, OptionalValue::of);
+                    scope.add_variable_from_value("oldSelf", Cel::Opaque(Arc::new(old)));
+                }
+                (Some(old), false) => scope.add_variable_from_value("oldSelf", old),
+                (None, false) => {}
+            }
+        }
+        scope
     }
 
     /// Evaluates the rule, unless the budget of the object is used up.

@@ -228,7 +228,7 @@ fn as_call(fold: &mut ComprehensionExpr) -> Option<Expr> {
     }))
 }
 
-/// What one round of a loop adds to its result.
+/// An addition of one round of a loop to its result.
 enum Added {
     /// One, to a number.
     One,

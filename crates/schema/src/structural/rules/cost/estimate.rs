@@ -99,7 +99,7 @@ impl Entry {
     }
 }
 
-/// What is known of an expression.
+/// An expression with its cost, and all that estimates need to know of its value.
 #[derive(Clone)]
 pub(super) struct Node<'a> {
     pub(super) cost: u64,

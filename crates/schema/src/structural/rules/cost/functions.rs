@@ -226,7 +226,6 @@ fn constant<'a>(
             Type::Plain(Kind::String)
         }
         ("getQuery", Some(_), []) => Type::Map(Rc::new(texts())),
-        ("masked", Some(_), []) => Type::Named("cidr"),
         ("ip", Some(_), []) => Type::Named("ip"),
         ("add" | "sub", Some(quantity), [_]) => quantity.ty.clone(),
         ("format.named", None, [_]) => Type::Optional(Rc::new(Type::Named("format"))),
