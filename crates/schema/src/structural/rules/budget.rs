@@ -147,9 +147,19 @@ fn weigh_call(call: &CallExpr) -> Cost {
     };
     let most = all.most.saturating_add(1);
     let (traversals, products) = match name {
-        operators::LOGICAL_AND | operators::LOGICAL_OR | operators::LOGICAL_NOT | operators::CONDITIONAL => (0, 0),
-        operators::INDEX | operators::SUBSTRACT | operators::MULTIPLY | operators::DIVIDE | operators::MODULO => (0, 0),
-        "size" | "type" | NEGATE | SELECT => (0, 0),
+        operators::LOGICAL_AND
+        | operators::LOGICAL_OR
+        | operators::LOGICAL_NOT
+        | operators::CONDITIONAL
+        | operators::INDEX
+        | operators::SUBSTRACT
+        | operators::MULTIPLY
+        | operators::DIVIDE
+        | operators::MODULO
+        | "size"
+        | "type"
+        | NEGATE
+        | SELECT => (0, 0),
         "matches" | "find" | "findAll" | "contains" => match literal_length(call.args.first()) {
             Some(length) => (length / 4 + 1, 0),
             None => (0, 1),

@@ -35,7 +35,7 @@ pub(super) enum Type<'a> {
     Unknown,
 }
 
-impl<'a> Type<'a> {
+impl Type<'_> {
     pub(super) fn kind(&self) -> Option<Kind> {
         match self {
             Self::Declared(declared) => Some(declared.kind),

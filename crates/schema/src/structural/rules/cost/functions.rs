@@ -205,11 +205,28 @@ fn constant<'a>(
     };
     let ty = match (name, target, args) {
         ("type", None, [_]) => Type::Plain(Kind::Type),
-        ("size", None, [_]) | ("size", Some(_), []) | ("int", None, [_]) => Type::Plain(Kind::Int),
+        ("size" | "int", None, [_])
+        | ("compareTo", Some(_), [_])
+        | ("size" | "sign" | "asInteger" | "prefixLength" | "family" | "major" | "minor" | "patch", Some(_), []) => {
+            Type::Plain(Kind::Int)
+        }
         ("uint", None, [_]) => Type::Plain(Kind::Uint),
         ("double", None, [_]) | ("asApproximateFloat", Some(_), []) => Type::Plain(Kind::Double),
         // A call without a target is another overload, which servers do not weigh by the pattern.
-        ("bool", None, [_]) | ("matches", None, [_, _]) | ("isURL", None, [_]) => Type::Plain(Kind::Bool),
+        ("bool" | "isURL", None, [_])
+        | ("matches", None, [_, _])
+        | ("isGreaterThan" | "isLessThan", Some(_), [_])
+        | (
+            "hasValue"
+            | "isInteger"
+            | "isUnspecified"
+            | "isLoopback"
+            | "isLinkLocalMulticast"
+            | "isLinkLocalUnicast"
+            | "isGlobalUnicast",
+            Some(_),
+            [],
+        ) => Type::Plain(Kind::Bool),
         ("duration", None, [_]) => Type::Plain(Kind::Duration),
         ("timestamp", None, [_]) => Type::Plain(Kind::Timestamp),
         ("charAt", Some(_), [_]) => Type::Plain(Kind::String),
@@ -217,11 +234,6 @@ fn constant<'a>(
         ("or", Some(optional), [_]) => optional.ty.clone(),
         ("optional.of" | "optional.ofNonZeroValue", None, [only]) => Type::Optional(Rc::new(only.ty.clone())),
         ("optional.none", None, []) => Type::Optional(Rc::new(Type::Unknown)),
-        ("hasValue" | "isInteger" | "isUnspecified" | "isLoopback", Some(_), [])
-        | ("isLinkLocalMulticast" | "isLinkLocalUnicast" | "isGlobalUnicast", Some(_), [])
-        | ("isGreaterThan" | "isLessThan", Some(_), [_]) => Type::Plain(Kind::Bool),
-        ("sign" | "asInteger" | "prefixLength" | "family" | "major" | "minor" | "patch", Some(_), [])
-        | ("compareTo", Some(_), [_]) => Type::Plain(Kind::Int),
         ("getScheme" | "getHost" | "getHostname" | "getPort" | "getEscapedPath", Some(_), []) => {
             Type::Plain(Kind::String)
         }
