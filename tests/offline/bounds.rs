@@ -67,3 +67,19 @@ fn globs_match_in_linear_time() {
     assert_eq!(code, Some(2), "no check is named so");
     assert!(took < Duration::from_secs(10), "{took:?}");
 }
+
+/// Loops in each other over ten numbers. API servers accept five levels, and refuse six.
+#[test]
+fn nested_loops_of_rules_end_quickly_or_are_refused() {
+    for (levels, expected) in [(5, Some(0)), (6, Some(1))] {
+        let list = "[1,2,3,4,5,6,7,8,9,0]";
+        let inner = (0..levels).fold("1".to_owned(), |body, level| format!("{list}.map(x{level}, {body})"));
+        let rules = format!("[{{rule: \"{inner}.size() > 0\"}}]");
+        let field = format!("name: {{type: string, x-kubernetes-validations: {rules}}}");
+        let crd = with_versions(2).replace("name: {type: string}", &field);
+        let folder = folder(&[("crd.yaml", &crd)]);
+        let (code, said, took) = run_with_memory_limit(2000, folder.path(), "run crd.yaml --no-counterexamples");
+        assert_eq!(code, expected, "{levels} levels: {said}");
+        assert!(took < Duration::from_secs(90), "{levels} levels: {took:?}");
+    }
+}

@@ -23,6 +23,7 @@ mod shared_jsonpath;
 mod shared_keywords;
 mod shared_loss;
 mod shared_lost;
+mod shared_costs;
 mod shared_rules;
 mod shared_shape;
 mod shared_structural;

@@ -1,8 +1,9 @@
-//! CEL rules must parse, and be at places where API servers allow them. The server judges their types and their cost.
+//! CEL rules must parse, be at places where API servers allow them, and not cost too much. The server judges their types.
 
 use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 use crdproof_schema::structural::{Path, Schema};
 
+use super::shared_costs::add_expensive;
 use super::shared_rules::faults;
 
 pub(crate) const CHECK: Check = Check {
@@ -26,6 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     let mut failures = Vec::new();
     let mut rules = 0;
     let mut examined = 0;
+    let mut all_costs_known = true;
     for version in &evidence.crd.versions {
         let Some(schema) = &version.schema else { continue };
         if !schema.has_rules() {
@@ -41,9 +43,17 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     .extend(found.map(|message| Failure::new(message).at(rule.span).version(&version.name).path(path)));
             }
         });
+        let before = failures.len();
+        all_costs_known &= add_expensive(schema, &mut failures);
+        let expensive = failures.split_off(before).into_iter();
+        failures.extend(expensive.map(|failure| failure.version(&version.name)));
     }
     if rules > 0 && failures.is_empty() {
-        let reason = "its rules parse; their types and cost are decided by an API server on a dry-run install";
+        let reason = if all_costs_known {
+            "its rules parse and cost little enough; their types are decided by an API server on a dry-run install"
+        } else {
+            "its rules parse; their types and cost are decided by an API server on a dry-run install"
+        };
         return Verdict::Inconclusive(reason.into());
     }
     Verdict::from_failures(failures, examined)

@@ -14,7 +14,7 @@ use crdproof::subject::{PathGlob, Subject};
 use crdproof_schema::document::{Sources, parse};
 use crdproof_schema::generate::{self, Context, Generator, Phase};
 use crdproof_schema::kubernetes::KubeVersion;
-use crdproof_schema::structural::{Pattern, Schema, Validator};
+use crdproof_schema::structural::{Pattern, Schema, Validator, rule_costs};
 use crdproof_schema::text::glob;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -129,6 +129,7 @@ fn validation_rules_are_evaluated_or_refused() {
             "additionalProperties": {"type": "integer"}}, "c": {"type": "array", "items": {"type": "string"}}});
         let spec = json!({"type": "object", "properties": fields, "x-kubernetes-validations": [{"rule": rule}]});
         let schema = schema(&json!({"type": "object", "properties": {"spec": spec}}));
+        let _costs = rule_costs(&schema);
         let validator = Validator::new(&schema, KubeVersion::NEWEST);
         let spec = json!({"a": "abc", "b": 3, "c": ["x", "y"], "d": {"k": 1}});
         validator.validate(&json!({"spec": spec}));

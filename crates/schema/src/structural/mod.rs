@@ -40,7 +40,10 @@ pub(crate) use oversized::{is_oversized, with_large_stack};
 pub use path::{Path, Step};
 pub use pattern::Pattern;
 pub use prune::{prune, prune_value};
-pub use rules::{Expression, ExpressionError, constant_faults, selects_reserved_word, syntax_error};
+pub use rules::{
+    Expression, ExpressionError, RULE_COST_LIMIT, RuleCost, SCHEMA_COST_LIMIT, constant_faults, rule_costs,
+    selects_reserved_word, syntax_error,
+};
 pub(crate) use rules::{evaluate_constant, parse_rule, unescape_field};
 pub use scale::ScalePaths;
 pub use secret::{REDACTED, Secrets, find_secret, is_secret, may_name_secret, redact_text};

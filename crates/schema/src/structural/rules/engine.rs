@@ -22,7 +22,8 @@ pub(super) const OPTIONAL: &str = "@optional";
 pub(super) const NEGATE: &str = "@negate";
 
 /// The names of types, which are values in expressions.
-const TYPES: [&str; 10] = ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint"];
+pub(super) const TYPES: [&str; 10] =
+    ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint"];
 
 /// Functions that fail on some arguments of the right type. A failure of any other function shows
 /// that our engine has not all of its forms.

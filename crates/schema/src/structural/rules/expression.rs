@@ -10,6 +10,7 @@ use kube_cel::cel::{ExecutionError, Value as Cel};
 use serde_json::Value;
 
 use super::super::Schema;
+use super::budget::{self, OBJECT_LIMIT};
 use super::engine::Engine;
 use super::program::guarded;
 use super::rewrite::rewrite;
@@ -63,7 +64,12 @@ impl Expression {
     pub fn evaluate(&self, object: &Value) -> Result<Value, ExpressionError> {
         let mut scope = self.engine.scope();
         scope.add_variable_from_value("self", to_cel(object));
-        match guarded(|| scope.resolve(&self.expression))? {
+        let (result, cost) =
+            budget::measured(&self.expression, OBJECT_LIMIT, || guarded(|| scope.resolve(&self.expression)));
+        if cost.least > OBJECT_LIMIT {
+            return Err(format!("it costs more than {OBJECT_LIMIT}, the limit of all rules of an object").into());
+        }
+        match result? {
             Ok(value) => Ok(to_json(&value)?),
             Err(ExecutionError::UndeclaredReference(name)) => Err(format!("{name} is not known here").into()),
             Err(error) => Err(error.to_string().into()),

@@ -7,19 +7,40 @@ use kube_cel::cel::common::ast::Expr;
 use kube_cel::cel::objects::{Map, OptionalValue};
 use kube_cel::cel::{Context, ExecutionError, FunctionContext, Value};
 
+use super::budget;
 use super::engine::optional;
 
 type Result<T> = std::result::Result<T, ExecutionError>;
 
 /// The macros that bind one variable, or two, before their last arguments.
-pub(super) const NAMES: [&str; 9] =
-    ["all", "exists", "existsOne", "exists_one", "optFlatMap", "optMap", "sortBy", "transformList", "transformMap"];
+pub(super) const NAMES: [&str; 10] = [
+    "all",
+    "exists",
+    "existsOne",
+    "exists_one",
+    "map",
+    "optFlatMap",
+    "optMap",
+    "sortBy",
+    "transformList",
+    "transformMap",
+];
+
+/// The number of variables that a macro binds.
+pub(super) fn variables(name: &str, arguments: usize) -> usize {
+    match name {
+        "all" | "exists" | "existsOne" | "exists_one" => arguments.saturating_sub(1),
+        "transformList" | "transformMap" => 2,
+        _ => 1,
+    }
+}
 
 pub(super) fn register(context: &mut Context<'_>) {
     context.add_function("all", |ftx: &FunctionContext| quantify(ftx, false));
     context.add_function("exists", |ftx: &FunctionContext| quantify(ftx, true));
     context.add_function("existsOne", exists_one);
     context.add_function("exists_one", exists_one);
+    context.add_function("map", map);
     context.add_function("optMap", |ftx: &FunctionContext| {
         let value = opt_flat_map(ftx)?;
         Ok(optional(value)) as Result<Value>
@@ -69,8 +90,11 @@ fn evaluate(
             scope.add_variable_from_value(variable(ftx, 1)?, value.clone());
         }
     }
-    let argument = ftx.args.get(index);
-    scope.resolve(argument.ok_or(ExecutionError::MissingArgumentOrTarget)?)
+    let argument = ftx.args.get(index).ok_or(ExecutionError::MissingArgumentOrTarget)?;
+    // The value that a filter keeps is a branch of a condition, which servers do not count.
+    let is_filter = ftx.name == "map" && ftx.args.len() == 3;
+    budget::round(if is_filter { "filter" } else { ftx.name }, argument, is_filter && index == 2)?;
+    scope.resolve(argument)
 }
 
 fn test(ftx: &FunctionContext<'_, '_>, variables: usize, entry: &(Value, Value), index: usize) -> Result<bool> {
@@ -101,6 +125,18 @@ fn exists_one(ftx: &FunctionContext<'_, '_>) -> Result<Value> {
         count += usize::from(test(ftx, variables, &entry, variables)?);
     }
     Ok(Value::Bool(count == 1))
+}
+
+/// The new values of the entries that pass the test, if there is one. `filter` is a test with the variable as the value.
+fn map(ftx: &FunctionContext<'_, '_>) -> Result<Value> {
+    let last = ftx.args.len().saturating_sub(1);
+    let mut values = Vec::new();
+    for entry in entries(ftx)? {
+        if last < 2 || test(ftx, 1, &entry, 1)? {
+            values.push(evaluate(ftx, 1, &entry, last)?);
+        }
+    }
+    Ok(Value::List(Arc::new(values)))
 }
 
 fn opt_flat_map(ftx: &FunctionContext<'_, '_>) -> Result<Option<Value>> {

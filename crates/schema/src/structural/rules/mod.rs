@@ -14,13 +14,15 @@
 //! - message construction, and addition to sets and list maps, which merges on a server;
 //! - a rule that holds although a value in its reach has a form that a server does not let rules
 //!   see, such as 1.0 for an integer: whether the rule touched that value is not known;
+//! - a rule that holds, but may cost more than a server allows;
 //! - an expression at which the engine fails in a way that a server's type check excludes.
 //!
-//! The costs of rules are not counted, so that a rule which is too expensive for a server is judged
-//! by its result here. Rules are not type-checked; a server refuses the definition where they are
-//! wrong.
+//! Loops end where a server ends them for their cost (`budget`), and the estimates by which servers refuse definitions are
+//! computed (`cost`). Rules are not type-checked; a server refuses the definition where they are wrong.
 
+mod budget;
 mod constants;
+mod cost;
 mod engine;
 mod equal;
 mod expression;
@@ -45,6 +47,7 @@ use super::verdict::Findings;
 use super::{Path, Rule, Schema, Step};
 use crate::kubernetes::KubeVersion;
 pub use constants::constant_faults;
+pub use cost::{RULE_COST_LIMIT, RuleCost, SCHEMA_COST_LIMIT, rule_costs};
 use engine::Engine;
 pub use expression::{Expression, ExpressionError};
 use program::{Program, Subject, guarded};
@@ -120,6 +123,7 @@ impl<'a> Rules<'a> {
     /// Runs the rules that are stated right at a schema node, not below, on a part of an object.
     /// `said` gets each rule that fails, and each that cannot be decided with the reason.
     pub(super) fn judge_at(&self, path: &Path, value: &Value, said: &mut dyn FnMut(&'a Rule, Option<String>)) {
+        budget::start_object();
         self.root.judge_at(&self.engine, path.steps(), value, said);
     }
 
@@ -131,6 +135,7 @@ impl<'a> Rules<'a> {
         correlation: Option<Correlation<'v>>,
         findings: &mut Findings,
     ) {
+        budget::start_object();
         let ratchet = Ratchet { here: correlation, above: None };
         self.root.judge(&self.engine, value, old, ratchet, &Place::root(), findings);
     }
@@ -332,7 +337,8 @@ pub(crate) fn evaluate_constant(expression: &IdedExpr) -> Option<Result<Value, (
     guarded(|| rewrite::rewrite_constant(&mut expression, &mut engine)).ok()?.ok()?;
     engine.seal();
     let scope = engine.scope();
-    match guarded(|| scope.resolve(&expression)).ok()? {
+    let (result, cost) = budget::measured(&expression, budget::RULE_LIMIT, || guarded(|| scope.resolve(&expression)));
+    match result.ok().filter(|_| cost.least <= budget::RULE_LIMIT)? {
         Ok(value) => expression::to_json(&value).ok().map(Ok),
         Err(error) if engine::is_genuine(&error) => Some(Err(())),
         Err(_) => None,

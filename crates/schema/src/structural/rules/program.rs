@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::super::place::{NIL, Place};
 use super::super::verdict::{Findings, Inconclusive, Reason, Violation};
 use super::super::{Rule, Schema};
+use super::budget::{self, RULE_LIMIT, text_size};
 use super::engine::{Engine, is_genuine};
 use super::rewrite::rewrite;
 use super::value::{Converted, convert};
@@ -28,6 +29,9 @@ pub(super) struct Program<'a> {
     expression: Result<IdedExpr, String>,
     message: Option<IdedExpr>,
     uses_old: bool,
+    /// The answer of a rule without variables, and its cost, after the first evaluation. Loops over constants are the ones that
+    /// cost most, and they cost the same for every object.
+    constant: Option<OnceLock<(Answer, u64)>>,
     /// `fieldPath` as the server writes it, and as a JSON pointer.
     field: Option<(String, String)>,
 }
@@ -51,6 +55,19 @@ impl<'v> Subject<'v> {
         self.converted.get_or_init(|| convert(self.value, self.schema, self.resource))
     }
 
+    /// A scope in which `self` is the value.
+    pub(super) fn scope<'e>(&self, engine: &'e Engine) -> Context<'e> {
+        let mut scope = engine.scope();
+        scope.add_variable_from_value("self", self.new_value().value.clone());
+        scope
+    }
+
+    /// The number of characters of everything that a rule sees.
+    fn size(&self, with_old: bool) -> u64 {
+        let old = self.old.filter(|_| with_old).map_or(0, text_size);
+        text_size(self.value).saturating_add(old)
+    }
+
     fn old_value(&self) -> Option<&Converted> {
         let old = self.old?;
         Some(self.converted_old.get_or_init(|| convert(old, self.schema, self.resource)))
@@ -58,10 +75,13 @@ impl<'v> Subject<'v> {
 }
 
 /// The verdict of a rule.
+#[derive(Clone)]
 enum Answer {
     Holds,
     Fails,
     Error(String),
+    /// It costs more than a server allows.
+    Expensive,
     Open(String),
 }
 
@@ -74,11 +94,16 @@ impl<'a> Program<'a> {
             Ok(expression) => expression.references().has_variable("oldSelf"),
             Err(_) => rule.is_transition(),
         };
+        let is_constant = expression.as_ref().is_ok_and(|tree| {
+            let references = tree.references();
+            !references.has_variable("self") && !references.has_variable("oldSelf")
+        });
         Self {
             rule,
             expression,
             message,
             uses_old,
+            constant: is_constant.then(OnceLock::new),
             field: rule.field_path.as_deref().and_then(|path| field_path(schema, path)),
         }
     }
@@ -96,22 +121,13 @@ impl<'a> Program<'a> {
         findings: &mut Findings,
     ) {
         let optional = self.rule.optional_old_self == Some(true) && engine.kubernetes().at_least(30);
-        if self.rule.rule.trim().is_empty() || self.uses_old && subject.old.is_none() && !optional {
+        if budget::is_exhausted()
+            || self.rule.rule.trim().is_empty()
+            || self.uses_old && subject.old.is_none() && !optional
+        {
             return;
         }
-        let mut scope = engine.scope();
-        scope.add_variable_from_value("self", subject.new_value().value.clone());
-        if self.uses_old {
-            let old = subject.old_value().map(|old| old.value.clone());
-            match (old, optional) {
-                (old, true) => {
-                    let old = old.map_or_else(OptionalValue::none, OptionalValue::of);
-                    scope.add_variable_from_value("oldSelf", Cel::Opaque(Arc::new(old)));
-                }
-                (Some(old), false) => scope.add_variable_from_value("oldSelf", old),
-                (None, false) => {}
-            }
-        }
+        let scope = self.scope(engine, subject, optional);
         match self.answer(&scope, subject) {
             Answer::Holds => {}
             Answer::Fails if !self.uses_old && forgives() => {}
@@ -120,6 +136,10 @@ impl<'a> Program<'a> {
                 let message = format!("{why} while evaluating: {}", self.says());
                 let violation = place.refused(Reason::Invalid, KEYWORD, message);
                 findings.violations.push(violation);
+            }
+            Answer::Expensive => {
+                let message = format!("no further rules are run, because the cost exceeds the limit: {}", self.says());
+                findings.violations.push(place.refused(Reason::Invalid, KEYWORD, message));
             }
             Answer::Open(why) => {
                 findings.inconclusive.push(Inconclusive {
@@ -131,17 +151,52 @@ impl<'a> Program<'a> {
         }
     }
 
+    /// A scope with the variables of the rule.
+    fn scope<'e>(&self, engine: &'e Engine, subject: &Subject<'_>, optional: bool) -> Context<'e> {
+        let mut scope = subject.scope(engine);
+        if self.uses_old {
+            let old = subject.old_value().map(|old| old.value.clone());
+            match (old, optional) {
+                (old, true) => {
+                    let old = old.map_or_else(OptionalValue::none, OptionalValue::of);
+                    scope.add_variable_from_value("oldSelf", Cel::Opaque(Arc::new(old)));
+                }
+                (Some(old), false) => scope.add_variable_from_value("oldSelf", old),
+                (None, false) => {}
+            }
+        }
+        scope
+    }
+
+    /// Evaluates the rule, unless the budget of the object is used up.
     fn answer(&self, scope: &Context<'_>, subject: &Subject<'_>) -> Answer {
+        let (answer, cost) = match &self.constant {
+            Some(known) => known.get_or_init(|| self.evaluate(scope, subject)).clone(),
+            None => self.evaluate(scope, subject),
+        };
+        if budget::spend(cost) { answer } else { Answer::Expensive }
+    }
+
+    /// The answer, and what it costs at least. After a rule that is too expensive no other is run.
+    fn evaluate(&self, scope: &Context<'_>, subject: &Subject<'_>) -> (Answer, u64) {
         let expression = match &self.expression {
             Ok(expression) => expression,
-            Err(why) => return Answer::Open(why.clone()),
+            Err(why) => return (Answer::Open(why.clone()), 0),
         };
-        let invalid =
-            subject.new_value().has_invalid || self.uses_old && subject.old_value().is_some_and(|old| old.has_invalid);
-        match guarded(|| scope.resolve(expression)) {
+        let (result, cost) = budget::measured(expression, RULE_LIMIT, || guarded(|| scope.resolve(expression)));
+        if cost.least > RULE_LIMIT {
+            return (Answer::Expensive, u64::MAX);
+        }
+        let invalid = self.constant.is_none()
+            && (subject.new_value().has_invalid
+                || self.uses_old && subject.old_value().is_some_and(|old| old.has_invalid));
+        let answer = match result {
             Err(why) => Answer::Open(why),
             Ok(Ok(Cel::Bool(true))) if invalid => {
                 Answer::Open("a value is not of the type that the rule sees".to_owned())
+            }
+            Ok(Ok(Cel::Bool(true))) if cost.most(subject.size(self.uses_old)) > RULE_LIMIT => {
+                Answer::Open("its cost may exceed the limit of API servers".to_owned())
             }
             Ok(Ok(Cel::Bool(true))) => Answer::Holds,
             Ok(Ok(Cel::Bool(false))) => Answer::Fails,
@@ -150,7 +205,8 @@ impl<'a> Program<'a> {
             Ok(Err(ExecutionError::UndeclaredReference(name))) => Answer::Open(format!("{name} is not supported")),
             Ok(Err(error)) if invalid => Answer::Error(error.to_string()),
             Ok(Err(error)) => Answer::Open(error.to_string()),
-        }
+        };
+        (answer, cost.least)
     }
 
     fn failure(&self, scope: &Context<'_>, place: &Place<'_>) -> Violation {
@@ -172,9 +228,11 @@ impl<'a> Program<'a> {
     /// The message of `messageExpression`, where it is one line that says something.
     fn computed(&self, scope: &Context<'_>) -> Option<String> {
         let expression = self.message.as_ref()?;
-        let Ok(Ok(Cel::String(text))) = guarded(|| scope.resolve(expression)) else {
+        let (result, cost) = budget::measured(expression, RULE_LIMIT, || guarded(|| scope.resolve(expression)));
+        let Ok(Ok(Cel::String(text))) = result else { return None };
+        if cost.least > RULE_LIMIT {
             return None;
-        };
+        }
         let text = text.trim();
         let shown = !text.is_empty() && !text.contains('\n') && text.len() <= MESSAGE_LIMIT;
         shown.then(|| text.to_owned())

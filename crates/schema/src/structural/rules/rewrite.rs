@@ -7,7 +7,7 @@ use super::super::{Schema, Type, is_oversized, with_large_stack};
 use super::engine::{EQUAL, Engine, NEGATE, OPTIONAL, SELECT};
 use super::equal::{Shape, is_unordered};
 use super::literals::plain_literals;
-use super::macros::NAMES;
+use super::macros::{NAMES, variables};
 use super::value::escape;
 
 /// Parses and rewrites an expression about values of a schema. `Err` says why it cannot be evaluated.
@@ -77,29 +77,12 @@ impl<'a> Rewriter<'a, '_> {
                 }
                 Ok(())
             }
-            Expr::Comprehension(comprehension) => match quantifier(comprehension) {
-                Some(call) => {
-                    node.expr = call;
-                    self.expression(node)
-                }
-                None => self.comprehension(comprehension),
-            },
+            Expr::Comprehension(comprehension) => {
+                node.expr = as_call(comprehension).ok_or("has a loop of an unknown kind")?;
+                self.expression(node)
+            }
             Expr::Call(_) => self.call(node),
         }
-    }
-
-    fn comprehension(&mut self, comprehension: &mut ComprehensionExpr) -> Result<(), String> {
-        let items = self.schema_of(&comprehension.iter_range).and_then(|schema| schema.items.as_deref());
-        self.expression(&mut comprehension.iter_range)?;
-        self.expression(&mut comprehension.accu_init)?;
-        let depth = self.scope.len();
-        self.scope.push((comprehension.iter_var.clone(), items));
-        self.scope.push((comprehension.accu_var.clone(), None));
-        self.expression(&mut comprehension.loop_cond)?;
-        self.expression(&mut comprehension.loop_step)?;
-        self.expression(&mut comprehension.result)?;
-        self.scope.truncate(depth);
-        Ok(())
     }
 
     fn call(&mut self, node: &mut IdedExpr) -> Result<(), String> {
@@ -159,7 +142,7 @@ impl<'a> Rewriter<'a, '_> {
         let variables: Vec<_> = call
             .args
             .iter()
-            .take(2)
+            .take(variables(name, call.args.len()))
             .map_while(|arg| match &arg.expr {
                 Expr::Ident(name) => Some(name.clone()),
                 _ => None,
@@ -219,29 +202,54 @@ fn field<'a>(schema: &'a Schema, escaped: &str) -> Option<&'a Schema> {
     property.map(|(_, schema)| schema).or_else(|| schema.values())
 }
 
-/// `all` and `exists` as calls again, out of what the parser makes of them.
-fn quantifier(comprehension: &mut ComprehensionExpr) -> Option<Expr> {
-    let Expr::Call(step) = &mut comprehension.loop_step.expr else {
-        return None;
-    };
-    let name = match step.func_name.as_str() {
-        operators::LOGICAL_AND => "all",
-        operators::LOGICAL_OR => "exists",
+/// A macro as a call again, out of what the parser makes of it. `filter` becomes `map` with a test.
+fn as_call(fold: &mut ComprehensionExpr) -> Option<Expr> {
+    let Expr::Call(step) = &mut fold.loop_step.expr else { return None };
+    let accumulated = fold.accu_var.as_str();
+    let (name, values) = match (step.func_name.as_str(), step.args.as_mut_slice()) {
+        (operators::LOGICAL_AND, [before, test]) if is_ident(Some(before), accumulated) => ("all", vec![take(test)]),
+        (operators::LOGICAL_OR, [before, test]) if is_ident(Some(before), accumulated) => ("exists", vec![take(test)]),
+        (operators::CONDITIONAL, [test, step, _]) => match added(step, accumulated)? {
+            Added::One => ("exists_one", vec![take(test)]),
+            Added::Value(value) => ("map", vec![take(test), value]),
+        },
+        (operators::ADD, _) => match added(&mut fold.loop_step, accumulated)? {
+            Added::Value(value) => ("map", vec![value]),
+            Added::One => return None,
+        },
         _ => return None,
     };
-    let [accumulated, test] = step.args.as_mut_slice() else {
-        return None;
-    };
-    if !is_ident(Some(accumulated), &comprehension.accu_var) {
-        return None;
-    }
-    let variable = Expr::Ident(std::mem::take(&mut comprehension.iter_var));
-    let variable = IdedExpr { id: comprehension.iter_range.id, expr: variable };
+    let variable = Expr::Ident(std::mem::take(&mut fold.iter_var));
+    let variable = IdedExpr { id: fold.iter_range.id, expr: variable };
     Some(Expr::Call(CallExpr {
         func_name: name.to_owned(),
-        target: Some(Box::new(std::mem::take(&mut comprehension.iter_range))),
-        args: vec![variable, std::mem::take(test)],
+        target: Some(Box::new(take(&mut fold.iter_range))),
+        args: std::iter::once(variable).chain(values).collect(),
     }))
+}
+
+/// An addition of one round of a loop to its result.
+enum Added {
+    /// One, to a number.
+    One,
+    /// A value, to a list.
+    Value(IdedExpr),
+}
+
+fn added(step: &mut IdedExpr, accumulated: &str) -> Option<Added> {
+    let Expr::Call(step) = &mut step.expr else { return None };
+    match (step.func_name.as_str(), step.args.as_mut_slice()) {
+        (operators::ADD, [before, value]) if is_ident(Some(before), accumulated) => match &mut value.expr {
+            Expr::Literal(LiteralValue::Int(_)) => Some(Added::One),
+            Expr::List(list) => list.elements.first_mut().map(|value| Added::Value(take(value))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn take(node: &mut IdedExpr) -> IdedExpr {
+    std::mem::take(node)
 }
 
 /// Returns whether a template is known and has only what all engines print alike.
