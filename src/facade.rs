@@ -177,6 +177,7 @@ impl Checker {
             sources: Sources::from_environment(),
             at_once: None,
             in_tree_migration: false,
+            deployed: false,
         })
     }
 }

@@ -20,6 +20,10 @@ pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Ser
         subject::Provider::Kind => flags::Provider::Kind,
         subject::Provider::Kubeconfig => flags::Provider::Kubeconfig,
     });
+    if args.deployed && provider != flags::Provider::Kubeconfig {
+        let error = InputError::new(Trouble::Wrong, "--deployed is about CRDs in an existing cluster");
+        return Err(error.help("add --provider kubeconfig, or leave --deployed out").into());
+    }
     let mut asked = args.kubernetes.clone();
     if provider == flags::Provider::Kubeconfig {
         if !asked.is_empty() {
@@ -42,6 +46,7 @@ pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Ser
         sources: env::sources(&server.sources),
         at_once: args.servers,
         in_tree_migration: args.in_tree_migration,
+        deployed: args.deployed,
     }))
 }
 

@@ -21,6 +21,9 @@ pub struct Trace {
     /// The number of requests.
     #[serde(default)]
     pub requests: u64,
+    /// The scenarios that ran; empty if all planned ones did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<Scenario>,
     /// The observations, in order.
     pub records: Vec<Record>,
 }
@@ -319,6 +322,11 @@ impl Trace {
     pub fn of(&self, step: impl Into<Step>) -> impl Iterator<Item = &Observation> {
         let step = step.into();
         self.records.iter().filter(move |record| record.step == step).map(|record| &record.seen)
+    }
+
+    /// Returns true if the scenario was to run.
+    pub fn ran(&self, scenario: Scenario) -> bool {
+        self.scenarios.is_empty() || self.scenarios.contains(&scenario)
     }
 
     /// Returns true if the scenario has at least one observation.

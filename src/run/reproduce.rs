@@ -2,16 +2,16 @@
 
 use super::{Plan, Settings};
 use crate::checks;
-use crate::report::Report;
+use crate::report::UngroupedFinding;
 use crate::subject::Subject;
 
 /// Adds to each finding the command that shows it again.
-pub(super) fn add(plan: &Plan<'_>, report: &mut Report) {
+pub(super) fn add(plan: &Plan<'_>, findings: &mut [UngroupedFinding]) {
     let command = plan.settings.command.clone().or_else(|| command(plan.subject, plan.settings));
     let Some(command) = command else { return };
     let servers: String =
         plan.matrix.servers.iter().map(|server| format!(" --kubernetes {}", quoted(server))).collect();
-    for finding in &mut report.findings {
+    for UngroupedFinding { finding, .. } in findings {
         let Some(check) = checks::find(&finding.check) else { continue };
         let servers = if check.scenario().is_some() { servers.as_str() } else { "" };
         finding.reproduce = Some(format!("{command}{servers} --only {}", finding.check));

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use super::deployed::Deployed;
 use super::usable::usable;
 use super::{Progress, Setup};
 use crate::converter::proxy::ConversionProxy;
@@ -38,6 +39,8 @@ pub(super) struct Session<'a> {
     /// True if the control plane migrates, too.
     pub(super) in_tree: bool,
     progress: Option<&'a Progress<'a>>,
+    /// The access to a CRD that is installed there and must not be changed.
+    pub(super) deployed: Option<Deployed<'a>>,
 }
 
 /// One request to the server.
@@ -56,10 +59,19 @@ impl<'q> Request<'q> {
 impl<'a> Session<'a> {
     /// Prepares a namespace, and a proxy if there is a converter to call.
     pub(super) async fn open(server: &'a Server, setup: Setup<'a>) -> Result<Self, ClusterError> {
-        let Setup { subject, crd, converter, seed, in_tree_migration: in_tree, progress } = setup;
+        let Setup { subject, crd, converter, seed, in_tree_migration: in_tree, deployed, progress } = setup;
         let api = server.api().counting();
-        let namespace = server.create_namespace().await?;
-        let objects = planned(subject, crd, server.version(), &namespace, seed);
+        let guest = if let (Server::Existing(guest), true) = (server, deployed) { Some(&**guest) } else { None };
+        // Objects without a namespace need none of ours.
+        let namespace = match guest {
+            Some(_) if !crd.is_namespaced() => String::new(),
+            _ => server.create_namespace().await?,
+        };
+        let deployed = guest.map(|guest| Deployed::new(guest, crd, &namespace));
+        let mut objects = planned(subject, crd, server.version(), &namespace, seed);
+        if let Some(deployed) = &deployed {
+            objects.iter_mut().for_each(|planned| deployed.own(planned));
+        }
         let (objects, left_out) = usable(crd, server.version(), converter.as_ref(), objects).await;
         let proxy = match (converter, server.host_access()) {
             (Some(converter), Some(access)) => Some(ConversionProxy::start(&access, converter).await?),
@@ -71,6 +83,7 @@ impl<'a> Session<'a> {
             recorded: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
             crd: crd.name.clone(),
             requests: 0,
+            scenarios: Vec::new(),
             records: Vec::new(),
         };
         let (step, bodies) = (ScenarioStep::Serving(ServingStep::Install), Bodies::default());
@@ -90,6 +103,7 @@ impl<'a> Session<'a> {
             refused,
             in_tree,
             progress,
+            deployed,
         };
         session.see_all(left_out.into_iter().map(Observation::LeftOut).collect());
         Ok(session)
@@ -159,6 +173,9 @@ impl<'a> Session<'a> {
 
     /// Installs the CRD, and waits until it answers.
     pub(super) async fn install(&mut self, definition: &Value) -> Result<(), ClusterError> {
+        if self.deployed.is_some() {
+            return self.look_at_definition().await;
+        }
         let answer = self.api.post(&definitions().path(), definition).await?;
         if answer.status == 409 {
             // Another CRD of this name says nothing about the CRD under test.
@@ -281,9 +298,22 @@ impl<'a> Session<'a> {
         Ok(answer)
     }
 
+    /// The query for our own objects, where others may have objects of this kind.
+    pub(super) fn own(&self, query: Query) -> Query {
+        match &self.deployed {
+            Some(deployed) => query.labels(&deployed.selector()),
+            None => query,
+        }
+    }
+
+    /// The name of an object of ours, where others may have objects of this kind.
+    pub(super) fn name(&self, name: &str) -> String {
+        self.deployed.as_ref().map_or_else(|| name.to_owned(), |deployed| deployed.name(name))
+    }
+
     /// All objects at a version.
     pub(super) async fn list(&self, version: &str, query: &Query) -> Result<Value, ClusterError> {
-        let path = query.on(self.kind.at(version).path());
+        let path = self.own(query.clone()).on(self.kind.at(version).path());
         Ok(retry::while_unready(|| self.api.get(&path)).await?.ok()?.json())
     }
 
@@ -320,9 +350,13 @@ impl<'a> Session<'a> {
         retry::get_until(&self.api, path, wanted).await
     }
 
-    /// Removes the CRD with all its objects. Returns the reason if the server cannot delete the objects, which is a
+    /// Removes the CRD with all its objects, or only our objects if the CRD was there. Returns the reason if the server cannot delete the objects, which is a
     /// problem of the subject.
     pub(super) async fn clear(&mut self) -> Result<Option<String>, ClusterError> {
+        if let Some(deployed) = &self.deployed {
+            deployed.remove_objects().await?;
+            return Ok(None);
+        }
         if let Some(proxy) = &self.proxy {
             proxy.fail(None);
         }
