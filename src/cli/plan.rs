@@ -77,10 +77,13 @@ fn as_json(plan: &Plan<'_>) -> serde_json::Value {
 
 /// Says how long the shard will take, and all of them, by earlier durations.
 fn expected(share: &Share) -> Option<String> {
-    let seconds = |duration: &Duration| format!("{:.1} s", duration.as_secs_f64());
     let own = share.expected.get(share.shard.index.get() - 1)?;
     let (least, most) = (share.expected.iter().min()?, share.expected.iter().max()?);
-    Some(format!("► expected: {}; all shards from {} to {}", seconds(own), seconds(least), seconds(most)))
+    Some(format!("► expected: {}; all shards from {} to {}", seconds(*own), seconds(*least), seconds(*most)))
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{:.1} s", duration.as_secs_f64())
 }
 
 fn as_text(plan: &Plan<'_>) -> String {
@@ -96,7 +99,10 @@ fn as_text(plan: &Plan<'_>) -> String {
     if let Some(share) = &plan.share {
         let (index, count) = (share.shard.index, share.shard.count);
         lines.push(format!("► shard {index}/{count}: {} of {} work units", share.units.len(), share.total));
-        lines.extend(share.units.iter().map(|unit| format!("  • {unit}")));
+        lines.extend(share.units.iter().map(|unit| {
+            let expected = share.duration(unit).map(|expected| format!(" ({})", seconds(expected)));
+            format!("  • {unit}{}", expected.unwrap_or_default())
+        }));
         lines.extend(expected(share));
     }
     if !plan.scenarios.is_empty() {

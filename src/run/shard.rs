@@ -143,6 +143,12 @@ impl Share {
 }
 
 impl Share {
+    /// Returns the expected duration of a unit, if durations are known.
+    pub fn duration(&self, unit: &Unit) -> Option<Duration> {
+        let timings = &self.shard.timings;
+        (!timings.is_empty()).then(|| Duration::from_millis(Estimate(timings).of(unit)))
+    }
+
     /// Returns the part of a report that merging needs.
     pub(super) fn info(&self, plan: &Plan<'_>, found: &Ungrouped, interrupted: bool) -> ShardInfo {
         ShardInfo {

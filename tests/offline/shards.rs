@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crdproof::checks::{self, Check};
+use crdproof::evidence::Scenario;
 use crdproof::report::{Finding, MergeError, Report, json, read};
 use crdproof::run::{Shard, merge_shards};
 use rstest::rstest;
@@ -58,6 +60,25 @@ fn shards_with_findings_of_every_check_merge_to_the_whole_report() {
             scope.spawn(move || own.iter().for_each(|(_, folder)| compare(folder, &[4])));
         }
     });
+}
+
+/// A scenario is one work unit, so its checks must not read another scenario, which may be in another shard.
+#[test]
+fn a_check_reads_no_scenario_but_its_own() {
+    let folder = root().join("checks/serving/crd-accepted/pass");
+    let (subject, whole) = (load(&folder), recordings(&folder));
+    let of = |report: &Report, scenario: Scenario| -> Vec<String> {
+        let is_of = |check: &str| checks::find(check).and_then(Check::scenario) == Some(scenario);
+        report.results.iter().filter(|result| is_of(&result.check)).map(|result| format!("{result:?}")).collect()
+    };
+    let all = judge_part(&subject, whole.clone(), None);
+    for scenario in Scenario::ALL {
+        let mut own = whole.clone();
+        own.traces[0].records.retain(|record| record.step.scenario() == scenario);
+        let expected = of(&all, scenario);
+        assert!(!expected.is_empty(), "{scenario}");
+        assert_eq!(of(&judge_part(&subject, own, None), scenario), expected);
+    }
 }
 
 /// Two subjects in one, with a waiver that is used, one that is not, and one that has expired.
@@ -182,6 +203,11 @@ fn shards_are_balanced_by_an_earlier_report() {
     run_shards(folder.path(), 1, &[]);
     let timings = ["--timings", "1-of-1.json", "--no-counterexamples"];
     let files = run_shards(folder.path(), 2, &timings);
+    let plan = crdproof(
+        folder.path(),
+        &["plan", "--suite", "all", "--objects", "40", "--shard", "1/2", "--timings", "1-of-1.json"],
+    );
+    assert!(plan.stdout.contains("► expected: ") && plan.stdout.contains(": conversions ("), "{}", plan.stdout);
     let units = |file: &str| saved(folder.path(), file).shard.unwrap().own_units;
     assert!(units(&files[0]) > 0 && units(&files[1]) > 0);
     merge(folder.path(), &files).says(1, &[]);

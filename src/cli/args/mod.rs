@@ -148,7 +148,7 @@ pub(crate) enum Command {
     /// Starts nothing. The image needs crdproof as its entry point and the subject in its working folder. FLAGS are those of
     /// `run`.
     #[command(
-        after_help = "Examples:\n  crdproof job --shards 4 --image registry.example.com/operator-test:1 --kubernetes 1.36 -- --suite all > job.yaml\n  crdproof job matrix --format gitlab --shards 4 -- --suite quick"
+        after_help = "Examples:\n  crdproof job --shards 4 --image example.com/test:1 -- --suite all > job.yaml\n  crdproof job matrix --format gitlab --shards 4 -- --suite quick"
     )]
     Job(Box<job::JobArgs>),
     /// Install and manage API server binaries, of any Kubernetes release.
