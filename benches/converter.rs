@@ -234,7 +234,7 @@ fn load(served: &Served, bodies: &[Bytes], answers: Answers) -> Fallible<Duratio
     let connector = hyper_rustls::HttpsConnectorBuilder::new()
         .with_tls_config(config.with_root_certificates(roots).with_no_client_auth())
         .https_only()
-        .enable_all_versions()
+        .enable_http1()
         .wrap_connector(http);
     let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build(connector);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

@@ -217,7 +217,7 @@ impl Verdict {
         if !failures.is_empty() {
             Self::Failed(failures)
         } else if examined == 0 {
-            Self::Inconclusive("there was nothing to examine".into())
+            Self::Inconclusive("nothing to examine".into())
         } else {
             Self::Passed { examined }
         }

@@ -115,7 +115,7 @@ pub(super) fn is_declared(evidence: &Evidence<'_>, version: &str, field: &str) -
 /// Judges the trace; of several failures with one key, version and path, or with one complaint, keeps the first.
 pub(super) fn judged(evidence: &Evidence<'_>, judge: impl Fn(&Trace, &mut Found)) -> Verdict {
     let Some(trace) = evidence.trace else {
-        return Verdict::Inconclusive("no scenario was made".into());
+        return Verdict::Inconclusive("the scenario did not run".into());
     };
     let mut found = Found::default();
     judge(trace, &mut found);

@@ -52,7 +52,7 @@ pub(crate) fn convert(args: &ConvertArgs, console: Console) -> Result<Exit> {
         }
     };
     let Some(endpoint) = endpoint.filter(|_| matches!(declared, Declared::Webhook(_))) else {
-        console.say("○ nothing goes over the wire, so there are no wire checks to judge");
+        console.say("○ the converter has no HTTP endpoint, so there are no wire checks to judge");
         return Ok(exit);
     };
     let end = Instant::now() + DEFAULT_TIME;
@@ -120,13 +120,13 @@ fn read(source: &str) -> Result<Value> {
     let wrong = |why: String| InputError::new(Trouble::Wrong, format!("{source}: {why}"));
     let mut texts = Texts::relative_to("").read(source)?;
     let (Some(text), true) = (texts.pop(), texts.is_empty()) else {
-        return Err(wrong("give one file with one object".into()).into());
+        return Err(wrong("pass one file with one object".into()).into());
     };
     let mut sources = Sources::default();
     let id = sources.add(text.name, text.text);
     let documents = parse(&sources, id).map_err(|error| InputError::at(&sources, error.span, error.message.clone()))?;
     let [document] = documents.as_slice() else {
-        return Err(wrong(format!("it holds {} documents; give one object", documents.len())).into());
+        return Err(wrong(format!("the file contains {} documents; pass one object", documents.len())).into());
     };
     Ok(document.to_value())
 }

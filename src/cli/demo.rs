@@ -67,10 +67,7 @@ fn install(args: &DemoArgs, console: Console) -> Result<Option<InputError>> {
     let Err(error) = installed else { return Ok(None) };
     let error = error.downcast::<InputError>()?;
     let help = error.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
-    console.say(&format!(
-        "○ there is no API server of Kubernetes {}, so that scenarios are left out: {error}{help}",
-        args.kubernetes
-    ));
+    console.say(&format!("○ no API server for Kubernetes {}, scenarios are left out: {error}{help}", args.kubernetes));
     Ok(Some(error))
 }
 

@@ -20,7 +20,7 @@ use super::subject::{options, settings};
 pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
     if args.old == "-" && args.new == "-" {
         let error = InputError::new(Trouble::Wrong, "OLD and NEW cannot both be standard input");
-        return Err(error.help("give a file for one of them").into());
+        return Err(error.help("pass a file for one of them").into());
     }
     // Freeing large bundles takes long, and the process ends anyway.
     let mut subject = ManuallyDrop::new(load::compare(&args.old, &args.new, args.commands.allowed())?);
@@ -40,7 +40,7 @@ pub(crate) fn diff(args: &DiffArgs, console: Console) -> Result<Exit> {
     console_output(args, &subject, &report, console)?;
     let exit = output::finish(&report, &args.report, console)?;
     if known > 0 && !args.report.quiet {
-        console.say(&format!("{known} findings stood in OLD already and are not reported"));
+        console.say(&format!("findings that OLD has, too, and are not reported: {known}"));
     }
     // If OLD already had all findings, something was tested nevertheless.
     Ok(if exit == Exit::Nothing && known > 0 { Exit::Success } else { exit })

@@ -57,7 +57,7 @@ pub(crate) fn migrate(args: &MigrateArgs, console: Console) -> Result<Exit> {
             Proof::Restless { passes } => {
                 say_passes(&passes, console);
                 console.say(
-                    "✗ every pass stored objects anew, so nothing is proven; the converter may not be deterministic \
+                    "✗ every pass had to rewrite objects, so nothing is proved; the converter may not be deterministic \
                      (`crdproof run --suite converter` says)",
                 );
                 Ok(Exit::Findings)
@@ -78,7 +78,7 @@ pub(super) fn guarded(
         console.say(&format!("► {} is Kubernetes {}", cluster.shown(), cluster.identity().version));
         let done = runtime::unless_interrupted(work(cluster.api(), access.dry_run)).await;
         done.unwrap_or_else(|| {
-            console.say("○ interrupted; start it again, and it goes on where it is needed");
+            console.say("○ interrupted; run the command again to continue");
             Ok(Exit::Incomplete)
         })
     });
@@ -87,7 +87,7 @@ pub(super) fn guarded(
 
 /// Returns the progress of a pass.
 pub(super) fn of_pass(pass: usize, so_far: &Migrated) -> String {
-    format!("pass {pass}: {} seen, {} stored anew", so_far.seen, so_far.rewritten)
+    format!("pass {pass}: {} seen, {} rewritten", so_far.seen, so_far.rewritten)
 }
 
 fn say_outlook(crd: &str, outlook: &Outlook, console: Console) {
@@ -102,7 +102,7 @@ fn say_outlook(crd: &str, outlook: &Outlook, console: Console) {
 pub(super) fn say_passes(passes: &[Migrated], console: Console) {
     for (number, pass) in (1..).zip(passes) {
         console.say(&format!(
-            "► pass {number}: {} objects, {} stored anew, {} written or deleted by others",
+            "► pass {number}: {} objects, {} rewritten, {} written or deleted by others",
             pass.seen, pass.rewritten, pass.overtaken
         ));
     }

@@ -89,7 +89,7 @@ pub(crate) fn requests(args: &ReportArgs) -> Result<Vec<Request>> {
 /// Refuses a path that is not a file, and one that an earlier report uses.
 fn check_target(name: &str, path: &Path, earlier: &[Request]) -> Result<()> {
     if path.as_os_str().is_empty() {
-        let error = InputError::new(Trouble::Wrong, format!("--report {name}= names no file"));
+        let error = InputError::new(Trouble::Wrong, format!("--report {name}= has no file name"));
         return Err(error.help(format!("write --report {name}=FILE, or --report {name} for stdout")).into());
     }
     if earlier.iter().any(|(_, other)| other.as_ref().is_some_and(|other| target(other) == target(path))) {

@@ -21,7 +21,7 @@ use super::subject::{load, options, settings};
 pub(crate) fn check(folder: &Path) -> Result<()> {
     let wrong = |what: &str| {
         let error = InputError::new(Trouble::Wrong, format!("{} {what}", folder.display()));
-        error.help("name a new folder; nothing but a recording is replaced")
+        error.help("pass a new folder; only recordings are replaced")
     };
     let mut entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -30,7 +30,7 @@ pub(crate) fn check(folder: &Path) -> Result<()> {
     };
     let is_recording = || fs::read_to_string(folder.join(HEADER)).is_ok_and(|text| Header::read(&text).is_ok());
     if entries.next().is_some() && !is_recording() {
-        return Err(wrong("is not empty and no recording").into());
+        return Err(wrong("is neither empty nor a recording").into());
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ pub(crate) fn write_har(
     console: Console,
 ) -> Result<()> {
     if ran.exchanges.is_empty() {
-        console.say(&format!("○ nothing went over the wire, so {} has no entries", path.display()));
+        console.say(&format!("○ no HTTP requests were sent, so {} has no entries", path.display()));
     }
     let crds = plan.subject.crds.iter();
     let wires = crds.filter_map(|crd| ran.exchanges.get(&crd.name).map(|exchanges| Wire { crd, exchanges }));

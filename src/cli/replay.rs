@@ -97,10 +97,10 @@ fn judge(
 ) -> Result<Verdict> {
     let case = &kept.case;
     let Some(crd) = subject.crd(&case.crd) else {
-        return Ok(Verdict::Untried(format!("the subject has no CRD {} any more", case.crd)));
+        return Ok(Verdict::Untried(format!("the subject no longer has the CRD {}", case.crd)));
     };
     if crd.version(&case.version).is_none() {
-        return Ok(Verdict::Untried(format!("{} has no version {} any more", crd.name, case.version)));
+        return Ok(Verdict::Untried(format!("{} no longer has the version {}", crd.name, case.version)));
     }
     if checks::find(&case.check).is_none() {
         return Ok(Verdict::Untried(format!("this crdproof has no check {}", case.check)));
@@ -158,7 +158,7 @@ fn verdict(report: Report, kept: &Kept) -> Verdict {
     }
     match results.into_iter().find(|result| result.check == case.check && result.crd == case.crd) {
         Some(result) if result.outcome == Outcome::Passed => Verdict::Passes,
-        Some(result) => Verdict::Untried(result.reason.unwrap_or_else(|| "it was not decided".into())),
+        Some(result) => Verdict::Untried(result.reason.unwrap_or_else(|| "it was inconclusive".into())),
         None => Verdict::Untried("it was not judged".into()),
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn retire(args: &RetireArgs, console: Console) -> Result<Exit> {
             }
             Ok(_) => {
                 console.say(&format!(
-                    "✔ {} is retired; take it out of the manifest of {}, too, or installing that brings it back",
+                    "✔ {} is retired; remove it from the manifest of {}, too, or the next installation restores it",
                     wish.version, wish.crd
                 ));
                 Exit::Success
@@ -74,7 +74,7 @@ fn meaning(step: Step, wish: &RetireRequest, plan: &Plan) -> String {
         Step::Migrate => format!("every object is stored at {to}, with proof"),
         Step::Clean => format!("entries of managedFields at {gone} become entries at {}", plan.kind.version),
         Step::Trim => format!("storedVersions becomes [{to}]"),
-        Step::Unserve => format!("{gone} is taken out of service"),
+        Step::Unserve => format!("{gone} is no longer served"),
         Step::Check => format!("no entry is at {gone}, and nothing is stored at another version than {to}"),
         Step::Remove => format!("{gone} is removed from the CRD"),
     }
@@ -104,7 +104,7 @@ async fn say_dependents(api: &Api, wish: &RetireRequest, console: Console) -> Re
     }
     if found.count > 0 {
         console.say(&format!(
-            "! {} objects name an owner at {}; garbage collection will not find it any more; name it at a version that stays first:",
+            "! {} objects name an owner at {}; garbage collection will no longer find it; change these references to a version that stays:",
             found.count, wish.version
         ));
         for name in &found.named {

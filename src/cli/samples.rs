@@ -44,7 +44,7 @@ pub(super) fn samples(args: &AuditArgs, folder: &Path, access: Option<&Access>, 
         return Err(error.help("name it in full, such as widgets.example.com").into());
     };
     if objects.is_empty() {
-        let error = InputError::new(Trouble::Nothing, format!("there are no objects of {name}"));
+        let error = InputError::new(Trouble::Nothing, format!("no objects of {name}"));
         return Err(error.help("nothing was written").into());
     }
     let crd = read(&definition)?;
@@ -52,8 +52,8 @@ pub(super) fn samples(args: &AuditArgs, folder: &Path, access: Option<&Access>, 
         (1..).zip(&objects).map(|(number, object)| SampleFile::of(&crd, object, args.anonymous.then_some(number)));
     let taken: Vec<(PathBuf, Value)> = taken.map(|taken| (folder.join(taken.file), taken.object)).collect();
     if let Some((there, _)) = taken.iter().find(|(path, _)| path.symlink_metadata().is_ok()) {
-        let error = InputError::new(Trouble::Wrong, format!("{} is there already", there.display()));
-        return Err(error.help("nothing was written; name a new folder").into());
+        let error = InputError::new(Trouble::Wrong, format!("{} exists already", there.display()));
+        return Err(error.help("nothing was written; pass a new folder").into());
     }
     files::private_folder(folder)?;
     for (path, object) in &taken {
@@ -65,8 +65,7 @@ pub(super) fn samples(args: &AuditArgs, folder: &Path, access: Option<&Access>, 
         TextFormat::Text => paths.iter().map(|path| format!("{path}\n")).collect(),
         TextFormat::Json => format!("{}\n", serde_json::to_string_pretty(&json!({"samples": paths}))?),
     })?;
-    console
-        .say(&format!("✔ {} samples of {name}; values that look secret are redacted, look at the rest", paths.len()));
+    console.say(&format!("✔ {} samples of {name}; values that look secret are redacted, review the rest", paths.len()));
     Ok(Exit::Success)
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn serve(args: &ServeArgs, console: Console) -> Result<Exit> {
         let listener = Listener::bind(args.listen, credentials, handler).await.map_err(trouble)?;
         let config = listener.client_config("/convert");
         console.say(&format!("► {} answers conversion reviews at {}", subject.name, config["url"]));
-        console.say("► health at /healthz, metrics at /metrics; Ctrl-C ends it");
+        console.say("► health at /healthz, metrics at /metrics; Ctrl-C stops it");
         console.print(&format!("caBundle: {}\n", config["caBundle"].as_str().unwrap_or_default()))?;
         let forever = std::future::pending::<()>();
         runtime::unless_interrupted(forever).await;

@@ -27,7 +27,7 @@ pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Ser
     let mut asked = args.kubernetes.clone();
     if provider == flags::Provider::Kubeconfig {
         if !asked.is_empty() {
-            let error = InputError::new(Trouble::Wrong, "a cluster that is there has the release that it has");
+            let error = InputError::new(Trouble::Wrong, "the release of an existing cluster cannot be chosen");
             return Err(error.help("leave --kubernetes out").into());
         }
         // An existing cluster has its own release.

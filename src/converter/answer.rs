@@ -56,7 +56,7 @@ impl<'a> Answerer<'a> {
             }
         }
         if converters.is_empty() {
-            return Err(format!("there is no field map to serve: {last}"));
+            return Err(format!("no field map to serve: {last}"));
         }
         let zero = AtomicU64::default;
         Ok(Self { converters, answered: zero(), refused: zero(), objects: zero(), micros: zero() })
@@ -86,7 +86,7 @@ impl<'a> Answerer<'a> {
         let known = self.converters.iter().find(|(crd, _)| crd.group == group && crd.names.kind == kind);
         let (crd, converter) = known.ok_or_else(|| format!("nothing is declared for {kind:?} of {group:?}"))?;
         let to =
-            desired.strip_prefix(&format!("{group}/")).ok_or_else(|| format!("{desired:?} is of another group"))?;
+            desired.strip_prefix(&format!("{group}/")).ok_or_else(|| format!("{desired:?} is in another group"))?;
         for version in [from, to] {
             crd.version(version).ok_or_else(|| format!("{} has no version {version:?}", crd.name))?;
         }

@@ -85,8 +85,8 @@ fn hindrance(may_change: bool, permissions: &[Permission]) -> Option<&'static st
         !permission.allowed && permission.what.ends_with(" customresourcedefinitions.apiextensions.k8s.io")
     };
     match may_change {
-        false => Some("it needs leave: add --allow-changes"),
-        true if permissions.iter().any(is_forbidden) => Some("we are not allowed to create and delete CRDs"),
+        false => Some("it changes the cluster: add --allow-changes"),
+        true if permissions.iter().any(is_forbidden) => Some("no permission to create and delete CRDs"),
         true => None,
     }
 }

@@ -97,7 +97,7 @@ pub async fn trim(api: &Api, crd: &str, outlook: &Outlook) -> Result<(), Cluster
     let now = self::outlook(api, crd).await?;
     if now.generation != outlook.generation || now.storage != outlook.storage {
         return Err(ClusterError::NotAllowed {
-            why: format!("{crd} was changed during the migration, so that its proof is worth nothing"),
+            why: format!("{crd} was changed during the migration, which voids the proof"),
             help: "migrate again".into(),
         });
     }

@@ -138,7 +138,7 @@ impl Page {
                 result.kubernetes.as_ref().map_or(String::new(), |server| format!(" on Kubernetes {}", escape(server)));
             Some(format!("- {check} on {crd}{server}: {outcome}, {reason}\n"))
         });
-        self.list("without a verdict", "case", open.collect());
+        self.list("without a verdict", "check", open.collect());
     }
 
     /// Adds checks against API servers.

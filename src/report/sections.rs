@@ -124,7 +124,7 @@ pub(super) fn headline(report: &Report) -> Headline {
     let (word, clause) = if report.has_findings_to_fail_on() {
         ("failed", severities(report))
     } else if !report.problems.is_empty() {
-        ("not judged", format!("{} kept us from judging", plural(report.problems.len(), "problem")))
+        ("not judged", format!("{} prevented a verdict", plural(report.problems.len(), "problem")))
     } else if report.shard.is_some() && report.results.is_empty() {
         ("passed", "this shard has no work".to_owned())
     } else if summary.passed == 0 {
@@ -146,7 +146,7 @@ const TESTED: [(&str, &str); 5] = [
     ("apply", "server-side apply"),
 ];
 const NOTHING_TO_TEST: [&str; 3] =
-    ["one version, so nothing is converted", "nothing is sent over the wire", "a command has no wire"];
+    ["one version, so nothing is converted", "the converter has no HTTP endpoint", "a command has no HTTP endpoint"];
 
 /// Returns untested parts: families of checks that were planned and examined nothing, by reason.
 pub fn not_tested(report: &Report) -> Vec<String> {
@@ -174,7 +174,7 @@ pub fn not_tested(report: &Report) -> Vec<String> {
     }
     let line = |(reason, what): (&str, Vec<&str>)| {
         let verb = if what.len() == 1 { "was" } else { "were" };
-        format!("{} {verb} not tested: {reason}", what.join(" and "))
+        format!("{} {verb} not tested: {reason}", listed(&what))
     };
     by_reason.into_iter().map(line).collect()
 }
@@ -199,9 +199,11 @@ pub(super) fn severities(report: &Report) -> String {
 /// All check results by verdict; skips verdicts without any.
 pub(super) fn cases(report: &Report) -> String {
     let summary = &report.summary;
+    // "failed" is the word for a run that did not pass; findings below `--fail-on` do not contradict the headline.
+    let failed = if headline(report).word == "passed" { "with findings" } else { "failed" };
     let parts = [
         (summary.passed, format!("{} passed", summary.passed)),
-        (summary.failed, format!("{} failed", summary.failed)),
+        (summary.failed, format!("{} {failed}", summary.failed)),
         (summary.known_server_issues, plural(summary.known_server_issues, "known server issue")),
         (summary.inconclusive, format!("{} inconclusive", summary.inconclusive)),
         (summary.skipped, format!("{} skipped", summary.skipped)),
@@ -212,6 +214,14 @@ pub(super) fn cases(report: &Report) -> String {
         return "0 checks".to_owned();
     }
     format!("{}: {}", plural(total, "check"), parts.join(", "))
+}
+
+/// Joins words as a sentence does: `a`, `a and b`, `a, b and c`.
+fn listed(words: &[&str]) -> String {
+    match words {
+        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
+        _ => words.concat(),
+    }
 }
 
 /// A count and its noun.
@@ -294,6 +304,13 @@ mod tests {
         assert_eq!(marked(&excerpt(3, 5)), 3..5);
         assert_eq!(marked(&excerpt(4, 99)), 3..5);
         assert_eq!(marked(&excerpt(5, 1)), 5..5);
+    }
+
+    #[test]
+    fn words_are_listed_as_in_a_sentence() {
+        assert_eq!(listed(&["conversion"]), "conversion");
+        assert_eq!(listed(&["conversion", "serving"]), "conversion and serving");
+        assert_eq!(listed(&["conversion", "serving", "storage"]), "conversion, serving and storage");
     }
 
     #[test]

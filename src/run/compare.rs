@@ -102,7 +102,7 @@ fn leave_out(report: &mut Report, known: &BTreeSet<String>) -> usize {
         result.findings = *left;
         if *left == 0 {
             let (check, crd) = case;
-            let reason = format!("broken in the old state already: {dropped} findings");
+            let reason = format!("findings that the old state has, too: {dropped}");
             skipped.push(Skipped { check, crd, kubernetes: None, reason });
         }
         *left > 0

@@ -13,7 +13,7 @@ const CHECK: &str = "subject/scenarios-complete";
 pub fn scenarios_check() -> CheckInfo {
     CheckInfo {
         id: CHECK.into(),
-        title: "every scenario runs to its end".into(),
+        title: "every scenario completes".into(),
         why:
             "A request that must work failed, most often because the conversion webhook fails. What comes later in the \
               scenario was not seen."

@@ -179,14 +179,14 @@ fn fold<'a>(
 fn incomplete(observations: &Observations, interrupted: bool) -> Vec<Problem> {
     let left = observations.failed_clean_ups.iter().cloned();
     let left = left.map(|FailedCleanUp { message, help }| Problem { message, help: Some(help) });
-    let message = "the run was interrupted: this is what was known until then".to_owned();
-    let problem = Problem { message, help: Some("run it again, for a verdict".into()) };
+    let message = "the run was interrupted; this report is incomplete".to_owned();
+    let problem = Problem { message, help: Some("run it again for a complete verdict".into()) };
     left.chain(interrupted.then_some(problem)).collect()
 }
 
 fn stopped_answering(crd: &str, why: &str, hidden: &Redactor<'_>) -> Problem {
     Problem {
-        message: redacted(&format!("the converter of {crd} stopped answering: {why}"), &hidden.of(crd, None)),
+        message: redacted(&format!("the converter of {crd} stopped responding: {why}"), &hidden.of(crd, None)),
         help: Some("look at its log; `crdproof replay` tries a saved counterexample again".into()),
     }
 }

@@ -274,8 +274,8 @@ fn target<'a>(
     if needs(Need::Exchanges) && !given(exchanges) && !stands_in {
         match declared(subject, crd)? {
             Declared::Webhook(_) => {}
-            Declared::Exec(_) => return Err("a command has no wire".into()),
-            Declared::None | Declared::FieldMap => return Err("nothing is sent over the wire".into()),
+            Declared::Exec(_) => return Err("a command has no HTTP endpoint".into()),
+            Declared::None | Declared::FieldMap => return Err("the converter has no HTTP endpoint".into()),
         }
         is_recorded(recorded, exchanges)?;
     }
@@ -284,5 +284,5 @@ fn target<'a>(
 
 /// Checks that the evidence of a check is recorded, if nothing acts.
 fn is_recorded(recorded: &Observations, is_there: bool) -> Result<(), String> {
-    if is_there || !recorded.is_complete { Ok(()) } else { Err("what it looks at was not recorded".into()) }
+    if is_there || !recorded.is_complete { Ok(()) } else { Err("the recording lacks what this check reads".into()) }
 }

@@ -199,7 +199,7 @@ impl Recording {
     /// Describes the changes of the subject since the recording.
     pub fn changes(&self, subject: &Subject) -> Vec<String> {
         let changes = self.header.crds.iter().filter_map(|recorded| match subject.crd(&recorded.name) {
-            None => Some(format!("{} was recorded, and the subject has it no more", recorded.name)),
+            None => Some(format!("{} was recorded, and the subject no longer has it", recorded.name)),
             Some(crd) if digest(crd) != recorded.digest => Some(format!("{} has changed since", recorded.name)),
             Some(_) => None,
         });

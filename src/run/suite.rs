@@ -78,7 +78,7 @@ pub fn load_suite(name: &str, file: &str, text: &str) -> Result<Suite, SuiteErro
     let error = |span, message: String, help| SuiteError { place: sources.place(span), message, help };
     let documents = parse(&sources, id).map_err(|ParseError { span, message }| error(span, message, None))?;
     let [document] = documents.as_slice() else {
-        return Err(error(start, format!("a suite is one document; here are {}", documents.len()), None));
+        return Err(error(start, format!("a suite file has one document; this one has {}", documents.len()), None));
     };
     let suite: SuiteFile = decode(document)
         .map_err(|DecodeError { span, message, help }| error(span.unwrap_or(document.span), message, help))?;

@@ -21,11 +21,11 @@ pub fn waiver_check() -> CheckInfo {
     CheckInfo {
         id: CHECK.into(),
         title: "every waiver accepts a finding and has not expired".into(),
-        why: "A waiver that is over or matches nothing hides what comes next under the same name.".into(),
+        why: "An expired or unused waiver may hide a later finding.".into(),
         source: vec!["https://github.com/kubernetes-sigs/gateway-api-inference-extension/pull/1909".into()],
         severity: Severity::Error,
         since: None,
-        help: "mend the finding, renew the waiver with a new day, or remove it".into(),
+        help: "fix the finding, extend the waiver, or remove it".into(),
     }
 }
 
@@ -113,9 +113,9 @@ fn count_accepted(report: &mut Report, accepted: &AcceptedUse, is_part: bool) {
         crd: String::new(),
         version: None,
         path: None,
-        message: format!("accepted findings that are gone: {gone}"),
+        message: format!("accepted findings that no longer occur: {gone}"),
         evidence: None,
-        help: "run `crdproof accept` to take them off the list".into(),
+        help: "run `crdproof accept` to remove them from the list".into(),
         location: None,
         related: Vec::new(),
         fingerprint: fingerprint(&[CHECK, ACCEPTED_FILE]),
@@ -162,13 +162,11 @@ fn complaint(subject: &Subject, index: usize, waiver: &Waiver, state: WaiverStat
         WaiverState::Expired => (
             Severity::Error,
             format!("the waiver of {} expired on {}", names(waiver), waiver.expires),
-            "mend the finding, or decide anew and set a later day",
+            "fix the finding, or set a later date",
         ),
-        WaiverState::Unused => (
-            Severity::Warning,
-            format!("no finding matches the waiver of {}", names(waiver)),
-            "remove the waiver; what it accepted is gone or was never there",
-        ),
+        WaiverState::Unused => {
+            (Severity::Warning, format!("no finding matches the waiver of {}", names(waiver)), "remove the waiver")
+        }
     };
     Some(Finding {
         check: CHECK.into(),

@@ -70,7 +70,8 @@ fn an_expired_or_expiring_certificate_is_reported_with_its_date() {
 
 #[test]
 fn a_certificate_for_another_name_lists_the_names() {
-    let words = ["the certificate is for other.example.com", "API servers ask hook.system.svc", "asked as 127.0.0.1"];
+    let words =
+        ["the certificate is for other.example.com", "API servers connect to hook.system.svc", "asked as 127.0.0.1"];
     only_the_certificate(judge_webhook(credentials(&["other.example.com"], 90), true), 1, &words);
 }
 

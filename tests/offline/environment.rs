@@ -185,7 +185,7 @@ fn a_cluster_is_not_changed_without_permission() {
 #[test]
 fn conflicting_flags_are_refused() {
     let world = world();
-    env_run(world.path(), &["1.36.4", "--dry-run"]).says(2, &["--dry-run is about a cluster that is there already"]);
+    env_run(world.path(), &["1.36.4", "--dry-run"]).says(2, &["--dry-run needs an existing cluster"]);
     env_run(world.path(), &["1.36.4", "--feature-gate", "X"]).says(2, &["write it like Name=true"]);
     env_run(world.path(), &["1.36.4", "--crd", "no-such-folder"]).says(2, &["no-such-folder"]);
 }

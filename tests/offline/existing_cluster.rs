@@ -93,7 +93,7 @@ fn every_refusal_comes_before_the_first_write() {
     let cases: [Case<'_>; 7] = [
         (free, "databases-none", "test", &[], 5, "refusing to change context \"test\""),
         (free, "databases-none", "eu-prod", &["--allow-changes"], 5, "looks like production"),
-        (taken, "databases-none", "test", &["--allow-changes"], 5, "databases.example.com is there already"),
+        (taken, "databases-none", "test", &["--allow-changes"], 5, "databases.example.com exists already"),
         (
             without("create", "namespaces"),
             "databases-none",
@@ -143,10 +143,10 @@ fn a_probe_that_is_not_allowed_is_not_tried() {
     let forbidden = Cluster { forbids: Some(("create", "customresourcedefinitions")), ..Cluster::default() };
     let (ended, writes) = forbidden.on("databases-none", "test", &probing);
     assert!(writes.iter().all(|write| write.contains("dryRun=All")), "{writes:?}");
-    assert!(ended.stdout.contains("we are not allowed to create and delete CRDs"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("no permission to create and delete CRDs"), "{}", ended.stdout);
     let taken = Cluster { has: Some("scaledefaults.probe.crdproof.dev"), ..Cluster::default() };
     let (ended, writes) = taken.on("databases-none", "test", &probing);
-    ended.says(5, &["scaledefaults.probe.crdproof.dev is there already"]);
+    ended.says(5, &["scaledefaults.probe.crdproof.dev exists already"]);
     assert_eq!(writes, Vec::<String>::new());
 }
 

@@ -265,17 +265,37 @@ fn crates_outside_the_workspace_share_the_build_profile() {
     }
 }
 
-#[test]
-fn the_schema_crate_needs_no_runtime() {
+/// Returns what `cargo tree` prints.
+fn cargo_tree(arguments: &[&str]) -> String {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let mut command = std::process::Command::new(cargo);
-    command.args(["tree", "--offline", "--locked", "-p", "crdproof-schema", "-e", "normal", "--prefix", "none"]);
+    command.args(["tree", "--offline", "--locked", "--prefix", "none"]).args(arguments);
     let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
-    let tree = String::from_utf8(output.stdout).unwrap();
-    assert!(tree.starts_with("crdproof-schema "), "{tree}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_schema_crate_needs_no_runtime() {
+    let tree = cargo_tree(&["-p", "crdproof-schema", "-e", "normal"]);
+    assert!(tree.starts_with("crdproof-schema "), "{tree}");
     for package in ["tokio", "kube", "k8s-openapi", "hyper", "reqwest"] {
         assert!(!tree.lines().any(|line| line.starts_with(&format!("{package} "))), "{package} is in\n{tree}");
     }
+}
+
+/// A dependency whose features differ between builds and tests is compiled twice, with everything that depends on it.
+#[test]
+fn builds_and_tests_share_compiled_dependencies() {
+    let packages = |arguments: &[&str]| -> BTreeSet<String> {
+        let tree = cargo_tree(&[arguments, &["-f", "{p} {f}"]].concat());
+        let lines = tree.lines().map(|line| line.trim_end_matches(" (*)").replace(" (proc-macro)", ""));
+        lines.filter(|line| !line.starts_with("crdproof")).collect()
+    };
+    let built = packages(&["-e", "normal,build"]);
+    let tested = packages(&["--workspace", "-e", "normal,build,dev"]);
+    let apart: Vec<&String> = built.difference(&tested).collect();
+    assert!(built.len() > 100 && apart.is_empty(), "tests give other features to {apart:#?}");
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn the_recorded_wire_is_an_http_archive_readable_by_its_owner_only() {
     assert!(std::fs::read_to_string(&path).unwrap().contains("canary-password"));
 
     let folder = crate::cli::subject("databases-none");
-    crdproof(folder.path(), &["run", "--har", "wire.har"]).says(1, &["○ nothing went over the wire, so wire.har"]);
+    crdproof(folder.path(), &["run", "--har", "wire.har"]).says(1, &["○ no HTTP requests were sent, so wire.har"]);
     let text = std::fs::read_to_string(folder.path().join("wire.har")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["log"]["entries"], json!([]));
 }

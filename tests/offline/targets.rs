@@ -58,7 +58,7 @@ fn two_reports_never_share_a_file() {
         crdproof(folder.path(), &flags).says(2, &["two reports cannot both go to"]);
         assert!(!folder.path().join(first).exists(), "nothing is written before all flags are right");
     }
-    crdproof(folder.path(), &["run", "crd.yaml", "--report", "json="]).says(2, &["names no file"]);
+    crdproof(folder.path(), &["run", "crd.yaml", "--report", "json="]).says(2, &["has no file name"]);
 }
 
 /// Runs a command whose standard output is a full device.

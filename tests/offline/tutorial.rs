@@ -37,7 +37,7 @@ fn the_tutorial_webhook_fails_with_clear_messages() {
     let expected = [
         ("manifest/conversion-stanza-valid", "https only", "https"),
         ("manifest/review-v1-offered", "not v1", "v1"),
-        ("webhook/certificate-trusted", "speaks plain HTTP, without TLS", "serve HTTPS"),
+        ("webhook/certificate-trusted", "serves plain HTTP", "serve HTTPS"),
         ("webhook/content-type-json", "the content type is nothing", "application/json"),
         ("webhook/count-and-order-kept", "objects", "objects"),
         (
@@ -45,9 +45,9 @@ fn the_tutorial_webhook_fails_with_clear_messages() {
             "of the answer \"apiextensions.k8s.io/v1beta1\"",
             "apiVersion and kind of the request",
         ),
-        ("webhook/identity-kept", "came back at \"example.com/v1\"", "change apiVersion to desiredAPIVersion"),
+        ("webhook/identity-kept", "came back at \"example.com/v1\"", "set apiVersion to desiredAPIVersion"),
         ("webhook/large-batch-converted", "500 objects", "convert every object"),
-        ("webhook/refusal-explained", "a version that does not exist was converted to", "Failure"),
+        ("webhook/refusal-explained", "a version that does not exist got Success", "Failure"),
         ("webhook/uid-echoed", "the answer's is null", "copy request.uid into response.uid"),
     ];
     for (check, message, help) in expected {
@@ -62,6 +62,6 @@ fn the_tutorial_webhook_fails_with_clear_messages() {
 
 #[test]
 fn plain_http_is_reported_even_if_declared() {
-    let ended = judged(", tls: false, port: 38080").says(1, &["speaks plain HTTP, without TLS"]);
+    let ended = judged(", tls: false, port: 38080").says(1, &["serves plain HTTP"]);
     assert!(crate::webhook::broken(&ended).len() >= 5);
 }

@@ -159,13 +159,13 @@ impl Kept {
             let verdict = if !failures.is_empty() {
                 Verdict::Failed(failures)
             } else if let Some(why) = stopped {
-                Verdict::Inconclusive(format!("the converter stopped answering: {why}"))
+                Verdict::Inconclusive(format!("the converter stopped responding: {why}"))
             } else if kept.examined > 0 {
                 Verdict::Passed { examined: kept.examined }
             } else if let Some(fact) = kept.fact {
                 Verdict::KnownServerIssue(fact)
             } else {
-                Verdict::Inconclusive(kept.inconclusive.unwrap_or_else(|| "there was nothing to examine".into()))
+                Verdict::Inconclusive(kept.inconclusive.unwrap_or_else(|| "nothing to examine".into()))
             };
             verdicts.insert(check.id, verdict);
         }

@@ -6,16 +6,17 @@ use crate::evidence::{Action, ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/conflict-crosses-versions",
-    title: "a field that was applied at one version is owned at every other",
-    why: "Without the conflict the second manager takes the field, unseen, and both apply against each other \
-          for ever.",
+    title: "a field applied at one version conflicts at every other version",
+    why: "Without the conflict, a second manager silently takes over the field, and the two managers overwrite each \
+          other on every apply.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#conflicts-cross-versions",
     ],
     severity: Severity::Error,
     since: None,
-    help: "convert in both directions, and deterministically: ownership is computed through conversions",
+    help: "make the conversion complete in both directions and deterministic: API servers compute ownership through \
+           conversions",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
@@ -41,7 +42,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let failure = Failure::new(message).version(&call.version).key("conflict");
                 found.add(Failure {
                     path: Some(field.clone()),
-                    ..failure.together("are taken from their owner without a conflict")
+                    ..failure.together("move to another owner without a conflict")
                 });
             }
         }

@@ -8,16 +8,16 @@ use crate::evidence::{ApplyStep, DeliveryOutcome, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/drift-corrected",
-    title: "what drifted is as it was applied after applying again",
-    why: "Correction is what people have GitOps for. A converter that brings the other value back wins every round, \
-          and one that loses what others own takes it from them.",
+    title: "applying again restores a field that drifted",
+    why: "GitOps tools exist to correct drift. If the converter brings the other value back, the correction never \
+          holds; if it drops fields of other managers, correcting one field takes theirs away.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#conflicts-cross-versions",
     ],
     severity: Severity::Error,
     since: None,
-    help: "let nothing that is stashed overrule a field that the object has",
+    help: "never let a stashed value override a field that the object has",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
@@ -47,14 +47,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             let places = wanted(evidence, line, was, now, sent).into_iter().map(|pointer| field(&pointer));
             for path in places.filter(|path| !is_declared(evidence, version, path)) {
-                let message = format!("{path} of {name} drifted, and is not as it was after applying again");
+                let message = format!("{path} of {name} drifted, and applying again did not restore it");
                 let shown = |value| evidence.redact(Some(version), value);
                 let evidence = format!("before: {}\nafter:  {}", shown(was), shown(now));
                 found.place(version, message, path, evidence);
             }
             let theirs = between.and_then(|between| between.pointer(FOREIGN_LABEL));
             if theirs.is_some() && now.pointer(FOREIGN_LABEL) != theirs {
-                let message = format!("a label of somebody else is gone from {name} after applying again");
+                let message = format!("a label of another manager is missing from {name} after applying again");
                 found.failure(version, message, format!("stranger {name}"));
             }
             let mut after = lines(evidence, trace, ApplyStep::DeliverCorrected).filter(|after| after.name == *name);

@@ -8,9 +8,9 @@ use crate::evidence::{ApplyStep, DeliveryOutcome, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/drift-detected",
-    title: "a dry run shows every change behind the author's back, and no other",
-    why: "Drift that a dry run does not show stays for ever; drift that is shown and is none makes tools apply in a \
-          circle.",
+    title: "a dry run shows exactly the fields that somebody else changed",
+    why: "Drift that a dry run does not show is never corrected. Drift that is reported where there is none makes \
+          tools apply in an endless loop.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#withdrawal-crosses-versions",
@@ -19,7 +19,8 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "convert in both directions, and the same every time: an edit at one version must show at all others",
+    help: "make the conversion complete in both directions and deterministic: an edit at one version must be visible \
+           at all others",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
@@ -56,7 +57,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
             if moved.is_empty() && line.became == DeliveryOutcome::Drifted {
                 let paths: Vec<String> = line.differences.iter().map(|differs| field(&differs.at)).collect();
-                let message = format!("nobody changed {name}, and a dry run would change {}", paths.join(", "));
+                let message = format!("{name} was not changed, and a dry run would change {}", paths.join(", "));
                 found.failure(version, message, format!("invented {name}"));
             }
         }

@@ -7,14 +7,14 @@ use crate::evidence::{Action, Scenario, ServingStep};
 pub(crate) const CHECK: Check = Check {
     id: "apply/dry-run-changes-nothing",
     title: "a dry run at any version stores nothing",
-    why: "Drift detection and previews rely on it.",
+    why: "GitOps tools use dry runs to detect drift and to preview changes.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#a-dry-run-stores-nothing",
     ],
     severity: Severity::Error,
     since: None,
-    help: "report it to the vendor of the API server, or of an admission webhook with side effects",
+    help: "report this to the vendor of the API server, or of an admission webhook that has side effects",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

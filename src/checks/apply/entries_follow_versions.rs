@@ -6,16 +6,16 @@ use crate::evidence::{ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/entries-follow-versions",
-    title: "who applies at another version keeps one entry, of that version",
-    why: "Entries that stay behind at an old version own fields that nobody applies any more, and block the \
-          version from being retired.",
+    title: "a manager that applies at another version keeps one managedFields entry, at the new version",
+    why: "Entries left at an old version own fields that no manager applies any more, and they prevent the version \
+          from being retired.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#an-applier-has-one-entry",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at what the converter does with the object that is applied",
+    help: "check what the converter returns for the object that is applied",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };

@@ -10,9 +10,9 @@ use crdproof_schema::kubernetes::Older;
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/kinds-and-their-objects-apply-together",
-    title: "a kind and its objects can be applied from one source",
-    why: "GitOps tools apply CRDs and objects in one go: what is refused then, is not what was applied, or changes \
-          with every round, never becomes ready.",
+    title: "a CRD and its objects can be applied from one source",
+    why: "GitOps tools apply CRDs and objects together. An object that is refused, changed, or changed again on \
+          every sync never becomes ready.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#an-identical-apply-writes-nothing",
@@ -20,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "make every field that is applied survive the way to the stored version and back, the status included",
+    help: "make every applied field, including status, survive the conversion to the stored version and back",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
@@ -89,7 +89,7 @@ fn not_ready(line: &Delivered, ready: &Call, last: &Health) -> Failure {
 fn stored(evidence: &Evidence<'_>, trace: &Trace, line: &Delivered, found: &mut Found) {
     let Some(sent) = sent(trace, line) else { return };
     let Some(there) = live(trace, FIRST, line) else {
-        let message = format!("{} is applied, and at {} it is not there", line.name, line.version);
+        let message = format!("{} was applied, and does not exist at {}", line.name, line.version);
         return found.failure(&line.version, message, format!("gone {}", line.name));
     };
     for difference in differences(sent, there) {
@@ -98,7 +98,7 @@ fn stored(evidence: &Evidence<'_>, trace: &Trace, line: &Delivered, found: &mut 
         let lossy = difference.kind(schema).is_loss();
         let part = difference.pointer.starts_with("/metadata/") && !difference.pointer.contains("/labels");
         if lossy && !part && !is_declared(evidence, &line.version, &path) {
-            let message = format!("{path} of {} is applied at {}, and not what is there", line.name, line.version);
+            let message = format!("{path} of {} differs from what was applied at {}", line.name, line.version);
             let shown = |value| evidence.redact(Some(&line.version), value);
             let evidence = format!("applied: {}\nthere:   {}", shown(sent), shown(there));
             found.place(&line.version, message, path, evidence);

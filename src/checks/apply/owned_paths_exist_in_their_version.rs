@@ -6,15 +6,16 @@ use crate::evidence::{ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/owned-paths-exist-in-their-version",
-    title: "every owned path exists in the schema of its version",
-    why: "An entry with a path that its version does not have makes the next apply fail, or ownership vanish.",
+    title: "every owned field exists in the schema of its version",
+    why: "A managedFields entry with a path that its version does not have makes the next apply fail, or drops the \
+          ownership.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#owned-paths-exist-in-their-version",
     ],
     severity: Severity::Error,
     since: None,
-    help: "make the converter write only what the schema of the target has",
+    help: "let the converter write only fields that the target version's schema has",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };

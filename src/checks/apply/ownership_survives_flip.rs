@@ -6,8 +6,8 @@ use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/ownership-survives-flip",
-    title: "the storage flip leaves field ownership as it is",
-    why: "Owners that change without a write are conflicts that nobody caused.",
+    title: "flipping the storage version does not change field ownership",
+    why: "If owners change without a write, managers run into conflicts that none of them caused.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#a-flip-leaves-ownership-alone",

@@ -6,16 +6,16 @@ use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/ownership-survives-migration",
-    title: "migration leaves field ownership as it is",
-    why: "Migration writes every object. Where it takes fields from their owners, every later apply conflicts \
-          or loses them.",
+    title: "migration does not change field ownership",
+    why: "Migration writes every object. If it takes fields from their owners, every later apply conflicts or loses \
+          those fields.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#a-migration-leaves-ownership-alone",
     ],
     severity: Severity::Error,
     since: None,
-    help: "make the converter deterministic, and the defaults of all versions alike",
+    help: "make the converter deterministic, and give all versions the same defaults",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

@@ -8,9 +8,9 @@ use crate::evidence::{Action, Call, RetirementStep, Scenario, Trace};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/ownership-survives-retirement",
-    title: "after a version is retired every field has the owners that it had",
-    why: "Entries of the version are rewritten before it goes. Where an owner is lost on the way, others take its fields \
-          without a conflict, and it cannot withdraw them any more.",
+    title: "after a version is retired, every field has the same owners as before",
+    why: "Entries of the retired version are rewritten first. If an owner is lost on the way, other managers take \
+          its fields without a conflict, and it can no longer remove them.",
     source: &[
         "docs/api-server-behaviour.md#conflicts-cross-versions",
         "docs/api-server-behaviour.md#entries-of-a-removed-version-block-applies",
@@ -18,7 +18,8 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: Some(19),
-    help: "convert fields in both directions, and deterministically: owners of moved fields are found through conversions",
+    help: "make the conversion complete in both directions and deterministic: owners of moved fields are found \
+           through conversions",
     needs: &[Need::Scenario(Scenario::Retirement)],
     judge,
 };
@@ -44,7 +45,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let message =
                     format!("{field} of {name} belonged to {}, and belongs to {} now", shown(had), shown(has));
                 let failure = Failure::new(message).version(&now.version).key("owners");
-                found.add(Failure { path: Some(field.clone()), ..failure.together("change hands by the retirement") });
+                found.add(Failure {
+                    path: Some(field.clone()),
+                    ..failure.together("change owners during the retirement")
+                });
             }
         }
     })

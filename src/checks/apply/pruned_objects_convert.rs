@@ -6,9 +6,9 @@ use crate::evidence::{ApplyStep, Observation, ObservedReview, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/pruned-objects-convert",
-    title: "the converter answers for parts of objects that the server sends",
-    why: "To withdraw a field the server removes all others and converts what is left. A converter that \
-          refuses that makes the apply fail.",
+    title: "the converter accepts the partial objects that API servers send",
+    why: "To remove a field that is no longer applied, the API server strips all other fields and converts what \
+          remains. If the converter refuses that, the apply fails.",
     source: &[
         "docs/api-server-behaviour.md#partial-objects-are-converted",
         "https://github.com/kubernetes/kubernetes/issues/117260",
@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "treat every field as optional, metadata included",
+    help: "treat every field as optional, including metadata",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };

@@ -8,9 +8,9 @@ use crate::evidence::{ApplyStep, Call, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/reapply-is-no-op",
-    title: "applying the same again changes nothing",
-    why: "GitOps tools apply every few minutes. An apply that writes makes every controller work for nothing, \
-          for ever.",
+    title: "applying the same object again changes nothing",
+    why: "GitOps tools apply every few minutes. If each apply writes, every controller that watches the kind has to \
+          process the object each time.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#an-identical-apply-writes-nothing",
@@ -18,7 +18,8 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: Some(31),
-    help: "store everything that is applied: a field that is lost on the way to the stored version moves the object every time",
+    help: "keep every applied field on the way to the stored version: a lost field makes each apply write the object \
+           again",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
@@ -60,7 +61,7 @@ fn written(evidence: &Evidence<'_>, first: &Call, message: String) -> Failure {
     match cause {
         Some(difference) if difference.kind(schema) == Kind::Representation => {
             let failure =
-                failure.severity(Severity::Warning).together(format!("{FORM}, and are applied again and again"));
+                failure.severity(Severity::Warning).together(format!("{FORM}, and are written by every apply"));
             Failure { path: Some(field(&difference.pointer)), ..failure }
         }
         Some(difference) => Failure { path: Some(field(&difference.pointer)), ..failure },

@@ -6,8 +6,8 @@ use crate::evidence::{RetirementStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/retired-entries-cleaned",
-    title: "after a version is retired no entry names it and everybody can apply",
-    why: "An entry of managedFields at a version that is gone makes every apply to the object fail, whoever applies.",
+    title: "after a version is retired, no managedFields entry names it, and applies work",
+    why: "A managedFields entry at a removed version makes every apply to the object fail, for every manager.",
     source: &[
         "docs/api-server-behaviour.md#entries-of-a-removed-version-block-applies",
         "docs/api-server-behaviour.md#an-empty-entry-resets-managed-fields",

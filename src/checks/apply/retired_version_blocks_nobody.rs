@@ -6,9 +6,9 @@ use crate::evidence::{Action, Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/retired-version-blocks-nobody",
-    title: "after a version is removed everybody can still apply",
-    why: "API servers convert field ownership to the version of each entry. Where that version is gone, every \
-          apply to the object fails until the entries are cleared.",
+    title: "after a version is removed, every manager can still apply",
+    why: "API servers convert field ownership to the version of each entry. If that version is gone, every apply to \
+          the object fails until the entries are cleared.",
     source: &[
         "docs/api-server-behaviour.md#entries-of-a-removed-version-block-applies",
         "docs/api-server-behaviour.md#an-empty-entry-resets-managed-fields",
@@ -18,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: Some(19),
-    help: "before a version is removed, clear its entries: patch `metadata.managedFields` to `[{}]`, and apply again",
+    help: "clear the entries before you remove the version: patch `metadata.managedFields` to `[{}]`, then apply again",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

@@ -7,9 +7,9 @@ use crate::evidence::{Action, ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/scale-ownership-moves",
-    title: "whoever scales an object owns its replicas, at any version",
-    why: "An autoscaler and a manager that applies replicas fight for ever, unless the server tells the \
-          manager that the field is no longer its own.",
+    title: "scaling an object moves ownership of its replicas, at every version",
+    why: "If the applying manager does not learn that it lost the field, it and the autoscaler overwrite each other \
+          on every sync.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#scale-writes-own-the-replicas",

@@ -6,9 +6,9 @@ use crate::evidence::{Action, ApplyStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/status-writes-keep-spec-owners",
-    title: "a write of status through another version leaves the owners of the rest as they are",
-    why: "Controllers write status at the version that they were built for. Where that takes fields from their \
-          owners, the next apply conflicts or loses them.",
+    title: "writing status at another version does not change the owners of other fields",
+    why: "Controllers write status at the version they were built for. If that takes fields from their owners, the \
+          next apply conflicts or loses them.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
         "docs/api-server-behaviour.md#status-writes-keep-other-owners",
@@ -16,7 +16,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: Some(35),
-    help: "write status without the rest of the object",
+    help: "send only status to the status subresource",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };

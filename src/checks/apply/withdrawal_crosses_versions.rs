@@ -7,8 +7,8 @@ use crdproof_schema::structural::means_absent;
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/withdrawal-crosses-versions",
-    title: "a field that was applied at one version can be withdrawn at another",
-    why: "A field that its manager no longer applies must go. Where it stays, nobody owns it and nobody \
+    title: "a field applied at one version can be removed by applying without it at another",
+    why: "A field that its manager no longer applies must disappear. If it stays, it has no owner, and no apply \
           removes it.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/",
@@ -16,7 +16,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: Some(20),
-    help: "convert in both directions: withdrawal is computed through conversions",
+    help: "make the conversion complete in both directions: API servers compute the removal through conversions",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
@@ -30,15 +30,15 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let left = call.answered.pointer(&format!("/{}", path.replace('.', "/")));
             if !call.is_success() {
                 let message =
-                    format!("withdrawing .{path} of {} at {} failed: {}", call.name, call.version, call.message());
+                    format!("applying without .{path} of {} at {} failed: {}", call.name, call.version, call.message());
                 found.refused(call, message);
             } else if left.is_some_and(|left| !means_absent(None, left)) {
                 let message =
-                    format!("alice withdraws .{path} of {} at {}, and it is still there", call.name, call.version);
+                    format!("alice applies without .{path} of {} at {}, and the field stays", call.name, call.version);
                 let failure = Failure::new(message).version(&call.version).key("left");
                 found.add(Failure {
                     path: Some(field.clone()),
-                    ..failure.together("stay after their owner withdrew them")
+                    ..failure.together("stay after their owner applied without them")
                 });
             }
         }

@@ -9,15 +9,16 @@ use crate::evidence::{ApplyStep, DeliveryOutcome, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/withdrawn-objects-pruned",
-    title: "what is withdrawn from a source is removed, and nothing else",
-    why: "An object that cannot be removed blocks its namespace and its CRD; one that goes with others is lost data.",
+    title: "an object removed from the source is deleted, and no other object is",
+    why: "An object that cannot be deleted blocks its namespace and its CRD. An object that is deleted along with it \
+          is lost data.",
     source: &[
         "https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/",
         "docs/api-server-behaviour.md#deletion-hangs-while-conversion-fails",
     ],
     severity: Severity::Error,
     since: None,
-    help: "let objects be deleted at every version: converters must answer for objects with a deletion timestamp, too",
+    help: "allow deletion at every version: converters must also convert objects that have a deletion timestamp",
     needs: &[Need::Scenario(Scenario::Apply)],
     judge,
 };
@@ -37,7 +38,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let message = format!("{} is withdrawn, and {}: {}", line.name, line.became, line.why);
                 found.failure(&line.version, message, format!("refused {}", line.name));
             } else if !gone && line.became == DeliveryOutcome::Deleted {
-                let message = format!("{} is still in the source, and deleted", line.name);
+                let message = format!("{} is still in the source, and was deleted", line.name);
                 found.failure(&line.version, message, format!("deleted {}", line.name));
             }
         }
@@ -49,11 +50,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 found.examined += 1;
                 match (withdrawn.contains(&name), after.contains(&name)) {
                     (true, true) => {
-                        let message = format!("{name} is withdrawn, and at {version} it is still there");
+                        let message = format!("{name} was removed from the source, and still exists at {version}");
                         found.failure(version, message, format!("left {name}"));
                     }
                     (false, false) => {
-                        let message = format!("{name} is not withdrawn, and at {version} it is gone");
+                        let message = format!("{name} is still in the source, and is missing at {version}");
                         found.failure(version, message, format!("taken {name}"));
                     }
                     _ => {}

@@ -119,7 +119,7 @@ pub fn judge(inventory: &CrdInventory, today: Date, notice: i64) -> Audited {
     if let Some(called) = &inventory.webhook {
         judge.facts.extend(webhook::facts(called, today, notice));
     } else if inventory.versions.len() > 1 {
-        judge.say(Level::Ok, "conversion", "converts by strategy None: apiVersion alone is changed");
+        judge.say(Level::Ok, "conversion", "converts by strategy None: only apiVersion is changed");
     }
     judge.objects();
     judge.entries();

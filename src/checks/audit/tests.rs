@@ -222,7 +222,7 @@ mod webhooks {
     fn review_versions() {
         let with = |versions: Value| called(|hook| hook["conversionReviewVersions"] = versions);
         only(&with(json!(["v1beta1"])), Level::Warning, "[v1beta1], without v1");
-        only(&with(json!(["v7"])), Level::Error, "speak none of them");
+        only(&with(json!(["v7"])), Level::Error, "support none of them");
         assert_eq!(said(&audited(&with(json!(["v1beta1", "v1"])))), []);
     }
 }

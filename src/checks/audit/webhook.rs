@@ -16,7 +16,7 @@ pub(super) fn facts(webhook: &Webhook, today: Date, notice: i64) -> Vec<Fact> {
         (None, Some(url)) => {
             say(Level::Ok, format!("converts by the webhook at {}", address(url)));
             if !url.starts_with("https://") {
-                say(Level::Error, "the webhook's address is not https, and no other is called".into());
+                say(Level::Error, "the webhook's address is not https, and API servers use nothing else".into());
             } else if is_local(url) {
                 let text = "the webhook's address is that of each API server's own machine; a cluster has several";
                 say(Level::Warning, text.into());
@@ -53,7 +53,7 @@ pub(super) fn facts(webhook: &Webhook, today: Date, notice: i64) -> Vec<Fact> {
         (true, _) => {}
         (false, true) => say(Level::Warning, format!("conversionReviewVersions is [{listed}], without v1")),
         (false, false) => {
-            say(Level::Error, format!("conversionReviewVersions is [{listed}]: API servers speak none of them"));
+            say(Level::Error, format!("conversionReviewVersions is [{listed}]: API servers support none of them"));
         }
     }
     facts

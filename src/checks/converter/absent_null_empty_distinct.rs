@@ -7,10 +7,10 @@ use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/absent-null-empty-distinct",
-    title: "absent, null, zero and empty stay what they are",
-    why: "Clients read a value where there was none, or none where there was one: GitOps tools report drift, and \
-          server-side apply moves fields between owners. Where absent and empty mean different things to the \
-          controller, behaviour changes, too.",
+    title: "absent, null, zero and empty values are not turned into each other",
+    why: "Clients then read a value where there was none, or none where there was one: GitOps tools report drift, \
+          and server-side apply moves fields between owners. If the controller treats absent and empty differently, \
+          its behaviour changes as well.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#null-is-dropped-where-it-is-not-allowed",
@@ -18,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Warning,
     since: None,
-    help: "use pointers or options for optional fields, and leave out `omitempty` where empty means something",
+    help: "use pointers or options for optional fields, and omit `omitempty` where an empty value has a meaning",
     needs: &[Need::ConversionRuns],
     judge,
 };

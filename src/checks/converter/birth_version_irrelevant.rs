@@ -8,8 +8,8 @@ use crate::evidence::{Act, Edit};
 pub(crate) const CHECK: Check = Check {
     id: "converter/birth-version-irrelevant",
     title: "an object that was never converted before converts as well as one that was",
-    why: "A stash is only there if the object was converted once. Objects that are created at the new version, \
-          or lose the annotation, have none.",
+    why: "A stash annotation exists only on objects that were converted before. Objects created at the new version, \
+          or stripped of the annotation, do not have it.",
     source: &[
         "docs/api-server-behaviour.md#data-kept-in-annotations-goes-stale",
         "https://github.com/kubernetes-sigs/cluster-api-provider-openstack/issues/2083",
@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "derive what can be derived, and use the stash only for what cannot",
+    help: "derive every value that can be derived, and use the stash only for the rest",
     needs: &[Need::ConversionRuns],
     judge,
 };
@@ -50,7 +50,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     && !declared(evidence, conversion_run, reread.number, &difference.pointer)
                 {
                     let on = format!(
-                        "of an object born at {} that is read and written at {}",
+                        "of an object created at {} that is read and written at {}",
                         there.hop.to, conversion_run.version
                     );
                     collector.failure(differs(evidence, conversion_run, reread.number, difference, &on));

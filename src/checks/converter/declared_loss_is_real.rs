@@ -11,9 +11,9 @@ use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/declared-loss-is-real",
-    title: "what is declared lost is lost",
-    why: "A loss that is declared but does not happen stays in the file for ever, tells people something \
-          untrue, and would hide a real loss of the same field later.",
+    title: "every declared loss happens",
+    why: "A declared loss that does not happen misinforms readers, and it would hide a real loss of the same field \
+          later.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/field-maps.md#lost-only-in-one-version-given-up",

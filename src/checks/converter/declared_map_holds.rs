@@ -11,15 +11,15 @@ use serde_json::Value;
 pub(crate) const CHECK: Check = Check {
     id: "converter/declared-map-holds",
     title: "the converter does what the field map says",
-    why: "The field map is what the upgrade guide promises and what reviewers read. A converter that does \
-          something else makes both untrue.",
+    why: "Reviewers read the field map, and the upgrade guide is written from it. If the converter behaves \
+          differently, both are wrong.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/field-maps.md#lost-only-in-one-version-given-up",
     ],
     severity: Severity::Error,
     since: None,
-    help: "mend the converter, or declare what it does",
+    help: "correct the converter, or declare what it does",
     needs: &[Need::ConversionRuns, Need::FieldMap],
     judge,
 };
@@ -47,13 +47,13 @@ fn judge_by(evidence: &Evidence<'_>, relation: &Relation<'_>) -> Verdict {
                 };
                 let (was, now) = (shown(difference.was), shown(difference.now));
                 let route = conversion_run.route(step.number);
-                let message = format!("{name} of {to} is not what the field map says after {route}");
+                let message = format!("{name} of {to} differs from the field map after {route}");
                 let failure =
                     about(evidence, conversion_run, step.number, message).version(to).key(format!("{route} {name}"));
                 let story = failure.evidence.clone().unwrap_or_default();
                 let failure =
                     failure.evidence(format!("{story}\nat {}\nexpected {was}\nfound    {now}", difference.pointer));
-                let failure = failure.together(format!("of {to} are not what the field map says after {route}"));
+                let failure = failure.together(format!("of {to} differ from the field map after {route}"));
                 collector.failure(Failure { path: Some(name), ..failure });
             }
         }

@@ -8,15 +8,16 @@ use crate::evidence::{Act, Reply, Step};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/deterministic",
-    title: "the same object gives the same answer, alone or in company",
-    why: "A write that changes nothing is skipped only if it converts to the very bytes that are stored. Jitter makes resource versions move for ever and fields change owners.",
+    title: "the same object always gives the same answer, alone or in a batch",
+    why: "An API server skips a write that changes nothing only if the object converts to exactly the stored bytes. \
+          Answers that vary change resource versions and field owners on every write.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiserver/pkg/storage/etcd3/store.go",
         "docs/api-server-behaviour.md#conversion-must-be-deterministic",
     ],
     severity: Severity::Error,
     since: None,
-    help: "keep no state between calls, and write lists that come from maps in a fixed order",
+    help: "keep no state between calls, and sort lists that are built from maps",
     needs: &[Need::ConversionRuns],
     judge,
 };
@@ -32,16 +33,16 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 (Reply::Object(first), Reply::Object(again)) => {
                     let found = differences(&first.raw, &again.raw);
                     let Some(difference) = found.first() else { continue };
-                    format!("{} differs between two answers to the same question", field(&difference.pointer))
+                    format!("{} differs between two responses to the same request", field(&difference.pointer))
                 }
                 (Reply::Refused(_), Reply::Refused(_))
                 | (Reply::Unusable(..), Reply::Unusable(..))
                 | (Reply::Failed(_), Reply::Failed(_)) => continue,
                 (Reply::Object(_), Reply::Refused(why) | Reply::Unusable(_, why) | Reply::Failed(why)) => {
-                    format!("asked a second time the converter refuses: {why}")
+                    format!("when asked again, the converter refuses: {why}")
                 }
                 (Reply::Refused(why) | Reply::Unusable(_, why) | Reply::Failed(why), _) => {
-                    format!("asked a second time the converter agrees; at first it said: {why}")
+                    format!("when asked again, the converter converts the object; at first it refused: {why}")
                 }
             };
             let failure = about(

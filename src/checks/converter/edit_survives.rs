@@ -9,9 +9,9 @@ use crate::evidence::{Act, Edit};
 pub(crate) const CHECK: Check = Check {
     id: "converter/edit-survives",
     title: "a change made at another version survives, and changes nothing else",
-    why: "Controllers and people of the old version read, change and write back. A converter that restores a \
-          stash over their change, or by position in a list, undoes their work or gives data to the wrong \
-          item.",
+    why: "Clients of the old version read an object, change it and write it back. A converter that restores stashed \
+          values over their change, or restores list items by position, undoes their work or assigns data to the \
+          wrong item.",
     source: &[
         "docs/api-server-behaviour.md#data-kept-in-annotations-goes-stale",
         "https://github.com/kubernetes-sigs/cluster-api/commit/56fb8e15e1",
@@ -19,7 +19,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "restore from a stash only what the other version cannot hold, and match list items by key",
+    help: "restore from a stash only what the other version cannot represent, and match list items by key",
     needs: &[Need::ConversionRuns],
     judge,
 };

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/identity-untouched",
-    title: "kind, name, namespace and uid stay",
-    why: "API servers compare them and refuse the whole answer where one differs: every list and watch at that \
+    title: "kind, name, namespace and uid do not change",
+    why: "API servers compare them and refuse the whole response if one differs, so every list and watch at that \
           version fails.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go",
@@ -16,7 +16,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "copy metadata as it is, and answer in the order of the request",
+    help: "copy metadata unchanged, and answer in the order of the request",
     needs: &[Need::ConversionRuns],
     judge,
 };

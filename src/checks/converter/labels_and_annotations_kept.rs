@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/labels-and-annotations-kept",
-    title: "labels and annotations come through",
-    why: "API servers take labels and annotations from the answer: what is missing there is deleted. Selectors \
+    title: "labels and annotations are kept",
+    why: "API servers take labels and annotations from the response and delete those that are missing. Selectors \
           stop matching, and tools lose their state.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go",

@@ -8,13 +8,13 @@ use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/list-keys-kept",
-    title: "items of keyed lists keep their keys, each once",
-    why: "Server-side apply addresses items of a list of type map by their keys. An item without its key, or a \
-          key that is there twice, makes every apply fail.",
+    title: "items of keyed lists keep their keys, and the keys stay unique",
+    why: "Server-side apply identifies items of a list of type map by their keys. A missing or duplicate key makes \
+          every apply fail.",
     source: &["docs/api-server-behaviour.md#list-keys-must-survive", "https://github.com/crossplane/upjet/issues/465"],
     severity: Severity::Error,
     since: None,
-    help: "fill in the keys when a list becomes a keyed one, and keep them unique",
+    help: "set the keys when a list becomes a keyed list, and keep them unique",
     needs: &[Need::ConversionRuns],
     judge,
 };

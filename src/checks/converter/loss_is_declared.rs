@@ -7,16 +7,16 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/loss-is-declared",
-    title: "what is lost is declared, with a date that has not passed",
-    why: "A declared loss is a promise to clients: until this day. When the day has passed and the field is \
-          still lost, nobody was asked.",
+    title: "every loss is declared, with a date that has not passed",
+    why: "A declared loss is an agreement with clients until its date. After that date, a field that is still lost \
+          is an undeclared loss.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/field-maps.md#lost-only-in-one-version-given-up",
     ],
     severity: Severity::Error,
     since: None,
-    help: "carry the field, or agree on a new date with those who use it",
+    help: "keep the field, or agree on a new date with its users",
     needs: &[Need::ConversionRuns],
     judge,
 };

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/metadata-untouched",
-    title: "metadata other than labels and annotations is answered as it came",
-    why: "API servers put it back silently, so that the change has no effect today. It had one before \
-          Kubernetes 1.15, and it has one in every tool that uses the converter without a server.",
+    title: "metadata other than labels and annotations is returned unchanged",
+    why: "API servers silently restore it, so the change has no effect today. It has an effect before Kubernetes \
+          1.15, and in every tool that calls the converter without an API server.",
     source: &[
         "docs/api-server-behaviour.md#other-metadata-is-restored",
         "https://github.com/kubernetes/kubernetes/pull/77743",
@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Note,
     since: None,
-    help: "copy metadata as it is",
+    help: "copy metadata unchanged",
     needs: &[Need::ConversionRuns],
     judge,
 };
@@ -32,7 +32,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let mut names = was.keys().chain(now.keys()).filter(|name| !ELSEWHERE.contains(&name.as_str()));
             if let Some(name) = names.find(|name| stated(was, name) != stated(now, name)) {
                 let route = conversion_run.route(step.number);
-                let message = format!("metadata.{name} is answered differently by {route}; API servers put it back");
+                let message = format!("metadata.{name} is changed by {route}; API servers put it back");
                 let failure = about(evidence, conversion_run, step.number, message).key(format!("{route} {name}"));
                 collector.failure(crate::checks::Failure { path: Some(format!(".metadata.{name}")), ..failure });
             }

@@ -8,17 +8,17 @@ use crate::evidence::Validity;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/neither-validates-nor-defaults",
-    title: "the converter neither validates nor fills in defaults",
-    why: "API servers convert before they validate, and objects that were valid once stay stored when rules \
-          change. A converter that refuses them makes them unreadable, and one that defaults takes fields away \
-          from their owners.",
+    title: "the converter neither validates nor sets defaults",
+    why: "API servers convert before they validate, and objects that were valid once stay stored when rules change. \
+          A converter that refuses them makes them unreadable; one that sets defaults takes fields from their owners.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#the-server-validates-and-defaults",
     ],
     severity: Severity::Warning,
     since: None,
-    help: "convert whatever can be read; leave rules and defaults to schema and webhooks for admission",
+    help: "convert every object that can be decoded; leave validation and defaults to the schema and to admission \
+           webhooks",
     needs: &[Need::ConversionRuns],
     judge,
 };

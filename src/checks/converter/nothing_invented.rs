@@ -13,16 +13,16 @@ use crdproof_schema::structural::means_absent;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/nothing-invented",
-    title: "a conversion adds nothing that was not there",
-    why: "A field that appears by reading at another version is drift to every GitOps tool, gets an owner that \
-          never set it, and is stored with the next write.",
+    title: "a conversion adds no fields",
+    why: "A field that appears when an object is read at another version is reported as drift by GitOps tools, gets \
+          an owner that never set it, and is stored by the next write.",
     source: &[
         "docs/api-server-behaviour.md#nothing-may-be-invented",
         "https://github.com/netobserv/network-observability-operator/pull/467",
     ],
     severity: Severity::Error,
     since: None,
-    help: "leave out what is absent in the source, empty structs included; leave defaults to the API server",
+    help: "omit what is absent in the source, including empty structs; leave defaults to the API server",
     needs: &[Need::ConversionRuns],
     judge,
 };
@@ -61,9 +61,9 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
             let meant = LazyCell::new(|| expected(relation?, &conversion_run.input, step.from, &step.hop.to).ok());
             for place in found.iter().filter(|place| !place.is_required(schema) && !place.is_default(schema)) {
                 if meant.as_ref().and_then(|meant| meant.pointer(&place.pointer)).is_none() {
-                    let on = format!("by {} out of an object without any content", conversion_run.route(step.number));
+                    let on = format!("by {} from an object without any content", conversion_run.route(step.number));
                     let failure = weighed(evidence, conversion_run, &step, place, &on);
-                    collector.failure(failure.together("are invented by converting objects without any content"));
+                    collector.failure(failure.together("are added when objects without content are converted"));
                 }
             }
         }

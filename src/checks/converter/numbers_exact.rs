@@ -9,15 +9,15 @@ use serde_json::Value;
 pub(crate) const CHECK: Check = Check {
     id: "converter/numbers-exact",
     title: "numbers keep every digit",
-    why: "A converter that reads numbers as floating point changes large ones silently: ids, byte counts and \
-          nanoseconds end in other digits.",
+    why: "A converter that parses numbers as floating point silently changes large ones: ids, byte counts and \
+          nanoseconds lose their last digits.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiextensions-apiserver/test/integration/basic_test.go",
         "docs/api-server-behaviour.md#integers-have-64-bits",
     ],
     severity: Severity::Error,
     since: None,
-    help: "decode integers as 64-bit integers, or carry the JSON text through",
+    help: "decode integers as 64-bit integers, or pass the JSON text through",
     needs: &[Need::ConversionRuns],
     judge,
 };

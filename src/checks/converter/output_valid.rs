@@ -12,8 +12,9 @@ use serde_json::Value;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/output-valid",
-    title: "a converted object fits the schema of its new version",
-    why: "API servers do not validate what a converter answers: fields that the schema does not know vanish, wrong values are stored, and the next write of anybody is refused.",
+    title: "a converted object is valid at its new version",
+    why: "API servers do not validate the response of a converter: unknown fields are dropped, invalid values are \
+          stored, and the next write of the object is refused.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#converted-objects-must-fit-the-target-schema",
@@ -24,7 +25,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "fill in what the target version requires, and write only what its schema knows",
+    help: "set what the target version requires, and write only fields that its schema has",
     needs: &[Need::ConversionRuns],
     judge,
 };

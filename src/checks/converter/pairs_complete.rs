@@ -7,8 +7,9 @@ use crate::checks::Failure;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/pairs-complete",
-    title: "every version converts to every other one, unserved ones too",
-    why: "API servers convert whatever is stored or named by managedFields to whatever is asked for. A pair that is missing makes the kind unreadable for clients of that version, for garbage collection and for migration.",
+    title: "every version converts to every other version, including unserved ones",
+    why: "API servers convert from any stored version, and from any version in managedFields, to the requested one. \
+          A missing pair makes the kind unreadable for clients of that version, garbage collection and migration.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#unserved-versions-are-still-asked-for",
@@ -18,7 +19,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "convert through a hub version, and keep converters of a version for as long as the CRD lists it",
+    help: "convert through a hub version, and keep the converter of a version for as long as the CRD lists it",
     needs: &[Need::Survey],
     judge,
 };
@@ -64,7 +65,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
     }
     if examined == 0 {
-        return Verdict::Inconclusive("too few objects were converted; give samples, or have objects generated".into());
+        return Verdict::Inconclusive("too few objects were converted (add samples, or use --objects)".into());
     }
     Verdict::from_failures(failures, examined)
 }

@@ -8,9 +8,9 @@ use crdproof_schema::structural::means_absent;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/partial-objects-survive",
-    title: "parts of objects convert, and come back",
-    why: "Server-side apply sends what one manager owns: objects without spec, without required fields, even \
-          without metadata. A converter that fails on them breaks every apply.",
+    title: "partial objects convert, and convert back",
+    why: "Server-side apply sends what one manager owns: objects without spec, without required fields, even without \
+          metadata. A converter that fails on them breaks every apply.",
     source: &[
         "docs/api-server-behaviour.md#partial-objects-are-converted",
         "https://github.com/kubernetes/kubernetes/issues/117260",
@@ -20,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "treat every field as optional, and answer with `metadata: {}` where there is none",
+    help: "treat every field as optional, and return `metadata: {}` where the input has none",
     needs: &[Need::ConversionRuns],
     judge,
 };
@@ -41,7 +41,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(served) = back.hop.served() else {
                 let why = back.hop.complaint().unwrap_or_default();
                 let route = conversion_run.route(back.number);
-                let message = format!("an object with {missing} does not come back by {route}: {why}");
+                let message = format!("an object with {missing} does not convert back by {route}: {why}");
                 collector.failure(complains(evidence, conversion_run, back.number, message, why));
                 continue;
             };

@@ -8,8 +8,9 @@ use crate::evidence::Act;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/path-independent",
-    title: "a detour through another version gives the same object",
-    why: "Which way an object takes depends on what is stored and on who reads. Field ownership is computed by way of the stored version, so a difference moves fields between owners.",
+    title: "a conversion through a third version gives the same object",
+    why: "The route of a conversion depends on the stored version and on the reader. API servers compute field \
+          ownership through the stored version, so a difference moves fields between owners.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apimachinery/pkg/util/managedfields/internal/versionconverter.go",
         "docs/api-server-behaviour.md#the-route-must-not-matter",

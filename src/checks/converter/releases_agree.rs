@@ -7,9 +7,9 @@ use crate::evidence::{Act, ConversionRun, Step};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/releases-agree",
-    title: "this release and the previous one understand each other's objects",
-    why: "During an upgrade both convert, and after a rollback the old one reads what the new one wrote. What \
-          they do not agree on is lost then.",
+    title: "this release and the previous one convert each other's objects",
+    why: "During a rollout both releases convert, and after a rollback the old one reads what the new one wrote. \
+          Whatever one of them does not understand is lost.",
     source: &[
         "docs/api-server-behaviour.md#a-rollback-needs-the-old-converter",
         "https://github.com/aws/karpenter-provider-aws/pull/6560",
@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "keep reading what the previous release wrote, and write what it can read, for one release",
+    help: "for one release, keep reading what the previous release wrote, and write only what it can read",
     needs: &[Need::ConversionRuns, Need::BaselineConverter],
     judge,
 };
@@ -37,13 +37,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(read) = back(conversion_run, &first, &reader) else { continue };
             collector.examined();
             let (wrote, reads) = match writer {
-                Act::Convert => ("this release", "the previous one"),
-                _ => ("the previous release", "this one"),
+                Act::Convert => ("this release", "the previous release"),
+                _ => ("the previous release", "this release"),
             };
-            let on = format!("when {wrote} converts to {} and {reads} converts back", first.hop.to);
+            let on = format!("when {wrote} converts to {} and {reads} converts it back", first.hop.to);
             let Some(served) = read.hop.served() else {
                 let why = read.hop.complaint().unwrap_or_default();
-                let message = format!("what {wrote} made of an object is refused by {reads}: {why}");
+                let message = format!("{reads} refuses an object that {wrote} converted: {why}");
                 let key = format!("{} by {wrote}", conversion_run.route(read.number));
                 collector.failure(complains(evidence, conversion_run, read.number, message, why).key(key));
                 continue;

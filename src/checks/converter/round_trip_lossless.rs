@@ -8,7 +8,8 @@ use crate::checks::shared_difference::differences_in;
 pub(crate) const CHECK: Check = Check {
     id: "converter/round-trip-lossless",
     title: "a round trip through any version loses nothing",
-    why: "API servers convert on every read and write through another version. What a round trip loses is lost for everybody, without an error.",
+    why: "API servers convert on every read and write at another version. A value that a round trip loses is lost \
+          for all clients, without an error.",
     source: &[
         "https://book.kubebuilder.io/multiversion-tutorial/conversion-concepts",
         "docs/api-server-behaviour.md#a-round-trip-returns-the-same-object",
@@ -17,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "carry the field through the other version: add it there, or stash it in an annotation",
+    help: "keep the field on the way through the other version: add it there, or stash it in an annotation",
     needs: &[Need::ConversionRuns],
     judge,
 };
@@ -31,8 +32,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             collector.examined();
             let Some(served) = back.hop.served() else {
                 let why = back.hop.complaint().unwrap_or_default();
-                let message =
-                    format!("what became {} cannot come back to {}: {why}", there.hop.to, conversion_run.version);
+                let message = format!(
+                    "what became {} cannot be converted back to {}: {why}",
+                    there.hop.to, conversion_run.version
+                );
                 collector.failure(complains(evidence, conversion_run, back.number, message, why));
                 continue;
             };

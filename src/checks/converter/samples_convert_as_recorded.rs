@@ -10,16 +10,15 @@ use crdproof_schema::structural::canonicalize;
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/samples-convert-as-recorded",
-    title: "samples convert as they were recorded",
-    why: "A recorded conversion was reviewed by people. A different one is a change of behaviour that nobody \
-          looked at.",
+    title: "samples convert as recorded",
+    why: "Recorded conversions were reviewed. A different result is a change of behaviour without a review.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "https://github.com/tektoncd/pipeline/commit/2952a154c",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at the difference; where it is meant, record anew with `crdproof convert SAMPLE --to VERSION`",
+    help: "check the difference; if it is intended, record it again with `crdproof convert SAMPLE --to VERSION`",
     needs: &[Need::ConversionRuns, Need::Recorded],
     judge,
 };
@@ -39,7 +38,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let Some(recorded) = recorded else { continue };
             collector.examined();
             if let Some(why) = step.hop.complaint() {
-                let message = format!("{name} was converted to {to} when it was recorded, and is refused now: {why}");
+                let message = format!("{name} has a recorded conversion to {to}, and is refused now: {why}");
                 collector.failure(about(evidence, conversion_run, step.number, message));
             }
             let Some(served) = step.hop.served() else { continue };
@@ -58,7 +57,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                     continue;
                 }
                 let path = generic(schema_of(evidence, to), &difference.pointer);
-                let message = format!("{path} of {name} at {to} is not what was recorded");
+                let message = format!("{path} of {name} at {to} differs from the recorded one");
                 let failure = about(evidence, conversion_run, step.number, message).version(to);
                 let shown = evidence.redact(Some(to), &meant);
                 let story = format!("{}\nrecorded: {shown}", failure.evidence.as_deref().unwrap_or_default());

@@ -111,14 +111,16 @@ pub(super) fn differs(
         (Kind::Representation, None, _) => format!("becomes {now} where it was absent {on}"),
         (Kind::Representation, ..) => format!("is written {now} instead of {was} {on}"),
         (_, Some(_), None) => format!("({was}) is lost {on}"),
-        (_, None, _) => format!("({now}) is invented {on}"),
+        (_, None, _) => format!("({now}) is added {on}"),
         (_, Some(_), Some(_)) => format!("changes from {was} to {now} {on}"),
     };
     let version = &conversion_run.version;
     let clause = match kind {
-        Kind::Representation => format!("{FORM}, when they are converted and come back"),
-        Kind::Lost | Kind::Changed => format!("are lost or changed when {version} objects are converted and come back"),
-        Kind::Invented => "are invented when objects are converted and come back".to_owned(),
+        Kind::Representation => format!("{FORM}, when they are converted and converted back"),
+        Kind::Lost | Kind::Changed => {
+            format!("are lost or changed when {version} objects are converted and converted back")
+        }
+        Kind::Invented => "are added when objects are converted and converted back".to_owned(),
         Kind::Rounded => format!("lose digits when {version} objects are converted"),
     };
     let failure = at(evidence, conversion_run, number, &difference.pointer, &what).together(clause);

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 pub(crate) const CHECK: Check = Check {
     id: "converter/stash-bounded",
-    title: "a stash stays small, and is gone where it is not needed",
-    why: "Annotations hold 256 KiB in all, and what kubectl remembers counts too. A stash that stays behind at \
-          the rich version goes stale there, and wins over newer data later.",
+    title: "a stash stays small, and is removed where it is not needed",
+    why: "All annotations of an object together may have 256 KiB, including the copy that kubectl keeps. A stash \
+          that is left at the version it came from becomes stale, and later overrides newer data.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#data-kept-in-annotations-goes-stale",
@@ -19,7 +19,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Warning,
     since: None,
-    help: "stash only what the other version cannot hold, and remove the annotation on the way back",
+    help: "stash only what the other version cannot represent, and remove the annotation on the way back",
     needs: &[Need::ConversionRuns],
     judge,
 };

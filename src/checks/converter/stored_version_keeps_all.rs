@@ -5,8 +5,8 @@ use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 pub(crate) const CHECK: Check = Check {
     id: "converter/stored-version-keeps-all",
     title: "no field map declares a loss towards the stored version",
-    why: "Every write is converted to the stored version. A field that is lost there is never persisted, the object \
-          that comes back differs from the one that was applied, and every re-apply moves the object again.",
+    why: "Every write is converted to the stored version. A field that is lost there is never persisted, the server \
+          returns a different object than the one applied, and every apply writes the object again.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/field-maps.md#lost-only-in-one-version-given-up",
@@ -14,7 +14,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "stash the field in an annotation of the stored version, or store the version that has it",
+    help: "stash the field in an annotation at the stored version, or store the version that has it",
     needs: &[Need::Manifest],
     judge,
 };

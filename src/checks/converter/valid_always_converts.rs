@@ -9,14 +9,15 @@ use crate::evidence::{ConversionRun, Origin, Step};
 pub(crate) const CHECK: Check = Check {
     id: "converter/valid-always-converts",
     title: "a valid object is never refused",
-    why: "An object that cannot be converted makes every list of its kind fail at that version: kubectl, controllers, garbage collection and GitOps stand still.",
+    why: "One object that cannot be converted makes every list of its kind fail at that version, for kubectl, \
+          controllers, garbage collection and GitOps tools.",
     source: &[
         "docs/api-server-behaviour.md#every-valid-object-must-convert",
         "https://github.com/kubernetes-sigs/cluster-api/issues/1953",
     ],
     severity: Severity::Error,
     since: None,
-    help: "convert what can be represented, and stash the rest in an annotation",
+    help: "convert what the target version can represent, and stash the rest in an annotation",
     needs: &[Need::ConversionRuns],
     judge,
 };

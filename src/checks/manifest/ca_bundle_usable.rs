@@ -7,9 +7,9 @@ use crate::subject::Bundle;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/ca-bundle-usable",
-    title: "a stated caBundle decodes, holds certificates, and none is expired or about to be",
-    why: "A CRD with a bad caBundle never becomes Established (from 1.31), or fails every read that needs \
-          conversion; an expired one does so overnight.",
+    title: "caBundle can be decoded, holds certificates, and none of them expires soon",
+    why: "A CRD with an invalid caBundle never becomes Established (from Kubernetes 1.31), or fails every read that \
+          needs conversion. With an expired certificate, that happens overnight.",
     source: &[
         "https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/custom-resource-definition-v1/",
         "docs/api-server-behaviour.md#the-ca-bundle-must-be-usable",
@@ -18,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "put the PEM certificates of the webhook's CA there, in base64, or leave caBundle to a CA injector",
+    help: "set caBundle to the base64-encoded PEM certificates of the webhook's CA, or let a CA injector set it",
     needs: &[Need::Manifest],
     judge,
 };

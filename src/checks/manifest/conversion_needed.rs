@@ -4,9 +4,9 @@ use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/conversion-needed",
-    title: "a conversion webhook is declared only where there are several versions",
-    why: "A stanza left by scaffolding makes installation depend on a webhook that never converts anything; when it \
-          is gone, the CRD stops installing and errors pile up.",
+    title: "only CRDs with several versions declare a conversion webhook",
+    why: "A conversion stanza left by scaffolding makes the CRD depend on a webhook that never converts anything. \
+          When that webhook is gone, the CRD can no longer be installed.",
     source: &[
         "docs/api-server-behaviour.md#a-webhook-that-nobody-needs-is-a-risk",
         "https://github.com/kubernetes-retired/hierarchical-namespaces/pull/102",

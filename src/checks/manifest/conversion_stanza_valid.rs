@@ -7,16 +7,16 @@ use crdproof_schema::structural::is_request_uri;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/conversion-stanza-valid",
-    title: "the conversion stanza is one that API servers accept",
-    why: "The API server refuses a CRD whose conversion stanza is unvalid. One that points at the server's own \
-          machine is accepted and then fails on every read and write.",
+    title: "the conversion stanza is valid, and API servers can reach its webhook",
+    why: "The API server refuses a CRD whose conversion stanza is invalid. A stanza that points at the API server's \
+          own machine is accepted, but then every read and write that needs conversion fails.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#configure-customresourcedefinition-to-use-conversion-webhooks",
         "docs/api-server-behaviour.md#the-conversion-stanza-has-fixed-rules",
     ],
     severity: Severity::Error,
     since: None,
-    help: "use `strategy: Webhook` with clientConfig.service, or an https url that API servers can reach",
+    help: "use `strategy: Webhook` with clientConfig.service, or with an https URL that API servers can reach",
     needs: &[Need::Manifest],
     judge,
 };
@@ -57,7 +57,7 @@ fn address(client: &ClientConfig, failures: &mut Vec<Failure>) {
             failures.push(
                 Failure::new("clientConfig has neither url nor service")
                     .at(client.span)
-                    .help("name a service, or a url"),
+                    .help("name a service or a URL"),
             );
         }
     }
@@ -68,31 +68,31 @@ fn url(text: &str, span: Span, failures: &mut Vec<Failure>) {
         failures.push(Failure::new(message).at(span).help(help).severity(severity));
     };
     let Some((scheme, rest)) = text.split_once("://") else {
-        return say(format!("{text:?} is not a url"), "write https://host:port/path", Severity::Error);
+        return say(format!("{text:?} is not a URL"), "write https://host:port/path", Severity::Error);
     };
     if scheme != "https" {
         let message = format!(
-            "the url has the scheme {scheme}; API servers call conversion webhooks by https only and refuse this CRD"
+            "the URL has the scheme {scheme}; API servers call conversion webhooks by https only and refuse this CRD"
         );
         say(message, "serve the webhook with TLS, write https:// and put its CA into caBundle", Severity::Error);
     }
     if !is_request_uri(text) {
-        say(format!("{text:?} is not a url that can be read"), "write https://host:port/path", Severity::Error);
+        say(format!("{text:?} cannot be parsed as a URL"), "write https://host:port/path", Severity::Error);
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
     if user.is_some() {
-        say("the url holds user information".into(), "remove it; API servers send no credentials", Severity::Error);
+        say("the URL contains user information".into(), "remove it; API servers send no credentials", Severity::Error);
     }
     if rest.contains('?') || rest.contains('#') {
-        say("the url has a query or a fragment".into(), "remove it", Severity::Error);
+        say("the URL has a query or a fragment".into(), "remove it", Severity::Error);
     }
     let name = host
         .strip_prefix('[')
         .map_or_else(|| host.split(':').next(), |rest| rest.split(']').next())
         .unwrap_or_default();
     if name.is_empty() {
-        say("the url has no host".into(), "write https://host:port/path", Severity::Error);
+        say("the URL has no host".into(), "write https://host:port/path", Severity::Error);
     }
     let loopback = name == "localhost"
         || name.ends_with(".localhost")
@@ -100,7 +100,7 @@ fn url(text: &str, span: Span, failures: &mut Vec<Failure>) {
         || name == "::1"
         || name == "0.0.0.0";
     if loopback {
-        let message = format!("the url points at {name}, which for an API server is its own machine, not yours");
+        let message = format!("the URL points at {name}, which for an API server is its own machine");
         say(
             message,
             "use clientConfig.service, or a host name that every API server resolves to the webhook",
@@ -140,6 +140,6 @@ fn path_fault(path: &str) -> Option<&'static str> {
     if valid {
         None
     } else {
-        Some("has a segment that is empty or holds more than lower-case letters, digits, dashes and dots")
+        Some("has a segment that is empty or contains more than lower-case letters, digits, dashes and dots")
     }
 }

@@ -6,15 +6,15 @@ use crdproof_schema::structural::{Reason, prune_value, validate};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/defaults-valid",
-    title: "each default satisfies its own schema and survives pruning",
-    why: "The API server refuses a CRD with a default that its own schema would refuse or prune.",
+    title: "every default is valid under its own schema and survives pruning",
+    why: "The API server refuses a CRD with a default that its schema would refuse or prune.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting",
         "docs/api-server-behaviour.md#defaults-must-be-valid",
     ],
     severity: Severity::Error,
     since: None,
-    help: "correct the default or the schema beside it",
+    help: "correct the default or its schema",
     needs: &[Need::Manifest],
     judge,
 };

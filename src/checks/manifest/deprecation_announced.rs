@@ -7,9 +7,9 @@ use crate::subject::{Crd, Version, api_version_order};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/deprecation-announced",
-    title: "a deprecated version warns its users in a valid and helpful way",
-    why: "The warning that clients get is the only notice before a version is gone. The API server's own text names \
-          a successor only if a preferred version is served and not deprecated.",
+    title: "a deprecated version has a valid and helpful warning",
+    why: "The warning is the only notice that clients get before a version is removed. The API server's own text \
+          names a successor only if a preferred version is served and not deprecated.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-deprecation",
         "docs/api-server-behaviour.md#deprecated-versions-send-a-warning",
@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: Some(19),
-    help: "add `deprecationWarning:` with the version to use and the release in which this one goes",
+    help: "add `deprecationWarning:` with the version to use and the release that removes this one",
     needs: &[Need::Manifest],
     judge,
 };
@@ -42,7 +42,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             }
         } else if version.deprecated && version.served && successor(crd, version).is_none() {
             let message = format!(
-                "{name} is deprecated, and neither a deprecationWarning nor a preferred version tells its users where to go"
+                "{name} is deprecated, and neither a deprecationWarning nor a preferred version names a replacement"
             );
             let at = version.node.nearest("/deprecated").span;
             failures.push(Failure::new(message).at(at).version(name).severity(Severity::Warning));
@@ -64,7 +64,7 @@ fn unvalid(text: &str) -> Option<&'static str> {
     } else if text.len() > 256 {
         Some("is longer than 256 bytes")
     } else if text.chars().any(char::is_control) {
-        Some("holds characters that cannot be printed")
+        Some("contains characters that cannot be printed")
     } else {
         None
     }

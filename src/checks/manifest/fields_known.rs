@@ -6,9 +6,9 @@ use super::shared_shape::{DEFINITION, Misfit};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/fields-known",
-    title: "every field of the definition is one that API servers know, of the type that they read",
-    why: "The API server drops a field that it does not know, with a warning, and kubectl refuses it; so a setting that \
-          is misspelt, or stands where the old API had it, has no effect. A field of another type is refused.",
+    title: "every field of the definition is known to API servers, with its type",
+    why: "The API server drops a field that it does not know, with a warning, and kubectl refuses it. A setting that \
+          is misspelt, or placed where the v1beta1 API had it, has no effect. A field of another type is refused.",
     source: &[
         "https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/custom-resource-definition-v1/",
         "https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation",

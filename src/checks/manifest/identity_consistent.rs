@@ -9,15 +9,15 @@ use crdproof_schema::kubernetes::{label_value, qualified_name};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/identity-consistent",
-    title: "name, group, kinds and scope are valid and fit together",
-    why: "The API server refuses a CRD whose name is not <plural>.<group> or whose names are not valid.",
+    title: "name, group, kinds and scope are valid and consistent",
+    why: "The API server refuses a CRD whose name is not <plural>.<group>, or whose names are invalid.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
         "docs/api-server-behaviour.md#group-kind-and-scope-are-fixed",
     ],
     severity: Severity::Error,
     since: None,
-    help: "correct the name; the API server says the same when the CRD is applied",
+    help: "correct the name; the API server reports the same when you apply the CRD",
     needs: &[Need::Manifest],
     judge,
 };
@@ -62,7 +62,9 @@ fn group(crd: &Crd, failures: &mut Vec<Failure>) {
                     "{group} is a protected group of the Kubernetes community, and {text:?} is not a link to an approval"
                 )
             }
-            _ => format!("{group} is a protected group of the Kubernetes community, and the CRD bears no approval"),
+            _ => format!(
+                "{group} is a protected group of the Kubernetes community, and the CRD has no approval annotation"
+            ),
         };
         let help = "add the annotation api-approved.kubernetes.io with the link to the approval (or `unapproved, …`), or use a group of your own";
         failures.push(Failure::new(message).at(at_group).key("approval").help(help));

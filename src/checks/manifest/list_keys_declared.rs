@@ -5,9 +5,9 @@ use crdproof_schema::structural::{Path, Schema, Type};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/list-keys-declared",
-    title: "keys of list-maps are declared scalars, required or defaulted, and not nullable",
-    why: "Server-side apply addresses items by their keys. The API server refuses a list-map whose keys can be missing; \
-          a set of objects is compared by every byte of its items.",
+    title: "keys of keyed lists are declared scalars, required or defaulted, and not nullable",
+    why: "Server-side apply identifies items by their keys. The API server refuses a keyed list whose keys can be \
+          missing; in a set of objects, items are the same only if every byte is.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy",
         "docs/api-server-behaviour.md#list-map-keys-must-be-required-or-defaulted",
@@ -15,7 +15,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: Some(18),
-    help: "declare each key as a scalar property of the items and make it required or give it a default",
+    help: "declare each key as a scalar property of the items, and make it required or give it a default",
     needs: &[Need::Manifest],
     judge,
 };

@@ -5,8 +5,9 @@ use crate::subject::{UsedFeature, features_of};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/minimum-kubernetes",
-    title: "nothing in the manifest needs a newer Kubernetes than the subject declares",
-    why: "Older servers refuse what they do not know, or drop it silently: a rule that is not there refuses nothing.",
+    title: "the manifest needs no newer Kubernetes than the subject declares",
+    why: "Older API servers refuse what they do not know, or drop it silently: a validation rule that was dropped \
+          refuses nothing.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
         "docs/features.md",
@@ -14,7 +15,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "raise kubernetes.minimum in the subject file, or do without the feature",
+    help: "raise kubernetes.minimum in the subject file, or do not use the feature",
     needs: &[Need::Manifest],
     judge,
 };

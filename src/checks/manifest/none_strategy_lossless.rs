@@ -10,9 +10,9 @@ use super::shared_lost::Lost;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/none-strategy-lossless",
-    title: "with strategy None no version has a field that another would prune",
-    why: "Every write is pruned by the version it comes through and by the stored version, without an error: a field \
-          that one of them does not know is gone.",
+    title: "with strategy None, every version has the fields of all others",
+    why: "API servers prune every write to the schema of the requested version and of the stored version, without an \
+          error. A field that one of them lacks is lost.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#specify-multiple-versions",
         "docs/api-server-behaviour.md#strategy-none-loses-what-one-schema-lacks",
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "add the field to the other version, too, or convert by webhook",
+    help: "add the field to the other version as well, or convert by webhook",
     needs: &[Need::Manifest],
     judge,
 };

@@ -4,8 +4,8 @@ use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/one-storage-version",
-    title: "exactly one version is stored",
-    why: "The API server refuses a CRD without exactly one storage version, so the upgrade stops half-way.",
+    title: "exactly one version is the storage version",
+    why: "The API server refuses a CRD without exactly one storage version, so an upgrade stops half-way.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#exactly-one-version-is-stored",

@@ -10,9 +10,9 @@ use super::shared_jsonpath::{Found, resolve};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/paths-resolve",
-    title: "printer columns, selectable fields and scale paths exist in their version's schema",
-    why: "A column whose path leads nowhere is empty for ever, a scale path that does not exist breaks autoscaling, \
-          and a selectable field that does not exist makes the API server refuse the CRD.",
+    title: "printer columns, selectable fields and scale paths exist in the schema of their version",
+    why: "A column whose path does not exist is always empty, a wrong scale path breaks autoscaling, and the API \
+          server refuses a CRD with a selectable field that does not exist.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#additional-printer-columns",
         "docs/api-server-behaviour.md#field-selectors-belong-to-one-version",
@@ -45,15 +45,15 @@ fn selectable_fields(version: &Version, schema: &Schema, failures: &mut Vec<Fail
     let fields = &version.selectable_fields;
     if fields.len() > 8 {
         failures.push(
-            Failure::new(format!("{} selectable fields are too many; API servers take 8", fields.len()))
+            Failure::new(format!("{} selectable fields are too many; API servers accept 8", fields.len()))
                 .at(fields[8].1),
         );
     }
     for (index, (path, span)) in fields.iter().enumerate() {
         let message = if fields[..index].iter().any(|(other, _)| other == path) {
-            format!("the selectable field {path} stands here twice")
+            format!("the selectable field {path} is listed twice")
         } else if path.starts_with(".metadata") {
-            format!("the selectable field {path} lies in metadata")
+            format!("the selectable field {path} is in metadata")
         } else if path.contains('[') {
             format!("the selectable field {path} goes through a list")
         } else {

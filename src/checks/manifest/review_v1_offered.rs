@@ -5,16 +5,16 @@ use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/review-v1-offered",
-    title: "the webhook is offered ConversionReview v1, and v1beta1 where the declared minimum needs it",
-    why: "Under v1beta1 the API server checks neither uid nor envelope, so defects of the webhook stay hidden until \
-          v1 is offered; a 1.16 server in turn demands v1beta1 in the list.",
+    title: "conversionReviewVersions has v1, and v1beta1 if the declared minimum needs it",
+    why: "With v1beta1, the API server checks neither uid nor envelope, so defects of the webhook stay hidden until \
+          v1 is listed. A 1.16 server, however, requires v1beta1 in the list.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#responses-at-v1beta1-are-barely-checked",
     ],
     severity: Severity::Warning,
     since: None,
-    help: "write `conversionReviewVersions: [v1]`, or [v1, v1beta1] for Kubernetes 1.16",
+    help: "write `conversionReviewVersions: [v1]`, or `[v1, v1beta1]` for Kubernetes 1.16",
     needs: &[Need::Manifest],
     judge,
 };

@@ -5,9 +5,9 @@ use crate::subject::is_dns_label_1035;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/review-versions-known",
-    title: "conversionReviewVersions names versions of ConversionReview",
-    why: "API servers pick the first entry they know and skip the rest. A list of the CRD's own versions is either \
-          refused or means something that its author did not mean.",
+    title: "conversionReviewVersions lists versions of ConversionReview",
+    why: "API servers use the first entry that they know and skip the others. They refuse a list with versions of \
+          the CRD, or read it differently than its author meant.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#review-versions-must-be-known",
@@ -21,7 +21,7 @@ pub(crate) const CHECK: Check = Check {
 };
 
 /// The complaint about a list with versions of something else: its author did not mean versions of reviews.
-pub(super) const WRONG_LIST: &str = "conversionReviewVersions holds other versions";
+pub(super) const WRONG_LIST: &str = "conversionReviewVersions contains other versions";
 
 /// The versions of `ConversionReview` that API servers support.
 const KNOWN: [&str; 2] = ["v1", "v1beta1"];
@@ -42,14 +42,15 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         );
     } else if !versions.iter().any(|(name, _)| KNOWN.contains(&name.as_str())) {
         let names: Vec<_> = versions.iter().map(|(name, _)| name.as_str()).collect();
-        let message = format!("conversionReviewVersions ({}) holds neither v1 nor v1beta1", names.join(", "));
+        let message = format!("conversionReviewVersions ({}) contains neither v1 nor v1beta1", names.join(", "));
         failures.push(Failure::new(message).at(span));
     } else {
         for (index, (name, span)) in versions.iter().enumerate() {
             let failure = |message: String| Failure::new(message).at(*span);
             if versions[..index].iter().any(|(other, _)| other == name) {
-                failures
-                    .push(failure(format!("{name:?} stands twice in conversionReviewVersions")).help("keep it once"));
+                failures.push(
+                    failure(format!("{name:?} is listed twice in conversionReviewVersions")).help("keep it once"),
+                );
             } else if !is_dns_label_1035(name) {
                 failures.push(failure(format!("{name:?} in conversionReviewVersions is not valid")));
             } else if !KNOWN.contains(&name.as_str()) {

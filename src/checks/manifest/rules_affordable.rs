@@ -7,16 +7,17 @@ use super::shared_rules::faults;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/rules-affordable",
-    title: "validation rules parse, are well-formed, and fit the cost budget",
-    why: "The API server refuses a CRD with a rule that does not compile or costs too much; the cost estimate differs \
-          between releases, so a CRD can install on one and not on another.",
+    title: "validation rules compile and fit the cost budget",
+    why: "The API server refuses a CRD with a rule that does not compile or costs too much. The cost estimate \
+          differs between releases, so a CRD may install on one release and not on another.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules",
         "docs/api-server-behaviour.md#rules-have-a-cost-budget",
     ],
     severity: Severity::Error,
     since: Some(25),
-    help: "correct the rule; bound lists, maps and strings (maxItems, maxProperties, maxLength) to lower its cost",
+    help: "correct the rule, or lower its cost with bounds on lists, maps and strings (maxItems, maxProperties, \
+           maxLength)",
     needs: &[Need::Manifest],
     judge,
 };

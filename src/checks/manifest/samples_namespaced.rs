@@ -5,13 +5,13 @@ use crate::subject::Sample;
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/samples-namespaced",
-    title: "samples of namespaced kinds set metadata.namespace, those of cluster-wide kinds do not",
-    why: "Server-side appliers do not fall back to a current namespace: they refuse the object or put it where \
-          nobody looks.",
+    title: "samples of namespaced kinds set metadata.namespace, and samples of cluster-scoped kinds do not",
+    why: "Clients that use server-side apply without a current namespace refuse such an object, or create it in an \
+          unexpected namespace.",
     source: &["https://fluxcd.io/blog/2021/09/server-side-reconciliation-is-coming/"],
     severity: Severity::Note,
     since: None,
-    help: "set metadata.namespace in the sample, or leave it out for a cluster-wide kind",
+    help: "set metadata.namespace in the sample, or remove it for a cluster-scoped kind",
     needs: &[Need::Manifest, Need::Samples],
     judge,
 };

@@ -8,8 +8,9 @@ use crdproof_schema::structural::{Outcome, Request, admit};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/samples-valid",
-    title: "samples satisfy the schema and the rules of their version",
-    why: "A sample that is refused teaches users the wrong thing, and one whose fields are dropped teaches them silently.",
+    title: "samples are valid under the schema and the rules of their version",
+    why: "Users copy samples. A sample that the API server refuses does not work for them; a sample with fields that \
+          are dropped seems to work.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation",
         "docs/api-server-behaviour.md#unknown-fields-are-pruned-at-every-step",
@@ -82,7 +83,8 @@ fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVers
             failures.push(failure(format!("the sample {} cannot be read: {why}", sample.name()), ""));
         }
         Outcome::Refused(violations) => failures.extend(violations.into_iter().map(|violation| {
-            let message = format!("the sample {} is refused: {}", sample.name(), violation.message);
+            let field = violation.path().map(|path| format!("{path}: ")).unwrap_or_default();
+            let message = format!("the sample {} is refused: {field}{}", sample.name(), violation.message);
             let clause = format!("of samples are refused: {}", violation.message);
             let found = failure(message, &violation.pointer).complaint(&violation.message).together(clause);
             Failure { path: violation.path(), ..found.key(sample.name()) }

@@ -8,14 +8,16 @@ use super::shared_structural::{Fault, faults};
 pub(crate) const CHECK: Check = Check {
     id: "manifest/schemas-structural",
     title: "every version has a structural schema",
-    why: "The API server refuses a CRD whose schema is not structural, and drops schema keywords that it does not know.",
+    why: "The API server refuses a CRD whose schema is not structural, and drops schema keywords that it does not \
+          know.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema",
         "docs/api-server-behaviour.md#every-version-needs-a-structural-schema",
     ],
     severity: Severity::Error,
     since: None,
-    help: "give every field a type outside allOf, anyOf, oneOf and not, and use no keyword that structural schemas forbid",
+    help: "give every field a type outside allOf, anyOf, oneOf and not, and remove keywords that structural schemas \
+           forbid",
     needs: &[Need::Manifest],
     judge,
 };

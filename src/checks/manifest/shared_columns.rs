@@ -21,7 +21,7 @@ pub(super) fn columns(version: &Version, schema: &Schema, failures: &mut Vec<Fai
         };
         if !TYPES.contains(&column.ty.as_str()) {
             let message =
-                format!("the column {name:?} has the type {:?}, which is none of {}", column.ty, TYPES.join(", "));
+                format!("the column {name:?} has the type {:?}, which is not one of {}", column.ty, TYPES.join(", "));
             say(message, column.span, Severity::Error);
         }
         if name.is_empty() {
@@ -29,7 +29,7 @@ pub(super) fn columns(version: &Version, schema: &Schema, failures: &mut Vec<Fai
         }
         if let Some((format, span)) = column.format.as_ref().filter(|(format, _)| !FORMATS.contains(&format.as_str())) {
             let message =
-                format!("the column {name:?} has the format {format:?}, which is none of {}", FORMATS.join(", "));
+                format!("the column {name:?} has the format {format:?}, which is not one of {}", FORMATS.join(", "));
             say(message, *span, Severity::Error);
         }
         match &column.path {

@@ -56,6 +56,6 @@ fn texts(rule: &Rule, faults: &mut Vec<String>) {
         faults.push("a rule over several lines needs a message".into());
     }
     if let Some(reason) = rule.reason.as_ref().filter(|reason| !REASONS.contains(&reason.as_str())) {
-        faults.push(format!("the reason {reason:?} is none of {}", REASONS.join(", ")));
+        faults.push(format!("the reason {reason:?} is not one of {}", REASONS.join(", ")));
     }
 }

@@ -58,7 +58,7 @@ impl Finder {
             let name = keyword.name.as_str();
             let excluded = KNOWN.contains(&name) && !ROOT_WITH_STATUS.contains(&name) && !says_nothing(keyword);
             if excluded && !self.faults.iter().any(|fault| fault.span == keyword.span) {
-                let message = format!("{name} must not stand at the root of a version with the status subresource");
+                let message = format!("{name} is not allowed at the root of a version with the status subresource");
                 self.fault(&Path::root(), keyword.span, message, None);
             }
         }
@@ -183,7 +183,7 @@ impl Finder {
             self.fault(
                 path,
                 schema.keyword_span("additionalProperties"),
-                "additionalProperties must not stand at the root".into(),
+                "additionalProperties is not allowed at the root".into(),
                 None,
             );
         }
@@ -241,7 +241,7 @@ impl Finder {
                 self.fault(
                     path,
                     schema.keyword_span(keyword),
-                    format!("{keyword} {value:?} is none of {}", valid.join(", ")),
+                    format!("{keyword} {value:?} is not one of {}", valid.join(", ")),
                     None,
                 );
             }
@@ -313,7 +313,7 @@ impl Finder {
         self.keywords(schema, path);
         for keyword in &schema.keywords {
             if OUTER_ONLY.contains(&keyword.name.as_str()) && !says_nothing(keyword) {
-                let message = format!("{} must not stand inside allOf, anyOf, oneOf or not", keyword.name);
+                let message = format!("{} is not allowed inside allOf, anyOf, oneOf or not", keyword.name);
                 self.fault(
                     path,
                     keyword.span,
@@ -327,7 +327,7 @@ impl Finder {
                 self.fault(
                     path,
                     property.span,
-                    "metadata must not stand inside allOf, anyOf, oneOf or not".into(),
+                    "metadata is not allowed inside allOf, anyOf, oneOf or not".into(),
                     None,
                 );
             }

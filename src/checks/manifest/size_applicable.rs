@@ -6,15 +6,15 @@ use crdproof_schema::document::Node;
 pub(crate) const CHECK: Check = Check {
     id: "manifest/size-applicable",
     title: "the CRD fits client-side apply and etcd",
-    why: "`kubectl apply` keeps a copy of the CRD in an annotation, and annotations end at 262,144 bytes; etcd takes \
-          no request over 1.5 MiB.",
+    why: "`kubectl apply` keeps a copy of the CRD in an annotation, and annotations are limited to 262,144 bytes; \
+          etcd refuses requests over 1.5 MiB.",
     source: &[
         "docs/api-server-behaviour.md#large-crds-do-not-fit-client-side-apply",
         "https://github.com/kubernetes/kubernetes/issues/110893",
     ],
     severity: Severity::Error,
     since: None,
-    help: "install it with server-side apply, or shorten descriptions (controller-gen's maxDescLen)",
+    help: "install the CRD with server-side apply, or shorten descriptions (controller-gen's maxDescLen)",
     needs: &[Need::Manifest],
     judge,
 };

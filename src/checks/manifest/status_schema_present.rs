@@ -4,8 +4,8 @@ use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/status-schema-present",
-    title: "a version with the status subresource describes status",
-    why: "Without a status property everything that a controller writes to status is pruned, and some API servers \
+    title: "a version with the status subresource has a schema for status",
+    why: "Without a status property, everything that a controller writes to status is pruned, and some API servers \
           panic when status is written.",
     source: &[
         "docs/server-defects.md#v31",
@@ -15,7 +15,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Warning,
     since: None,
-    help: "describe `status` in the schema, or disable the subresource",
+    help: "add `status` to the schema, or disable the subresource",
     needs: &[Need::Manifest],
     judge,
 };

@@ -5,15 +5,15 @@ use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 pub(crate) const CHECK: Check = Check {
     id: "manifest/storage-version-served",
     title: "the storage version is served",
-    why: "Tools that migrate, back up or clean up read at the storage version. Where it is not served, the storage \
-          version hash is empty and they fail or convert every object.",
+    why: "Tools that migrate, back up or clean up read at the storage version. If it is not served, its hash in \
+          discovery is empty, and these tools fail or convert every object.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#the-storage-version-may-be-unserved",
     ],
     severity: Severity::Warning,
     since: None,
-    help: "serve the storage version, or store one that is served",
+    help: "serve the storage version, or store a version that is served",
     needs: &[Need::Manifest],
     judge,
 };

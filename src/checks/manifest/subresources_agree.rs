@@ -5,9 +5,9 @@ use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/subresources-agree",
-    title: "status and scale are enabled alike in all served versions",
-    why: "Through a version without the status subresource, an ordinary write sets status and raises the generation; \
-          through a version without scale, autoscalers get 404.",
+    title: "all served versions enable the same subresources",
+    why: "At a version without the status subresource, an ordinary write changes status and increases the \
+          generation; at a version without scale, autoscalers get 404.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#subresources",
         "docs/api-server-behaviour.md#subresources-belong-to-one-version",

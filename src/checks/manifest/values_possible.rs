@@ -10,15 +10,15 @@ use serde_json::{Number, Value, json};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/values-possible",
-    title: "bounds leave room, enum values are valid, and required fields exist",
-    why: "API servers accept a schema that no value satisfies, and then refuse every object that has the field.",
+    title: "the schema admits a value for every field",
+    why: "API servers accept a schema that no value satisfies, and then refuse every object that sets the field.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation",
         "docs/api-server-behaviour.md#every-version-needs-a-structural-schema",
     ],
     severity: Severity::Warning,
     since: None,
-    help: "correct the keyword, or the one that excludes it",
+    help: "correct one of the keywords that exclude each other",
     needs: &[Need::Manifest],
     judge,
 };

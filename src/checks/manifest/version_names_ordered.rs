@@ -6,9 +6,9 @@ use crate::subject::{is_dns_label_1035, is_kubernetes_version_name};
 
 pub(crate) const CHECK: Check = Check {
     id: "manifest/version-names-ordered",
-    title: "version names are valid, unique, and sort as API servers sort them",
-    why: "kubectl and controllers use the version that sorts first. A name outside the v1, v1beta1 pattern sorts \
-          after all others, so the newest version may be the one that nobody gets.",
+    title: "version names are valid, unique, and sort in the intended order",
+    why: "kubectl and controllers use the version that sorts first. A name that does not follow the pattern v1, \
+          v1beta1 sorts after all others, so clients may never use the newest version.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-priority",
         "docs/api-server-behaviour.md#discovery-lists-served-versions-by-priority",
@@ -27,7 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         let name = &version.name;
         let failure = |message: String| Failure::new(message).at(version.name_span).version(name);
         if let Some(first) = crd.versions[..index].iter().find(|other| other.name == *name) {
-            let failure = failure(format!("the version name {name:?} stands here twice"));
+            let failure = failure(format!("the version name {name:?} is listed twice"));
             failures.push(failure.related(first.name_span, "first here").help("give each version a name of its own"));
         } else if !is_dns_label_1035(name) {
             let help = "use lower-case letters, digits and dashes, start with a letter, at most 63 characters";

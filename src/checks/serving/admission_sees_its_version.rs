@@ -9,9 +9,9 @@ use crdproof_schema::structural::{default, prune};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/admission-sees-its-version",
-    title: "an admission webhook for one version is shown writes through all versions, at its own",
-    why: "Webhooks and policies are written for one version. What reaches them in another shape, or not at all, is \
-          not guarded by them.",
+    title: "an admission webhook sees writes at all versions, converted to its own version",
+    why: "Admission webhooks and policies are written for one version. They do not guard objects that reach them in \
+          another shape, or not at all.",
     source: &[
         "https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/",
         "docs/api-server-behaviour.md#webhooks-see-the-version-that-they-name",
@@ -20,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "make the converter convert objects that are not stored yet as it converts those that are",
+    help: "convert objects that are not stored yet in the same way as stored ones",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

@@ -6,9 +6,8 @@ use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/cached-and-fresh-agree",
-    title: "reads from the cache and fresh ones agree",
-    why: "Most reads of controllers come from the cache of the API server, which converts once and keeps the \
-          result.",
+    title: "cached reads and fresh reads agree",
+    why: "Controllers mostly read from the API server's cache, which converts an object once and keeps the result.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#cached-and-fresh-reads-must-agree",
@@ -23,6 +22,6 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        alike(evidence, trace, (ServingStep::Read, ServingStep::Cached), "when it comes from the cache", found);
+        alike(evidence, trace, (ServingStep::Read, ServingStep::Cached), "when it is read from the cache", found);
     })
 }

@@ -7,14 +7,15 @@ use crate::evidence::{Action, Scenario, ServingStep};
 pub(crate) const CHECK: Check = Check {
     id: "serving/crd-accepted",
     title: "the API server accepts the CRD",
-    why: "A CRD that is refused serves nobody, and an upgrade that brings it stops half way.",
+    why: "If the API server refuses a CRD, its kind is not available, and an upgrade that contains the CRD stops \
+          half-way.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
         "docs/api-server-behaviour.md#the-conversion-stanza-has-fixed-rules",
     ],
     severity: Severity::Error,
     since: None,
-    help: "correct what the server names; the checks of the manifest family say where it stands",
+    help: "correct what the API server names; the manifest checks say where it is in your files",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

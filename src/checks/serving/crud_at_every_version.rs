@@ -6,16 +6,15 @@ use crate::evidence::{LeftOut, LeftOutReason, Scenario, ServingStep, normalised}
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/crud-at-every-version",
-    title: "creating, reading, changing and deleting work at every served version",
-    why: "A verb that fails at one version makes that version useless to its clients, although the API server \
-          says it is served.",
+    title: "objects can be created, read, changed and deleted at every served version",
+    why: "A version at which one of these operations fails is useless to its clients, although discovery lists it.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#every-served-version-answers-all-verbs",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at the message of the server; most often the converter refuses",
+    help: "read the message of the API server; usually the converter refused the object",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

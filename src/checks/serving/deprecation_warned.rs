@@ -6,15 +6,15 @@ use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/deprecation-warned",
-    title: "requests at deprecated versions are answered with a warning, others without",
-    why: "The warning is all that a user of an old version sees before it is gone.",
+    title: "responses at deprecated versions carry a warning, and other responses do not",
+    why: "The warning is all that users of an old version see before it is removed.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
         "docs/api-server-behaviour.md#deprecated-versions-send-a-warning",
     ],
     severity: Severity::Warning,
     since: Some(19),
-    help: "set `deprecated` and `deprecationWarning` on the versions that are meant",
+    help: "set `deprecated` and `deprecationWarning` on the versions that you deprecate",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

@@ -9,9 +9,9 @@ use crate::subject::Version;
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/discovery-truthful",
-    title: "discovery lists exactly the served versions with their subresources",
-    why: "Clients choose a version by discovery. A version that is missing cannot be used, and one that is \
-          listed but not served fails.",
+    title: "discovery lists exactly the served versions and their subresources",
+    why: "Clients choose a version by discovery. They cannot use a version that is missing there, and requests at a \
+          version that is listed but not served fail.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#discovery-lists-served-versions-by-priority",
@@ -19,7 +19,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at the conditions of the CRD",
+    help: "check the conditions of the CRD",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
@@ -84,7 +84,7 @@ fn truthful(evidence: &Evidence<'_>, version: &Version, names: &[&str], which: &
     let parts = [("status", version.status.is_some()), ("scale", version.scale.is_some())];
     for (part, enabled) in parts {
         if names.contains(&format!("{plural}/{part}").as_str()) != enabled {
-            let message = format!("{which} of {} is wrong about the subresource {part}", version.name);
+            let message = format!("{which} of {} is wrong for the subresource {part}", version.name);
             found.failure(&version.name, message, format!("{which} {part}"));
         }
     }

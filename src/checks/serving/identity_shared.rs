@@ -7,15 +7,15 @@ use crate::evidence::{Scenario, ServingStep};
 pub(crate) const CHECK: Check = Check {
     id: "serving/identity-shared",
     title: "uid, resource version and generation of an object are the same at every version",
-    why: "Owners, locks and controllers compare them across versions. Where they differ, owners lose their \
-          dependents and controllers never settle.",
+    why: "Owner references, locks and controllers compare them across versions. If they differ, dependents lose \
+          their owners and controllers reconcile endlessly.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#identity-is-the-same-at-every-version",
     ],
     severity: Severity::Error,
     since: None,
-    help: "report it to the vendor of the API server: a converter cannot change them",
+    help: "report this to the vendor of the API server: a converter cannot change them",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

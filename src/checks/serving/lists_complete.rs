@@ -6,15 +6,15 @@ use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/lists-complete",
-    title: "a list at any version has every object",
-    why: "A controller that does not see an object takes it for deleted, and cleans up after it.",
+    title: "a list at any version contains every object",
+    why: "A controller that does not see an object treats it as deleted, and cleans up what belongs to it.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#lists-return-every-object-at-the-request-version",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at what the converter does with the missing objects",
+    help: "check what the converter returns for the missing objects",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

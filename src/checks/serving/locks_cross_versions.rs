@@ -6,15 +6,15 @@ use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/locks-cross-versions",
-    title: "optimistic locks hold across versions",
-    why: "Without them a client of one version overwrites, unseen, what a client of another has just written.",
+    title: "optimistic locking works across versions",
+    why: "Otherwise a client of one version silently overwrites what a client of another version has just written.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#identity-is-the-same-at-every-version",
     ],
     severity: Severity::Error,
     since: None,
-    help: "report it to the vendor of the API server",
+    help: "report this to the vendor of the API server",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

@@ -6,15 +6,15 @@ use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/pages-cross-versions",
-    title: "pages of a list do not depend on the version",
-    why: "Tools that follow a list while a version changes must neither lose nor repeat objects.",
+    title: "continuing a paged list at another version loses and repeats no object",
+    why: "Tools that page through a list while versions change must see each object exactly once.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#pages-may-change-the-version",
     ],
     severity: Severity::Error,
     since: None,
-    help: "report it to the vendor of the API server",
+    help: "report this to the vendor of the API server",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

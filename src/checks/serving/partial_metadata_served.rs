@@ -6,15 +6,15 @@ use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/partial-metadata-served",
-    title: "metadata alone is served at every version",
-    why: "Garbage collection, namespace deletion and storage migration read nothing else.",
+    title: "metadata-only requests work at every version",
+    why: "Garbage collection, namespace deletion and storage migration read only metadata.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#metadata-reads-still-convert",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at what the converter does with the missing objects",
+    help: "check what the converter returns for the missing objects",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
@@ -28,7 +28,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             names.sort();
             if names != all {
                 let version = answer.versions.first().cloned().unwrap_or_default();
-                let message = format!("metadata at {version} is told of {} objects of {}", names.len(), all.len());
+                let message = format!("a metadata-only list at {version} has {} objects of {}", names.len(), all.len());
                 found.failure(&version, message, "metadata".to_owned());
             }
         }

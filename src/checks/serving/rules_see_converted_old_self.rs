@@ -6,9 +6,9 @@ use crate::evidence::{Action, Observation, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/rules-see-converted-old-self",
-    title: "transition rules are judged at the version written, against the old object converted to it",
-    why: "A rule that forbids a change is not a guard where the old object is not converted, and forbids every write \
-          where it converts differently each time.",
+    title: "transition rules compare a write with the old object, converted to the version written",
+    why: "If the old object is not converted, a rule that forbids a change does not take effect. If it converts \
+          differently each time, the rule refuses every write.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
         "docs/api-server-behaviour.md#rules-see-the-old-object-converted",
@@ -16,7 +16,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: Some(25),
-    help: "make the converter lossless and deterministic; put a rule into every version that is served",
+    help: "make the converter lossless and deterministic; add the rule to every served version",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
@@ -32,10 +32,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let version = call.version.as_str();
             let message = match (&call.action, call.status) {
                 (Action::Changed, 200..300) => {
-                    format!("a rule of {version} forbids a change, and a write through {version} makes it all the same")
+                    format!("a rule of {version} forbids a change, but a write through {version} makes it")
                 }
                 (Action::Unchanged | Action::UnchangedAfterwards, 422) => format!(
-                    "a rule of {version} forbids a change, and refuses a write that makes none: {}",
+                    "a rule of {version} forbids a change, and also refuses a write without that change: {}",
                     call.message()
                 ),
                 (Action::ChangedThroughAnotherVersion, 422) => {

@@ -7,7 +7,7 @@ use crate::evidence::{Action, Scenario, ServingStep};
 pub(crate) const CHECK: Check = Check {
     id: "serving/scale-works",
     title: "the scale subresource reads and writes replicas at every version that has it",
-    why: "An autoscaler that cannot read or set replicas leaves a workload as it is, under any load.",
+    why: "An autoscaler that cannot read or set replicas never scales the workload.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
         "docs/api-server-behaviour.md#scale-uses-the-paths-of-the-request-version",

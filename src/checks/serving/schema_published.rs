@@ -7,15 +7,14 @@ use crate::evidence::{Scenario, ServingStep};
 pub(crate) const CHECK: Check = Check {
     id: "serving/schema-published",
     title: "the schema of every served version is published",
-    why: "kubectl explain, editors and generated clients read the published schema. Without it they know \
-          nothing of the kind.",
+    why: "kubectl explain, editors and generated clients read the published schema.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
         "docs/api-server-behaviour.md#schemas-are-published-per-served-version",
     ],
     severity: Severity::Warning,
     since: Some(24),
-    help: "look at the conditions of the CRD; schemas that are not structural are not published",
+    help: "check the conditions of the CRD; API servers do not publish schemas that are not structural",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

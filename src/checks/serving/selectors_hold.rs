@@ -7,8 +7,8 @@ use crate::evidence::{Action, Call, Listing, Scenario, ServingStep};
 pub(crate) const CHECK: Check = Check {
     id: "serving/selectors-hold",
     title: "label and field selectors find the same objects at every version",
-    why: "A converter that changes labels makes a Service, a controller or a policy select other objects, \
-          depending on who asks.",
+    why: "If a converter changes labels, a Service, controller or policy selects different objects at different \
+          versions.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#label-selectors-see-converted-labels",
@@ -16,7 +16,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "keep labels as they are",
+    help: "keep labels unchanged",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

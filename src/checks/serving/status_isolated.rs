@@ -6,16 +6,16 @@ use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/status-isolated",
-    title: "writes of status change nothing else, and other writes do not change status",
-    why: "Controllers write status and people write the rest. Where one can write the part of the other, work \
-          is lost.",
+    title: "status writes change only status, and other writes do not change status",
+    why: "Controllers write status, and users write the rest. If a write changes both parts, one of them overwrites \
+          the work of the other.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",
         "docs/api-server-behaviour.md#status-and-spec-are-written-apart",
     ],
     severity: Severity::Error,
     since: None,
-    help: "enable the status subresource in every version alike",
+    help: "enable the status subresource in all versions",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

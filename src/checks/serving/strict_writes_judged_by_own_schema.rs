@@ -6,9 +6,8 @@ use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/strict-writes-judged-by-own-schema",
-    title: "strict writes refuse unknown fields, and take all known ones, at every version",
-    why: "kubectl writes strictly. A field that is refused by mistake, or dropped in silence, surprises \
-          people.",
+    title: "strict writes refuse unknown fields and accept all known ones, at every version",
+    why: "kubectl validates strictly. Otherwise it refuses valid fields, or silently drops misspelt ones.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#strict-writes-use-the-schema-of-the-request-version",

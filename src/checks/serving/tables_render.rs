@@ -7,7 +7,7 @@ use crate::evidence::{Scenario, ServingStep};
 pub(crate) const CHECK: Check = Check {
     id: "serving/tables-render",
     title: "a table at any version has the columns of that version",
-    why: "`kubectl get` shows what the server puts into a table. A column that is missing or empty hides the \
+    why: "`kubectl get` prints the table that the API server renders. A column that is missing or empty hides the \
           state of an object.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/",

@@ -6,16 +6,15 @@ use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/unserved-is-gone",
-    title: "a version that is not served answers 404, and answers again once it is served",
-    why: "Retiring a version is done in steps, and a step that does not take effect, or cannot be undone, is \
-          not noticed until it is too late.",
+    title: "a version that is not served answers 404, and works again once it is served",
+    why: "A version is retired in steps. A step that has no effect, or cannot be undone, is noticed too late.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#an-unserved-version-answers-404",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at the conditions of the CRD",
+    help: "check the conditions of the CRD",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

@@ -6,9 +6,9 @@ use crate::evidence::{Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/versions-agree",
-    title: "an object is the same however it is read, and writing it back changes nothing",
-    why: "Controllers read lists and watches, people read single objects, and GitOps tools write back what \
-          they read. Where these differ, somebody fights somebody.",
+    title: "all ways to read an object give the same result, and writing it back changes nothing",
+    why: "Controllers read lists and watches, users read single objects, and GitOps tools write back what they read. \
+          If these differ, clients overwrite each other's changes.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#the-stored-version-must-not-show",
@@ -27,7 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             for call in trace.calls(ServingStep::Single).filter(|call| call.version == snapshot.version) {
                 let listed = snapshot.objects.values().find(|object| object["metadata"]["name"] == call.name.as_str());
                 if let Some(listed) = listed.filter(|_| call.is_success()) {
-                    found.compare(evidence, &snapshot.version, listed, &call.answered, "when it is read by itself");
+                    found.compare(evidence, &snapshot.version, listed, &call.answered, "when it is read alone");
                 }
             }
         }

@@ -6,16 +6,16 @@ use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/watches-complete",
-    title: "a watch at any version tells every change, once and in order",
-    why: "Controllers live by watches. A change that is missed, told twice or told in another version makes \
-          them act on a world that is not there.",
+    title: "a watch at any version reports every change, once and in order",
+    why: "Controllers act on watches. If a change is missing, repeated or reported at another version, they act on a \
+          wrong state.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/api-concepts/",
         "docs/api-server-behaviour.md#a-watch-delivers-each-change-once",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at what the converter does with the object while it is watched",
+    help: "check what the converter returns for the object while it is watched",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };
@@ -32,13 +32,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let kinds: Vec<_> = events.iter().map(|event| event.kind.as_str()).collect();
                 if kinds != ["ADDED", "MODIFIED", "DELETED"] {
                     let message = format!(
-                        "a watch at {} tells {kinds:?} of {name}, which was created, changed and deleted",
+                        "a watch at {} reports {kinds:?} for {name}, which was created, changed and deleted",
                         log.version
                     );
                     found.failure(&log.version, message, "events".to_owned());
                 }
                 if let Some(event) = events.iter().find(|event| event.api_version != desired) {
-                    let message = format!("a watch at {} tells of an object of {}", log.version, event.api_version);
+                    let message = format!("a watch at {} returns an object of {}", log.version, event.api_version);
                     found.failure(&log.version, message, "version".to_owned());
                 }
             }

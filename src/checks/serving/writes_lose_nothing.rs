@@ -8,8 +8,8 @@ use crate::evidence::{Action, Scenario, ServingStep, Snapshot};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/writes-lose-nothing",
-    title: "a write through any served version keeps every field that was sent",
-    why: "The API server answers 201 and drops what the stored version does not know; the client is not told.",
+    title: "a write at any served version keeps every field that was sent",
+    why: "The API server answers 201 and drops fields that the stored version does not have. The client gets no error.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#unknown-fields-are-pruned-at-every-step",
@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "make every version able to carry the field, or convert by webhook",
+    help: "add the field to every version, or convert by webhook",
     needs: &[Need::Scenario(Scenario::Serving)],
     judge,
 };

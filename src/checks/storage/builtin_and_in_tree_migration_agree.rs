@@ -8,8 +8,8 @@ use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/builtin-and-in-tree-migration-agree",
-    title: "the built-in migration and the control plane's own leave the same objects",
-    why: "What was proven with one of them must hold for a cluster that is migrated by the other.",
+    title: "crdproof's migration and the control plane's migration leave the same objects",
+    why: "A result that was proven with one of them must hold for a cluster that the other one migrates.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-migration-moves-every-object",

@@ -9,9 +9,9 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/failed-migration-does-not-trim",
-    title: "a migration that has not moved everything leaves every stored version in `storedVersions`",
-    why: "Where a version is no longer in `storedVersions`, it can be removed from the CRD, and the objects that are \
-          still stored at it cannot be read any more.",
+    title: "an incomplete migration keeps every stored version in `storedVersions`",
+    why: "A version that is no longer in `storedVersions` can be removed from the CRD, and objects that are still \
+          stored at it can then no longer be read.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-failed-migration-trims-them-too",
@@ -19,7 +19,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "trim `storedVersions` only after a pass that proves that nothing is left, as `crdproof migrate --trim` does",
+    help: "trim `storedVersions` only after a pass has proved that nothing is left, as `crdproof migrate --trim` does",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

@@ -6,8 +6,8 @@ use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/flip-back-works",
-    title: "the old CRD can be installed again, and stores at the old version",
-    why: "When a release goes wrong, the old manifest is applied again, and must find its objects.",
+    title: "the old CRD can be installed again, and objects are stored at the old version again",
+    why: "When a release fails, the old manifest is applied again, and must find its objects.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-rollback-needs-the-old-converter",
@@ -15,7 +15,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "keep converters for both directions for as long as a rollback may happen",
+    help: "keep converters for both directions for as long as a rollback is possible",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

@@ -7,14 +7,14 @@ use crate::evidence::{Scenario, StorageStep};
 pub(crate) const CHECK: Check = Check {
     id: "storage/flip-keeps-objects",
     title: "flipping the storage version neither rewrites nor loses objects",
-    why: "Objects stay where they are until they are written. Nothing may be lost by a flip alone.",
+    why: "Objects stay stored at their version until they are written again. The flip alone must not lose anything.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-flip-rewrites-nothing",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at what the converter does with the objects that are missing",
+    help: "check what the converter returns for the missing objects",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

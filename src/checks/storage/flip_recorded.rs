@@ -7,14 +7,14 @@ use crate::evidence::{Scenario, StorageStep};
 pub(crate) const CHECK: Check = Check {
     id: "storage/flip-recorded",
     title: "flipping the storage version adds the new version to `storedVersions`",
-    why: "`storedVersions` is what keeps a version from being removed while objects are still stored at it.",
+    why: "`storedVersions` prevents the removal of a version while objects are still stored at it.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-flip-is-recorded",
     ],
     severity: Severity::Error,
     since: None,
-    help: "report it to the vendor of the API server",
+    help: "report this to the vendor of the API server",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

@@ -6,15 +6,15 @@ use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/flip-takes-effect",
-    title: "after the flip writes are stored at the new version",
-    why: "A migration that begins while some writes still go to the old version misses them.",
+    title: "after the flip, writes are stored at the new version",
+    why: "A migration that begins while some writes are still stored at the old version misses those objects.",
     source: &[
         "docs/api-server-behaviour.md#a-flip-takes-time",
         "https://github.com/kubernetes/kubernetes/issues/130235",
     ],
     severity: Severity::Error,
     since: None,
-    help: "wait until writes are seen at the new version; discovery changes sooner",
+    help: "wait until writes are stored at the new version; discovery changes earlier",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

@@ -8,8 +8,8 @@ use crate::evidence::Scenario;
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-keeps-content",
     title: "migration changes no object",
-    why: "Everybody watches while all objects are written. A change that migration makes is a change that \
-          nobody asked for.",
+    why: "Migration writes every object while clients watch. A change that it causes is a change that no client \
+          requested.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-migration-changes-resource-versions-only",

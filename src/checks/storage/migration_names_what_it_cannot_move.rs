@@ -6,17 +6,16 @@ use crate::evidence::Scenario;
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-names-what-it-cannot-move",
-    title: "a migration that cannot write an object ends, names it, and does not claim to be done",
-    why: "One object that a policy refuses keeps the old version from being removed. Whoever is not told which one \
-          it is, or waits for ever, cannot do anything about it.",
+    title: "a migration that cannot write an object stops, names the object, and does not report success",
+    why: "One object that a policy refuses prevents the removal of the old version. An administrator who does not \
+          learn its name cannot fix it.",
     source: &[
         "docs/api-server-behaviour.md#some-errors-end-a-migration-others-repeat-it",
         "https://github.com/kubernetes-sigs/kube-storage-version-migrator/issues/83",
     ],
     severity: Severity::Error,
     since: None,
-    help: "end after a bounded number of tries, with the names of the objects that are left and an exit code that \
-           says so",
+    help: "stop after a bounded number of retries, list the remaining objects, and return a failing exit code",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
@@ -42,11 +41,11 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.failure("", message, format!("{key}{}", driver.by));
         };
         if driven.done {
-            failure("says that it is done", "done");
+            failure("reports success", "done");
         } else if !driven.ended {
-            failure("does not come to an end", "end");
+            failure("does not end", "end");
         } else if !driven.said.contains(unmovable.as_str()) {
-            failure("does not name it", "name");
+            failure("does not name the object", "name");
         }
         let refused = trace.refused_writes(step).next().copied();
         if let Some(refused) = refused.filter(|refused| *refused > TRIES) {

@@ -7,8 +7,8 @@ use crate::evidence::{PassName, Scenario};
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-repeats-as-no-op",
     title: "a second migration writes nothing",
-    why: "A converter that is not deterministic makes every write a change: resource versions move for ever, \
-          and a migration is never done.",
+    why: "With a converter that is not deterministic, every write is a change: resource versions keep changing, and \
+          a migration is never complete.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-migration-changes-resource-versions-only",
@@ -30,7 +30,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         if rewritten > 0 {
             let after = if driver.by.is_empty() { String::new() } else { format!(" after one{}", driver.by) };
             let message =
-                format!("a second migration{after} stored {rewritten} objects anew, although nothing had changed");
+                format!("a second migration{after} rewrote {rewritten} objects, although nothing had changed");
             found.failure("", message, format!("rewritten{}", driver.by));
         }
     })

@@ -6,8 +6,8 @@ use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-resumes",
-    title: "a migration that was cut can be started again, and comes to its end",
-    why: "Migrations of many objects take long, and are cut by restarts and deadlines. Both versions are stored then.",
+    title: "an interrupted migration can be started again, and completes",
+    why: "Migrating many objects takes long, and restarts and deadlines interrupt it. Then both versions are stored.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-migration-moves-every-object",
@@ -15,7 +15,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "make the converter deterministic, so that objects which were moved already are left alone",
+    help: "make the converter deterministic, so that objects that were migrated before are not written again",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

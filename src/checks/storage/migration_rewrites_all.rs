@@ -7,14 +7,14 @@ use crate::evidence::Scenario;
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-rewrites-all",
     title: "migration stores every object at the new version",
-    why: "An object that is left behind keeps the old version from being removed, or is lost with it.",
+    why: "An object that is left behind prevents the removal of the old version, or is lost with it.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-migration-moves-every-object",
     ],
     severity: Severity::Error,
     since: None,
-    help: "migrate again, and look at what refuses the writes",
+    help: "migrate again, and check why the remaining writes are refused",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

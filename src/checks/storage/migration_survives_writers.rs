@@ -7,8 +7,8 @@ use crate::evidence::{Action, PassName, Scenario, StorageStep};
 pub(crate) const CHECK: Check = Check {
     id: "storage/migration-survives-writers",
     title: "migration and other writers do not disturb each other",
-    why: "A cluster is never quiet. A migration that fails because somebody writes, or that undoes what \
-          somebody wrote, cannot be run.",
+    why: "Clusters are never idle. A migration that fails because of other writes, or that reverts them, cannot be \
+          used.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#writers-do-not-fail-a-migration",
@@ -16,7 +16,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "write only with the resource version that was read, and take a conflict for a rewrite",
+    help: "send the resource version that was read with each write, and treat a conflict as a write at the new version",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };
@@ -46,7 +46,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             found.examined += 1;
             let last = &call.answered["metadata"]["labels"]["crdproof.dev/busy"];
             if *last != "19" {
-                let message = format!("the last of 20 writes by others is not there; the label is {last}");
+                let message = format!("the last of 20 writes by others is lost; the label is {last}");
                 found.failure(&new.name, message, "undone".to_owned());
             }
         }

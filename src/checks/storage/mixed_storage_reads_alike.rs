@@ -7,7 +7,7 @@ use crate::evidence::{Scenario, StorageStep};
 pub(crate) const CHECK: Check = Check {
     id: "storage/mixed-storage-reads-alike",
     title: "objects stored at different versions read alike",
-    why: "Between flip and migration both versions are stored. Clients must not notice.",
+    why: "Between flip and migration, objects are stored at both versions. Clients must not notice.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#the-stored-version-must-not-show",

@@ -7,14 +7,14 @@ use crate::evidence::{Action, Scenario, StorageStep};
 pub(crate) const CHECK: Check = Check {
     id: "storage/old-version-removable",
     title: "after migration the old version can be removed, and every object stays readable",
-    why: "This is what migration is for.",
+    why: "Removing the old version is the purpose of a migration.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#the-old-version-can-go-after-a-migration",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at the message of the server, and at `storedVersions`",
+    help: "read the message of the API server, and check `storedVersions`",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

@@ -6,9 +6,9 @@ use crate::evidence::{Listing, RetirementStep, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/old-version-retires",
-    title: "a version can be retired, every gate met",
-    why: "A version that cannot be retired must be served and converted for ever, and one that is retired past a gate that \
-          is not met leaves objects that nobody can read.",
+    title: "a version can be retired, and every step is verified",
+    why: "A version that cannot be retired must be served and converted for ever. If it is removed although a step \
+          failed, it leaves objects that no client can read.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-stored-version-cannot-be-removed",
@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "the gate that is not met says what to do; converters that are not deterministic are a frequent reason",
+    help: "the step that failed says what to do; converters that are not deterministic are a frequent cause",
     needs: &[Need::Scenario(Scenario::Retirement)],
     judge,
 };

@@ -6,15 +6,15 @@ use crate::evidence::{Scenario, StorageStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "storage/removal-refused-while-stored",
-    title: "removing a version that is still stored is refused",
-    why: "Objects that are stored at a version that is gone can be read by nobody.",
+    title: "the API server refuses to remove a version that is still stored",
+    why: "No client can read objects that are stored at a removed version.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#a-stored-version-cannot-be-removed",
     ],
     severity: Severity::Error,
     since: None,
-    help: "report it to the vendor of the API server",
+    help: "report this to the vendor of the API server",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

@@ -7,8 +7,7 @@ use crate::evidence::{RetirementStep, Scenario};
 pub(crate) const CHECK: Check = Check {
     id: "storage/retirement-keeps-content",
     title: "retiring a version changes no object",
-    why: "When a version goes, clients of the others have no reason to look. A change that comes with it is a change that \
-          nobody asked for.",
+    why: "Clients of the other versions do not expect their objects to change when a version is retired.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#any-write-stores-at-the-storage-version",

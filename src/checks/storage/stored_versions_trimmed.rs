@@ -7,7 +7,7 @@ use crate::evidence::{Scenario, StorageStep};
 pub(crate) const CHECK: Check = Check {
     id: "storage/stored-versions-trimmed",
     title: "after migration `storedVersions` can be trimmed to the stored version",
-    why: "The old version cannot be removed before it is gone from `storedVersions`.",
+    why: "The old version cannot be removed while `storedVersions` lists it.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/",
         "docs/api-server-behaviour.md#stored-versions-are-not-validated",
@@ -16,7 +16,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "write `/status` of the CRD, after proof that nothing is stored at the old version",
+    help: "update `/status` of the CRD after you have proved that nothing is stored at the old version",
     needs: &[Need::Scenario(Scenario::Storage)],
     judge,
 };

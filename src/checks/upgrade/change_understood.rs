@@ -8,14 +8,14 @@ use crdproof_schema::structural::compare::What;
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/change-understood",
     title: "every change of a schema is understood",
-    why: "A keyword that nobody judged may refuse or drop what stored objects hold, and the upgrade would pass as safe.",
+    why: "A changed keyword that crdproof does not know may refuse or drop what stored objects contain.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema",
         "https://github.com/operator-framework/operator-controller/issues/1092",
     ],
     severity: Severity::Error,
     since: None,
-    help: "correct the keyword if it is misspelt; otherwise judge the change by hand and waive this finding",
+    help: "correct the keyword if it is misspelt; otherwise review the change by hand and waive this finding",
     needs: &[Need::Baseline],
     judge,
 };

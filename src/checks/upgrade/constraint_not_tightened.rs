@@ -8,8 +8,9 @@ use crdproof_schema::structural::compare::{Delta, Direction, What};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/constraint-not-tightened",
-    title: "what was valid in an existing version stays valid",
-    why: "Stored objects that no longer fit cannot be updated, scaled, finalised or migrated, and manifests that used to apply are refused.",
+    title: "values that were valid in an existing version stay valid",
+    why: "Stored objects that are no longer valid cannot be updated, scaled, finalised or migrated, and existing \
+          manifests are refused.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting",
         "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#on-compatibility",
@@ -19,7 +20,8 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "keep the old limit in this version and tighten it in a new one, or validate in an admission policy that excuses old objects",
+    help: "keep the old limit in this version and tighten it in a new one, or validate in an admission policy that \
+           exempts old objects",
     needs: &[Need::Baseline],
     judge,
 };

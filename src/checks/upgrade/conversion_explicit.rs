@@ -6,8 +6,9 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/conversion-explicit",
-    title: "a removed conversion webhook is replaced by strategy None in words",
-    why: "Where a CA injector owns the caBundle, applying a CRD that merely omits `conversion` fails with \"spec.conversion.strategy: Required value\", and the upgrade stops half-way.",
+    title: "a removed conversion webhook is replaced by an explicit strategy None",
+    why: "If a CA injector owns caBundle, applying a CRD that only omits `conversion` fails with \
+          \"spec.conversion.strategy: Required value\", and the upgrade stops half-way.",
     source: &[
         "docs/api-server-behaviour.md#dropping-the-conversion-stanza-by-apply-fails",
         "https://github.com/kubernetes/kubernetes/issues/108081",
@@ -33,13 +34,13 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         return Verdict::Passed { examined: 1 };
     }
     let (message, span) = if conversion.stated {
-        ("the conversion webhook went, and `conversion` has no `strategy`", conversion.span)
+        ("the conversion webhook was removed, and `conversion` has no `strategy`", conversion.span)
     } else {
         // The whole spec would be too large a location; its name is where the stanza is missing.
         let span = new.node.entry("spec").map_or(new.node.span, |entry| entry.key_span);
-        ("the conversion webhook went, and nothing says what takes its place", span)
+        ("the conversion webhook was removed, and no strategy replaces it", span)
     };
     let failure =
-        shared::changed(message).at(span).related(old.conversion.span, "the webhook stood here").key("unstated");
+        shared::changed(message).at(span).related(old.conversion.span, "the webhook was declared here").key("unstated");
     Verdict::Failed(vec![failure])
 }

@@ -7,8 +7,9 @@ use crate::checks::{Change, Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/crd-kept",
-    title: "no CRD vanishes",
-    why: "An applier that prunes deletes a CRD that left the bundle, and with it every object of that kind in the cluster.",
+    title: "no CRD is removed",
+    why: "An applier that prunes deletes a CRD that is no longer in the bundle, and with it every object of that \
+          kind in the cluster.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#delete-a-customresourcedefinition",
         "docs/api-server-behaviour.md#deleting-a-crd-deletes-its-objects",
@@ -16,7 +17,8 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "keep the CRD in the bundle until nobody has objects of it; then announce its removal and waive this finding",
+    help: "keep the CRD in the bundle until no cluster has objects of it; then announce its removal and waive this \
+           finding",
     needs: &[Need::Baseline],
     judge,
 };

@@ -7,8 +7,8 @@ use crdproof_schema::structural::compare::{Direction, What};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/default-kept",
-    title: "defaults of an existing version stay",
-    why: "Objects that leave the field out mean something else from one moment to the next, although nobody edited them.",
+    title: "defaults of an existing version do not change",
+    why: "Objects that omit the field change their meaning with the upgrade, without an edit.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting",
         "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#defaults",
@@ -16,7 +16,8 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "keep the default in this version and change it in a new one, where a converter writes the old meaning out",
+    help: "keep the default in this version and change it in a new one, where the converter writes the old value \
+           explicitly",
     needs: &[Need::Baseline],
     judge,
 };

@@ -7,8 +7,9 @@ use crdproof_schema::structural::compare::{Direction, What};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/field-kept",
-    title: "no field disappears from an existing version",
-    why: "The values are dropped at the next write of each object, clients that set the field are ignored in silence, and server-side apply fails where managedFields still names it.",
+    title: "no field is removed from an existing version",
+    why: "The next write of each object drops the values, clients that set the field get no error, and server-side \
+          apply fails where managedFields still names it.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/deprecation-policy/#fields-of-rest-resources",
         "docs/api-server-behaviour.md#owned-paths-exist-in-their-version",
@@ -18,7 +19,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "keep the field and mark it deprecated in its description; remove it in a new version with a converter",
+    help: "keep the field and mark it as deprecated in its description; remove it in a new version with a converter",
     needs: &[Need::Baseline],
     judge,
 };

@@ -6,15 +6,16 @@ use crate::subject::Crd;
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/identity-kept",
-    title: "scope, group, kind and plural stay",
-    why: "The API server refuses to change them on a CRD in use; deleting the CRD to get around that deletes every object.",
+    title: "scope, group, kind and plural do not change",
+    why: "The API server refuses to change them on an existing CRD. Deleting the CRD to work around that deletes \
+          every object.",
     source: &[
         "https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go",
         "docs/api-server-behaviour.md#group-kind-and-scope-are-fixed",
     ],
     severity: Severity::Error,
     since: None,
-    help: "put it back, or introduce a new CRD beside this one and move the objects over",
+    help: "restore the old value, or introduce a new CRD beside this one and move the objects",
     needs: &[Need::Baseline],
     judge,
 };

@@ -6,15 +6,16 @@ use crate::subject::Crd;
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/kubectl-view-kept",
-    title: "short names, categories and printer columns stay",
-    why: "Scripts and habits use them: `kubectl get` with a short name or a category that is gone fails, and a script that cuts out a column gets another one.",
+    title: "short names, categories and printer columns are kept",
+    why: "Scripts use them: `kubectl get` with a removed short name or category fails, and a script that cuts out a \
+          column gets another one.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#additional-printer-columns",
         "docs/api-server-behaviour.md#printer-columns-belong-to-one-version",
     ],
     severity: Severity::Note,
     since: None,
-    help: "keep it, or tell people in the release notes",
+    help: "keep it, or announce the change in the release notes",
     needs: &[Need::Baseline],
     judge,
 };

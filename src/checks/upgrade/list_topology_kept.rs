@@ -7,8 +7,9 @@ use crdproof_schema::structural::compare::{Delta, Direction, What};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/list-topology-kept",
-    title: "list type, keys, map type and what is kept unnamed stay in an existing version",
-    why: "Appliers that shared a list or map start to overwrite each other, or leave items behind that nobody removes; fields that were kept without a schema are dropped.",
+    title: "list types, list keys, map types and preserved unknown fields do not change in an existing version",
+    why: "Managers that shared a list or map begin to overwrite each other, or leave items behind that no manager \
+          removes; fields that were preserved without a schema are dropped.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy",
         "docs/api-server-behaviour.md#changing-the-list-type-moves-ownership",
@@ -47,12 +48,12 @@ fn effect(delta: &Delta) -> Option<String> {
     let effect = match &delta.what {
         What::ListTypeChanged { old, new } => match (old.as_str(), new.as_str()) {
             (_, "atomic") => "every manager of an item owns the whole list: each apply conflicts with the others, and a forced one drops their items".into(),
-            ("atomic", "map") => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and new objects may hold each key only once".into(),
-            ("atomic", _) => "ownership of the whole list becomes ownership of items: an item that a manager stops to apply may stay, and new objects may hold each item only once".into(),
-            _ => "items are told apart by something else, so recorded ownership no longer fits them".to_owned(),
+            ("atomic", "map") => "ownership of the whole list becomes ownership of items: an item that a manager no longer applies may stay, and new objects may hold each key only once".into(),
+            ("atomic", _) => "ownership of the whole list becomes ownership of items: an item that a manager no longer applies may stay, and new objects may hold each item only once".into(),
+            _ => "items are identified by something else, so recorded ownership no longer fits them".to_owned(),
         },
-        What::ListKeysChanged { .. } => "items are told apart by other fields: recorded ownership no longer fits them, and new objects may hold each combination only once".into(),
-        What::MapTypeChanged { .. } => "ownership of the whole map becomes ownership of keys: a key that a manager stops to apply may stay".into(),
+        What::ListKeysChanged { .. } => "items are identified by other fields: recorded ownership no longer fits them, and new objects may hold each combination only once".into(),
+        What::MapTypeChanged { .. } => "ownership of the whole map becomes ownership of keys: a key that a manager no longer applies may stay".into(),
         What::PreserveUnknownChanged { .. } if delta.direction == Direction::Lossy => {
             return Some("keep `x-kubernetes-preserve-unknown-fields: true`, or name every field that objects may hold: the rest is dropped at the next write".into());
         }

@@ -8,7 +8,8 @@ use crdproof_schema::structural::compare::What;
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/required-not-added",
     title: "no field becomes required in an existing version without a default",
-    why: "Stored objects and manifests that lack the field are refused; controllers can no longer update the objects they look after.",
+    why: "Stored objects and manifests without the field are refused, and controllers can no longer update such \
+          objects.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting",
         "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#on-compatibility",
@@ -17,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "give the field a default, or leave it optional and let the controller treat its absence",
+    help: "give the field a default, or keep it optional and let the controller handle its absence",
     needs: &[Need::Baseline],
     judge,
 };

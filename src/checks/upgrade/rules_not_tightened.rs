@@ -7,8 +7,8 @@ use crdproof_schema::structural::compare::{Delta, Direction, What};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/rules-not-tightened",
-    title: "rules of an existing version do not refuse what they allowed",
-    why: "Stored objects that break the new rule cannot be updated, and manifests that used to apply are refused.",
+    title: "rules of an existing version refuse nothing that was allowed",
+    why: "Stored objects that violate the new rule cannot be updated, and existing manifests are refused.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-rules",
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting",
@@ -17,7 +17,8 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "excuse what was valid so far, for example with `|| self == oldSelf` in a transition rule, or add the rule in a new version",
+    help: "exempt what was valid before, for example with `|| self == oldSelf` in a transition rule, or add the rule \
+           in a new version",
     needs: &[Need::Baseline],
     judge,
 };

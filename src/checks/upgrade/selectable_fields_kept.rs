@@ -5,8 +5,9 @@ use crate::checks::{Check, Evidence, Failure, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/selectable-fields-kept",
-    title: "fields that a served version can be selected by stay selectable",
-    why: "Lists and watches with a selector of the field are refused with \"field label not supported\", so informers that use it never start again.",
+    title: "selectable fields of a served version stay selectable",
+    why: "Lists and watches that select by the field are refused with \"field label not supported\", so informers \
+          that use it do not start.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#field-selectors",
         "docs/api-server-behaviour.md#field-selectors-belong-to-one-version",

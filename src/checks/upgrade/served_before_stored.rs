@@ -6,8 +6,9 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/served-before-stored",
-    title: "a version is served for a release before it becomes the stored one",
-    why: "A rollback meets objects stored at a version that the previous release does not know: reads fail and the API server refuses the old CRD.",
+    title: "a version is served for a release before it becomes the storage version",
+    why: "After a rollback, objects are stored at a version that the previous release does not know: reads fail, and \
+          the API server refuses the old CRD.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version",
         "docs/api-server-behaviour.md#a-rollback-needs-the-old-converter",
@@ -15,7 +16,8 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Warning,
     since: None,
-    help: "ship a release that serves the version and still stores the old one, and flip `storage` in the release after it",
+    help: "ship a release that serves the version and still stores the old one, and flip `storage` in the release \
+           after it",
     needs: &[Need::Baseline],
     judge,
 };

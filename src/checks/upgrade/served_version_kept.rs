@@ -7,8 +7,9 @@ use crate::subject::{Crd, Version};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/served-version-kept",
-    title: "a served version is deprecated, then unserved, then removed, never at once",
-    why: "Clients, GitOps tools and Helm releases that name the version fail from one moment to the next with \"no matches for kind\", and nobody warned them.",
+    title: "a served version is first deprecated, then no longer served, then removed",
+    why: "Otherwise clients, GitOps tools and Helm releases that use the version fail with \"no matches for kind\", \
+          without any warning before.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#version-deprecation",
         "https://kubernetes.io/docs/reference/using-api/deprecation-policy/",
@@ -45,7 +46,7 @@ fn gone(before: &Version, new: &Crd) -> Option<Failure> {
             let state = if before.deprecated { ", deprecated or not" } else { " and not even deprecated" };
             shared::changed(format!("{name} is removed while it was still served{state}"))
                 .at(new.span_at("/spec/versions"))
-                .help("keep it for one release with `served: false`; bringing it back is then one word")
+                .help("keep it for one release with `served: false`; then restoring it is a one-word change")
                 .key("removed")
         }
     };

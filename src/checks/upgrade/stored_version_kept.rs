@@ -11,7 +11,8 @@ use crdproof_schema::document::{Node, Span};
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/stored-version-kept",
     title: "a version that may be stored stays in spec.versions",
-    why: "The API server refuses the new CRD as long as status.storedVersions names the version; where that was trimmed by hand without a migration, objects can no longer be read.",
+    why: "The API server refuses the new CRD while status.storedVersions names the version. If that list was trimmed \
+          by hand without a migration, objects can no longer be read.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version",
         "docs/api-server-behaviour.md#a-stored-version-cannot-be-removed",
@@ -62,7 +63,7 @@ fn unproven(old: &Crd, new: &Crd) -> Vec<Failure> {
         .version(&version.name)
         .related(version.name_span, "it was not served any more")
         .severity(Severity::Warning)
-        .help("tell people to make sure that status.storedVersions does not name the version before they upgrade")
+        .help("ask users to make sure, before they upgrade, that status.storedVersions does not name the version")
         .key("unproven")
     };
     gone.map(failure).collect()

@@ -7,8 +7,10 @@ use crate::subject::{Scale, Version};
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/subresources-kept",
-    title: "the status and scale subresources of a served version stay",
-    why: "Controllers that write to /status, and autoscalers that write to /scale, get 404 when it is gone; /scale of an object that lacks the field of a new path answers 500; where /status is new, ordinary updates no longer change `status`.",
+    title: "a served version keeps its status and scale subresources",
+    why: "Controllers that write to /status, and autoscalers that write to /scale, get 404 when it is removed. With \
+          a new scale path, /scale of an object without that field answers 500. Where /status is new, ordinary \
+          updates no longer change `status`.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#subresources",
         "docs/api-server-behaviour.md#status-and-spec-are-written-apart",
@@ -16,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "keep the subresource in this version as it was",
+    help: "keep the subresource of this version unchanged",
     needs: &[Need::Baseline],
     judge,
 };

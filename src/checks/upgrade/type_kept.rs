@@ -7,8 +7,9 @@ use crdproof_schema::structural::compare::What;
 
 pub(crate) const CHECK: Check = Check {
     id: "upgrade/type-kept",
-    title: "no field changes its type inside an existing version",
-    why: "Stored objects no longer fit the schema, so updates of them are refused (from Kubernetes 1.30 on those that touch the value), and clients built against the old type cannot decode the new one.",
+    title: "no field changes its type in an existing version",
+    why: "Stored objects no longer fit the schema, so updates of them are refused (from Kubernetes 1.30 on, updates \
+          that touch the value), and clients built against the old type cannot decode the new one.",
     source: &[
         "https://kubernetes.io/docs/reference/using-api/deprecation-policy/#fields-of-rest-resources",
         "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#on-compatibility",
@@ -16,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "add a new field of the new type beside the old one, or change it in a new version with a converter",
+    help: "add a new field of the new type, or change the type in a new version with a converter",
     needs: &[Need::Baseline],
     judge,
 };

@@ -6,15 +6,16 @@ use crate::evidence::{Exchange, NO_ANSWER, NotConverted, OUT_OF_PROPORTION, Purp
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/answers-bounded",
-    title: "every conversion is answered in time, and in proportion to its request",
-    why: "API servers give up after 30 s and read an answer whole, so every request at another version than the stored one fails, or takes their memory.",
+    title: "every response arrives in time, and its size is in proportion to the request",
+    why: "API servers wait 30 s and read a response into memory. If the endpoint exceeds that, every request at a \
+          version other than the stored one fails, or exhausts the API server's memory.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#the-webhook-has-thirty-seconds",
     ],
     severity: Severity::Error,
     since: None,
-    help: "look for a deadlock, an endless loop or a call to another service in the converter; answer each object once, and at once",
+    help: "check the converter for a deadlock, an endless loop or a call to another service; return each object once",
     needs: &[Need::Exchanges],
     judge,
 };

@@ -9,9 +9,9 @@ use crate::subject::Crd;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/certificate-trusted",
-    title: "the endpoint's certificate is trusted, carries the name that is asked, and is valid for a while",
-    why: "API servers ask over TLS only and end the call before the first byte where the certificate is wrong: every read \
-          and write that needs a conversion fails with an x509 error.",
+    title: "the endpoint's certificate is trusted, covers the requested name, and does not expire soon",
+    why: "API servers connect over TLS only. With a wrong certificate, every read and write that needs conversion \
+          fails with an x509 error.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#configure-customresourcedefinition-to-use-conversion-webhooks",
         "docs/api-server-behaviour.md#the-certificate-must-name-the-service",
@@ -19,7 +19,8 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "serve a certificate for SERVICE.NAMESPACE.svc that the CRD's caBundle has signed, and rotate both together",
+    help: "serve a certificate for SERVICE.NAMESPACE.svc that is signed by the CRD's caBundle, and rotate both \
+           together",
     needs: &[Need::Exchanges],
     judge,
 };
@@ -35,7 +36,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         examined += 1;
         match &**transport {
             Transport::Plain => {
-                let message = "the endpoint speaks plain HTTP, without TLS; API servers ask over HTTPS only";
+                let message = "the endpoint serves plain HTTP; API servers use HTTPS only";
                 failures.push(failure(message, "plain").help("serve HTTPS, with a certificate and its key"));
             }
             Transport::Tls(certificate) => {
@@ -46,7 +47,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
     }
     if examined == 0 {
-        return Verdict::Inconclusive("no certificate was seen".into());
+        return Verdict::Inconclusive("the endpoint sent no certificate".into());
     }
     Verdict::from_failures(failures, examined)
 }
@@ -67,9 +68,9 @@ fn name(certificate: &Certificate, crd: &Crd) -> Option<Failure> {
     }
     let asked = match expected {
         Some(expected) if expected != certificate.host => {
-            format!("API servers ask {expected}, and it was asked as {}", certificate.host)
+            format!("API servers connect to {expected}, and crdproof connected to {}", certificate.host)
         }
-        _ => format!("it is asked as {}", certificate.host),
+        _ => format!("API servers connect to {}", certificate.host),
     };
     let names = match certificate.names.as_slice() {
         [] => format!("names no host (a common name such as {:?} does not count)", certificate.subject),

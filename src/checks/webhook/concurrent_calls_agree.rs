@@ -6,8 +6,9 @@ use crate::evidence::{Exchange, Purpose};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/concurrent-calls-agree",
-    title: "a request is answered alike alone and among others",
-    why: "API servers send many requests at once; state that leaks between them gives one object the content of another.",
+    title: "a request gets the same response alone and among concurrent ones",
+    why: "API servers send many requests at once. State that leaks between requests gives one object the content of \
+          another.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#conversion-must-be-deterministic",
@@ -32,14 +33,14 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 failures.push(with_exchange(
                     evidence,
                     exchange,
-                    failure("the answer differs from the one to the same request alone", "differs"),
+                    failure("the response differs from that to the same request alone", "differs"),
                 ));
             }
             Err(why) => {
                 failures.push(with_exchange(
                     evidence,
                     exchange,
-                    failure(format!("among others the request was answered by {why}"), "fails"),
+                    failure(format!("sent among concurrent requests, the request failed: {why}"), "fails"),
                 ));
             }
         }

@@ -6,8 +6,8 @@ use crate::evidence::Outcome;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/content-type-json",
-    title: "every answer states application/json",
-    why: "Proxies and meshes between API server and endpoint treat unstated content by guessing.",
+    title: "every response has the content type application/json",
+    why: "Proxies and meshes between API server and endpoint have to guess the type of a response without one.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#the-request-is-a-json-post",

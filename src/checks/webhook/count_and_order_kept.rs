@@ -5,8 +5,9 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/count-and-order-kept",
-    title: "as many objects come back as were sent, in the same order",
-    why: "API servers match converted objects with the originals by position: another order gives clients the content of other objects.",
+    title: "the response has as many objects as the request, in the same order",
+    why: "API servers match converted objects with the originals by position. In another order, clients get the \
+          content of other objects.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "https://github.com/kubernetes/kubernetes/blob/v1.36.0/staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go",

@@ -6,8 +6,9 @@ use crate::evidence::Purpose;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/empty-batch-answered",
-    title: "a request without objects is answered",
-    why: "An endpoint that reads the first object without looking whether there is one crashes, and takes other requests with it.",
+    title: "a request without objects gets a response",
+    why: "An endpoint that reads the first object without checking that there is one crashes, and other requests \
+          fail with it.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#one-request-may-hold-many-objects",
@@ -25,7 +26,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         |exchange| exchange.ask == Purpose::EmptyBatch,
         |exchange| {
             let why = exchange.answer().err()?;
-            Some(failure(format!("a request without objects was answered by {why}"), "empty"))
+            Some(failure(format!("a request without objects failed: {why}"), "empty"))
         },
     )
 }

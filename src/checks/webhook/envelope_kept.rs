@@ -5,8 +5,8 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/envelope-kept",
-    title: "every answer is a ConversionReview of the request's own API version",
-    why: "API servers refuse an answer of another kind or version, whatever it holds.",
+    title: "every response is a ConversionReview of the request's API version",
+    why: "API servers refuse a response of another kind or version, whatever its content.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#response-envelope-must-match",
@@ -14,7 +14,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "answer with the apiVersion and kind of the request",
+    help: "respond with the apiVersion and kind of the request",
     needs: &[Need::Exchanges],
     judge,
 };

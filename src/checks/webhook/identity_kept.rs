@@ -5,15 +5,16 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/identity-kept",
-    title: "kind, name, namespace and uid of every object stay, and its apiVersion is the one asked for",
-    why: "API servers refuse an object that comes back as another one, or at another version than the desired.",
+    title: "kind, name, namespace and uid of every object are unchanged, and its apiVersion is the desired one",
+    why: "API servers refuse an object that is returned with another identity or at another version than the desired \
+          one.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#identity-must-come-back-unchanged",
     ],
     severity: Severity::Error,
     since: None,
-    help: "change apiVersion to desiredAPIVersion and leave kind and metadata alone",
+    help: "set apiVersion to desiredAPIVersion, and leave kind and metadata unchanged",
     needs: &[Need::Exchanges],
     judge,
 };

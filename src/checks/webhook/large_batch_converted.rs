@@ -6,7 +6,7 @@ use crate::evidence::Purpose;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/large-batch-converted",
-    title: "a request with 500 objects is converted whole",
+    title: "a request with 500 objects is converted completely",
     why: "Clients list in pages of 500, and the API server sends a page as one request.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
@@ -14,7 +14,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "raise body limits and time limits of the endpoint, and convert every object of the request",
+    help: "raise the body limit and the time limit of the endpoint, and convert every object of the request",
     needs: &[Need::Exchanges],
     judge,
 };

@@ -6,8 +6,8 @@ use crate::evidence::{Exchange, Outcome, Purpose};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/malformed-request-survived",
-    title: "a malformed request gets an answer, is never a success, and the next good request works",
-    why: "An endpoint that crashes on one bad request takes every version but the stored one away from all clients.",
+    title: "a malformed request gets a response that is not a success, and the next valid request works",
+    why: "An endpoint that crashes on one invalid request makes all versions except the stored one unavailable.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#errors-belong-in-the-result",
@@ -17,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "check what was decoded before it is used, and answer 400 or Failure",
+    help: "check the decoded request before you use it, and respond with 400 or Failure",
     needs: &[Need::Exchanges],
     judge,
 };
@@ -35,7 +35,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         }
         (_, _) => {
             let why = exchange.converted().err()?;
-            Some(failure(format!("a good request after malformed ones was answered by {why}"), "afterwards"))
+            Some(failure(format!("a valid request after malformed ones failed: {why}"), "afterwards"))
         }
     })
 }

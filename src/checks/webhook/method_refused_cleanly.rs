@@ -6,15 +6,15 @@ use crate::evidence::{Outcome, Purpose};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/method-refused-cleanly",
-    title: "another method than POST is refused with a 4xx status",
-    why: "Probes and scanners send GET; a server error in answer wakes people up, and a success hides a wrong route.",
+    title: "methods other than POST are refused with a 4xx status",
+    why: "Probes and scanners send GET. A 5xx status triggers alerts, and a success hides a wrong route.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#the-request-is-a-json-post",
     ],
     severity: Severity::Warning,
     since: None,
-    help: "answer 405 to everything but POST",
+    help: "respond with 405 to every method except POST",
     needs: &[Need::Exchanges],
     judge,
 };

@@ -8,8 +8,9 @@ use crate::evidence::{Exchange, Purpose};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/mixed-batch-converted",
-    title: "a request with objects of several versions is converted whole, each object as if it were alone",
-    why: "Lists of objects that were stored at different versions come in one request; while storage migration runs that is the rule.",
+    title: "a request with objects of several versions is converted completely, each object as if it were alone",
+    why: "A list of objects that are stored at different versions is one request. During a storage migration this is \
+          the normal case.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#one-request-may-hold-many-objects",
@@ -17,7 +18,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "look at the apiVersion of each object, not only of the first",
+    help: "read the apiVersion of each object, not only of the first",
     needs: &[Need::Exchanges],
     judge,
 };
@@ -34,7 +35,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             };
             let (object, _) = sent.zip(&answered).find(differs)?;
             let message =
-                format!("an object of {} is converted otherwise among others than alone", object["apiVersion"]);
+                format!("an object of {} converts differently in a mixed batch than alone", object["apiVersion"]);
             Some(failure(message, "alone"))
         }),
         decided => decided,

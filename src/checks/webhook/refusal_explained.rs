@@ -6,8 +6,9 @@ use crate::evidence::Purpose;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/refusal-explained",
-    title: "what cannot be converted is answered by HTTP 200, Failure and a message",
-    why: "The message is all that the client sees; an HTTP error or an empty message leaves people with 'conversion webhook failed'.",
+    title: "an object that cannot be converted gets HTTP 200, Failure and a message",
+    why: "Clients see only the message. An HTTP error or an empty message leaves them with 'conversion webhook \
+          failed'.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#errors-belong-in-the-result",
@@ -16,7 +17,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Error,
     since: None,
-    help: "answer 200 with result {status: Failure, message: why} and no convertedObjects",
+    help: "respond with 200, result {status: Failure, message: REASON} and no convertedObjects",
     needs: &[Need::Exchanges],
     judge,
 };
@@ -27,15 +28,15 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
         |exchange| exchange.ask == Purpose::UnknownVersion,
         |exchange| {
             let problem = match exchange.answer() {
-                Err(why) => format!("a version that does not exist was answered by {why}"),
+                Err(why) => format!("a request for a version that does not exist failed: {why}"),
                 Ok(answer) => {
                     let response = &answer["response"];
                     let message = response["result"]["message"].as_str().unwrap_or_default();
                     let objects = response["convertedObjects"].as_array().map_or(0, Vec::len);
                     if response["result"]["status"] == "Success" {
-                        "a version that does not exist was converted to, with Success".to_owned()
+                        "a request for a version that does not exist got Success".to_owned()
                     } else if message.trim().is_empty() {
-                        "a version that does not exist was refused without a message".to_owned()
+                        "a request for a version that does not exist was refused without a message".to_owned()
                     } else if objects > 0 {
                         format!("a refusal carries {objects} objects")
                     } else {

@@ -5,8 +5,9 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/result-stated",
-    title: "every answer states Success or Failure in response.result.status",
-    why: "API servers take everything but Success for a failure, and a missing result for one without a message.",
+    title: "every response states Success or Failure in response.result.status",
+    why: "API servers treat every status except Success as a failure, and a missing result as a failure without a \
+          message.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#the-result-must-be-success",

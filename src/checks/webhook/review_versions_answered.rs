@@ -6,15 +6,16 @@ use crate::evidence::Purpose;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/review-versions-answered",
-    title: "each review version that the CRD offers is answered in kind",
-    why: "The API server takes the first version of conversionReviewVersions that it knows, so another release may take another one.",
+    title: "each review version that the CRD lists gets a response of the same version",
+    why: "The API server uses the first version of conversionReviewVersions that it knows, so another release may \
+          use another one.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#the-first-known-review-version-is-used",
     ],
     severity: Severity::Error,
     since: None,
-    help: "answer every version that conversionReviewVersions lists, or list only those that are answered",
+    help: "support every version that conversionReviewVersions lists, or list only supported ones",
     needs: &[Need::Exchanges],
     judge,
 };

@@ -6,8 +6,9 @@ use crate::evidence::{NotConverted, Purpose};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/same-version-explained",
-    title: "an object that has the desired version already is returned as it is, or refused with a reason",
-    why: "API servers do not ask for this, but tools that replay reviews do, and a silent failure costs them hours.",
+    title: "an object that already has the desired version is returned unchanged, or refused with a reason",
+    why: "API servers do not send such requests, but tools that replay reviews do. A failure without a message is \
+          hard to debug.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#objects-at-the-desired-version-are-not-sent",
@@ -15,7 +16,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Note,
     since: None,
-    help: "return the object unchanged, or answer Failure with a message",
+    help: "return the object unchanged, or respond with Failure and a message",
     needs: &[Need::Exchanges],
     judge,
 };

@@ -5,8 +5,9 @@ use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/uid-echoed",
-    title: "every answer carries the uid of its request",
-    why: "API servers compare the two and treat an answer with another uid, or without one, as a failed conversion: every read and write of the version fails.",
+    title: "every response carries the uid of its request",
+    why: "API servers treat a response with another uid, or without one, as a failed conversion: every read and \
+          write at the version fails.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#response-uid-must-match",

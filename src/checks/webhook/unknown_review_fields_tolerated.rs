@@ -6,7 +6,7 @@ use crate::evidence::Purpose;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/unknown-review-fields-tolerated",
-    title: "fields that a newer API server adds to a review are tolerated",
+    title: "review fields that a newer API server adds are ignored",
     why: "An endpoint that decodes strictly fails on the day the cluster is upgraded.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",

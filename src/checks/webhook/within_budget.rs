@@ -10,8 +10,9 @@ use crate::subject::Period;
 
 pub(crate) const CHECK: Check = Check {
     id: "webhook/within-budget",
-    title: "at most one conversion in a hundred takes longer than `budget` allows: 50 ms and 8 ms for each object, unless it says otherwise",
-    why: "Every read and write at another version than the stored one waits for the endpoint; API servers give up after 30 s.",
+    title: "at most one conversion in a hundred takes longer than `budget` (by default 50 ms and 8 ms for each object)",
+    why: "Every read and write at a version other than the stored one waits for the endpoint; API servers give up \
+          after 30 s.",
     source: &[
         "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#webhook-request-and-response",
         "docs/api-server-behaviour.md#the-webhook-has-thirty-seconds",
@@ -20,7 +21,7 @@ pub(crate) const CHECK: Check = Check {
     ],
     severity: Severity::Warning,
     since: None,
-    help: "profile the endpoint; keep conversion free of network calls",
+    help: "profile the endpoint, and avoid network calls during conversion",
     needs: &[Need::Exchanges],
     judge,
 };

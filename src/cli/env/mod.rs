@@ -42,7 +42,7 @@ pub(crate) fn env(args: &EnvArgs, console: Console) -> Result<Exit> {
 
 pub(crate) fn store() -> Result<Store> {
     let store = Store::from_environment().ok_or_else(|| {
-        InputError::new(Trouble::Environment, "there is no home folder to save binaries in")
+        InputError::new(Trouble::Environment, "no home folder to save binaries in")
             .help("set CRDPROOF_CACHE to a folder")
     })?;
     Ok(store.map_err(install_error)?)
@@ -203,8 +203,8 @@ fn remove(store: &Store, text: &str, console: Console) -> Result<Exit> {
         entries.drain(..entries.len().saturating_sub(1));
     }
     if entries.is_empty() {
-        let error = InputError::new(Trouble::Nothing, format!("the cache holds no Kubernetes {selector}"));
-        return Err(error.help("`crdproof env list` shows what it holds").into());
+        let error = InputError::new(Trouble::Nothing, format!("the cache has no Kubernetes {selector}"));
+        return Err(error.help("`crdproof env list` shows what it has").into());
     }
     let installing = Installing::new(console);
     for entry in entries {
@@ -218,7 +218,7 @@ fn load(store: &Store, version: &str, console: Console) -> Result<Exit> {
     let version = exact(version).map_err(install_error)?;
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
-        let error = InputError::new(Trouble::Wrong, "no archive comes from standard input");
+        let error = InputError::new(Trouble::Wrong, "no archive on standard input");
         return Err(error.help(format!("crdproof env sideload {version} < archive.tar.gz")).into());
     }
     let installing = Installing::new(console);
@@ -238,7 +238,7 @@ fn make_lock(store: &Store, args: &EnvLockArgs, console: Console) -> Result<Exit
         let Some((path, module)) =
             text.split_once('@').filter(|(path, module)| !path.is_empty() && module.starts_with('v'))
         else {
-            let error = InputError::new(Trouble::Wrong, format!("{text:?} names no version of a module"));
+            let error = InputError::new(Trouble::Wrong, format!("{text:?} is not a module version"));
             return Err(error.help("write it like k8s.io/cri-api@v0.31.5").into());
         };
         modules.insert(path.to_owned(), module.to_owned());

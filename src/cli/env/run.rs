@@ -24,8 +24,8 @@ pub(super) fn run(store: &Store, args: &EnvRunArgs, console: Console) -> Result<
         paths => from_paths(paths.to_vec())?.crds.iter().map(|crd| crd.node.to_value()).collect(),
     };
     if args.dry_run && args.server.provider() != Provider::Kubeconfig {
-        let error = InputError::new(Trouble::Wrong, "--dry-run is about a cluster that is there already");
-        return Err(error.help("add --provider kubeconfig, or leave --dry-run out").into());
+        let error = InputError::new(Trouble::Wrong, "--dry-run needs an existing cluster");
+        return Err(error.help("add --provider kubeconfig, or remove --dry-run").into());
     }
     let spec = spec(store, &args.selector, &args.server, args.dry_run, console)?;
     runtime::block_on(async {
@@ -40,7 +40,7 @@ pub(super) fn run(store: &Store, args: &EnvRunArgs, console: Console) -> Result<
             && !cluster.made().is_empty()
             && !args.dry_run
         {
-            console.say("► removing what was made");
+            console.say("► removing what was created");
         }
         match server.stop_after(done.transpose()).await.map_err(cluster_error)? {
             None => Ok(interrupted(console)),
@@ -142,7 +142,7 @@ pub(super) fn kubeconfigs() -> Vec<PathBuf> {
 pub(crate) fn access(args: &ClusterArgs, dry_run: bool) -> Result<Access> {
     let kubeconfig = args.kubeconfig.as_ref().map_or_else(kubeconfigs, |path| vec![path.clone()]);
     if kubeconfig.is_empty() {
-        let error = InputError::new(Trouble::Environment, "there is no home folder to search for a kubeconfig");
+        let error = InputError::new(Trouble::Environment, "no home folder to search for a kubeconfig");
         return Err(error.help("name one with --kubeconfig").into());
     }
     Ok(Access {

@@ -27,7 +27,7 @@ pub(crate) fn init(args: &InitArgs, console: Console) -> Result<Exit> {
     let file = args.folder.join("crdproof.yaml");
     if file.exists() && !args.force && !args.stdout {
         let error = InputError::new(Trouble::Wrong, format!("{} exists already", file.display()));
-        return Err(error.help("edit it, or write it anew with --force").into());
+        return Err(error.help("edit it, or overwrite it with --force").into());
     }
     let mut found = find::look(&args.folder)?;
     if found.crds.is_empty() && !found.chart.as_ref().is_some_and(|_| has_helm()) {
@@ -80,7 +80,7 @@ fn choose(console: Console, proposals: &[Proposal]) -> Option<usize> {
         console.say(&format!("  {number}:"));
         proposal.yaml.lines().for_each(|line| console.say(&format!("    {line}")));
     }
-    let later = "neither: conversion is not tested, and all of this is written as comments";
+    let later = "none of them: conversion is not tested, and the proposals are written as comments";
     let options: Vec<&str> = proposals.iter().map(|proposal| proposal.title).chain([later]).collect();
     let chosen = ask::choose(console, "which webhook converts in a run?", &options);
     (chosen < proposals.len()).then_some(chosen)
@@ -156,7 +156,7 @@ fn nothing(folder: &Path, found: &Found) -> InputError {
             error.help("generate the CRDs of this project first: run `make manifests`, then `crdproof init` again")
         }
         None => error.help(
-            "name the folder that holds your CRDs: `crdproof init FOLDER`; templates must be rendered first, such as with \
+            "pass the folder that contains your CRDs: `crdproof init FOLDER`; templates must be rendered first, such as with \
              `helm template --include-crds CHART > crds.yaml`",
         ),
     }

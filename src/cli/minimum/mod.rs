@@ -82,15 +82,17 @@ fn installed(store: &Store, selectors: &[String]) -> Result<Vec<Release>> {
             named |= fits;
         }
         if !named {
-            let error = InputError::new(Trouble::Environment, format!("the cache holds no Kubernetes {text}"));
-            return Err(error.help(format!("`crdproof env use {text}` gets it, `crdproof env list` shows all")).into());
+            let error = InputError::new(Trouble::Environment, format!("the cache has no Kubernetes {text}"));
+            return Err(error
+                .help(format!("`crdproof env use {text}` installs it, `crdproof env list` shows all"))
+                .into());
         }
     }
     let mut wanted = wanted.into_iter();
     all.retain(|_| wanted.next() == Some(true));
     if all.is_empty() {
-        let error = InputError::new(Trouble::Environment, "the cache holds no release to prove it on");
-        return Err(error.help("`crdproof env use 1.36` gets one; --derive-only needs none").into());
+        let error = InputError::new(Trouble::Environment, "no release is installed to test it on");
+        return Err(error.help("`crdproof env use 1.36` installs one; --derive-only needs none").into());
     }
     Ok(all)
 }

@@ -18,7 +18,7 @@ pub(super) fn text(answer: &Answer) -> String {
         let gaps = &below.result.gaps;
         lines.extend(gaps.iter().take(MAX_SHOWN).map(|gap| format!("✗ {} {gap}", below.release)));
         if gaps.len() > MAX_SHOWN {
-            lines.push(format!("  and {} more; --format json has them", gaps.len() - MAX_SHOWN));
+            lines.push(format!("  and {} more; --format json lists them", gaps.len() - MAX_SHOWN));
         }
         lines.extend(below.result.warnings.iter().map(|warning| format!("⚠ {} warns: {warning}", below.release)));
     }

@@ -173,7 +173,7 @@ pub(super) fn survived(asked: Result<Answer, ClusterError>) -> Result<ProbeResul
         Ok(answer) if answer.is_success() => ProbeResult::Good(said(&answer)),
         Ok(answer) if answer.status >= 500 => ProbeResult::Bad(said(&answer)),
         Ok(answer) => ProbeResult::Unclear(said(&answer)),
-        Err(ClusterError::Transport { why, .. }) => ProbeResult::Bad(format!("the connection broke: {why}")),
+        Err(ClusterError::Transport { why, .. }) => ProbeResult::Bad(format!("the connection failed: {why}")),
         Err(error) => return Err(error),
     })
 }

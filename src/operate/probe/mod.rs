@@ -232,8 +232,10 @@ impl Probe {
     pub fn hindrance(&self, server: &Server, of_changes: Option<&'static str>) -> Option<&'static str> {
         match (self.needs, server) {
             (Needs::DryRun, _) => None,
-            (Needs::Webhook, _) if server.host_access().is_none() => Some("the server cannot reach a webhook of ours"),
-            (Needs::OwnServer, Server::Existing(_)) => Some("it is only made on servers of our own"),
+            (Needs::Webhook, _) if server.host_access().is_none() => {
+                Some("the server cannot reach a webhook on this machine")
+            }
+            (Needs::OwnServer, Server::Existing(_)) => Some("it runs only on servers that crdproof starts"),
             (_, Server::Existing(_)) => of_changes,
             _ => None,
         }

@@ -18,7 +18,7 @@ use crdproof_envtest::ClusterError;
 use crdproof_envtest::api::{Answer, PatchKind, Query, Resource};
 use crdproof_envtest::retry;
 
-const NOT_REACHABLE: &str = "the server cannot reach a webhook of ours";
+const NOT_REACHABLE: &str = "the server cannot reach a webhook on this machine";
 
 /// V35: a write while the converter was down lost all ownership.
 pub(super) async fn outage(bench: &Bench<'_>) -> Result<ProbeResult, ClusterError> {

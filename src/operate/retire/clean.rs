@@ -99,7 +99,7 @@ async fn one(api: &Api, target: &Target, item: &Value, tries: u32) -> (String, O
             Ok(Attempt::Written(answer, lost)) if answer.is_success() => break Outcome::Rewritten(lost),
             Ok(Attempt::Written(answer, _) | Attempt::Unread(answer)) => answer,
             Ok(Attempt::Moved) if attempt < tries => continue,
-            Ok(Attempt::Moved) => break Outcome::Failed("others write to it all the time".into()),
+            Ok(Attempt::Moved) => break Outcome::Failed("other clients keep writing to it".into()),
             Err(_) if attempt < tries => {
                 tokio::time::sleep(backoff(attempt)).await;
                 continue;

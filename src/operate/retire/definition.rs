@@ -68,16 +68,16 @@ impl Definition {
         if !listed && stored.contains(gone) {
             return Err(Refusal::new(
                 format!(
-                    "{crd} has no version {gone}, and storedVersions names it: objects may be stored that nobody can read"
+                    "{crd} has no version {gone}, and storedVersions names it: objects may be stored that no client can read"
                 ),
-                format!("bring {gone} back into spec.versions, unserved, and start it again"),
+                format!("restore {gone} in spec.versions with `served: false`, and run the command again"),
             ));
         }
         let to = match &wish.to {
             Some(to) if storage != *gone && *to != storage => {
                 return Err(Refusal::new(
-                    format!("{crd} stores {storage} already, which is not {to}"),
-                    "leave --to out: only where the version that goes is stored another one can be chosen",
+                    format!("{crd} already stores {storage}, not {to}"),
+                    "remove --to: it applies only if the retired version is the storage version",
                 ));
             }
             Some(to) if !others.contains(to) => {
@@ -155,7 +155,8 @@ impl Definition {
         Ok(if answer.is_success() {
             Ok(())
         } else {
-            let why = format!("the change of {} was answered {}: {}", self.name, answer.status, answer.message());
+            let why =
+                format!("the server answered the change of {} with {}: {}", self.name, answer.status, answer.message());
             Err(Refusal::new(why, "correct what the server's message names, then run the command again"))
         })
     }
@@ -223,9 +224,9 @@ mod tests {
         let two = json!([version("v1", true, true), version("v2", true, false)]);
         assert!(refused(plan(&two, &json!(["v1"]), "v1", Some("v3"))).contains("does not serve v3"));
         assert!(refused(plan(&two, &json!(["v1"]), "v1", Some("v1"))).contains("does not serve v1"));
-        assert!(refused(plan(&two, &json!(["v1"]), "v2", Some("v2"))).contains("stores v1 already"));
+        assert!(refused(plan(&two, &json!(["v1"]), "v2", Some("v2"))).contains("already stores v1"));
         let ghost = json!([version("v2", true, true)]);
-        assert!(refused(plan(&ghost, &json!(["v1", "v2"]), "v1", None)).contains("nobody can read"));
+        assert!(refused(plan(&ghost, &json!(["v1", "v2"]), "v1", None)).contains("no client can read"));
     }
 
     #[test]

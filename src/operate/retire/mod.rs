@@ -203,7 +203,7 @@ impl Work<'_> {
             }
             Proof::Failed { passes } => Err(unwritten(passes.last().map(|pass| (&pass.failed, pass.failures)))),
             Proof::Restless { .. } => Err(Refusal::new(
-                "every pass stored objects anew, so nothing is proven",
+                "every pass had to rewrite objects, so nothing is proved",
                 "the converter may not be deterministic; `crdproof run --suite converter` says",
             )),
         })
@@ -234,7 +234,7 @@ impl Work<'_> {
         }
         Ok(Err(Refusal::new(
             format!("entries that name {} come back", self.wish.version),
-            "find out who writes managedFields by themselves, and start it again",
+            "find out which client writes managedFields directly, and run the command again",
         )))
     }
 
@@ -259,11 +259,11 @@ impl Work<'_> {
             if !until(api, &self.plan.kind.at(&self.wish.version), false).await? {
                 return Ok(Err(Refusal::new(
                     format!(
-                        "{} is still served {} s after it was taken out of service",
+                        "{} is still served {} s after `served` was set to false",
                         self.wish.version,
                         retry::TIMEOUT.as_secs()
                     ),
-                    "look at the API server's log, and start it again",
+                    "check the API server's log, and run the command again",
                 )));
             }
         }
@@ -288,9 +288,12 @@ impl Work<'_> {
             0 => Ok(()),
             moved => Err(Refusal::new(
                 format!(
-                    "{moved} objects were stored anew after the proof; the version is out of service and not removed"
+                    "{moved} objects were rewritten after the proof; the version is no longer served, and was not removed"
                 ),
-                format!("serve {} again, look who stores at another version, and start it again", self.wish.version),
+                format!(
+                    "serve {} again, find out which client stores objects at another version, and run the command again",
+                    self.wish.version
+                ),
             )),
         })
     }
@@ -307,7 +310,7 @@ impl Work<'_> {
             if !until(api, &self.plan.kind, true).await? {
                 return Ok(Err(Refusal::new(
                     format!("{} is not served any more", self.plan.kind.version),
-                    "look at the conditions of the CRD, and at the API server's log",
+                    "check the conditions of the CRD and the API server's log",
                 )));
             }
         }
@@ -332,7 +335,7 @@ impl Work<'_> {
     fn changed(&self) -> Refusal {
         Refusal::new(
             format!("another client changed {} meanwhile", self.wish.crd),
-            "find out who does (an operator may install its manifest again), and start it again",
+            "find out which one (an operator may reinstall its manifest), and run the command again",
         )
     }
 }
@@ -353,7 +356,7 @@ fn unwritten(failed: Option<(&Vec<(String, String)>, u64)>) -> Refusal {
     let named: String = failed.iter().map(|(name, why)| format!("\n    {name}: {why}")).collect();
     Refusal::new(
         format!("{failures} objects could not be written:{named}"),
-        "make them writable, or delete them, and start it again",
+        "make them writable, or delete them, and run the command again",
     )
 }
 

@@ -49,7 +49,7 @@ fn list_shows_installed_and_buildable_releases() {
     assert!(env(&world, &["remove", "1.35"]).status.success());
     let output = env(&world, &["remove", "1.35"]);
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("the cache holds no Kubernetes 1.35"));
+    assert!(text(&output.stderr).contains("the cache has no Kubernetes 1.35"));
 }
 
 #[test]

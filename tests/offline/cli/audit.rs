@@ -112,7 +112,7 @@ fn samples_are_redacted_private_and_never_overwritten() {
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(path).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o600, "{}", path.display());
     }
-    run(&["out"]).says(2, &["is there already", "nothing was written"]);
+    run(&["out"]).says(2, &["exists already", "nothing was written"]);
     assert_eq!(listing(&folder.path().join("out")), written);
     let ended = run(&["other", "--anonymous"]).says(0, &[]);
     assert!(ended.stdout.contains("widget_sample-1.json") && !ended.stdout.contains("shop"), "{}", ended.stdout);

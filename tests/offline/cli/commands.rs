@@ -40,7 +40,7 @@ fn list_and_explain_show_the_registry() {
 #[test]
 fn explain_suggests_similar_ids() {
     let by_name = crdproof(repository(), &["explain", "one-storage-version"]).says(0, &[]);
-    assert!(by_name.stdout.contains("Guarantee: exactly one version is stored."));
+    assert!(by_name.stdout.contains("Guarantee: exactly one version is the storage version."));
     crdproof(repository(), &["explain", "manifest/one-storage-versions"])
         .says(2, &["did you mean `manifest/one-storage-version`?"]);
     crdproof(repository(), &["explain", "qqqq"]).says(2, &["`crdproof list` shows all checks"]);

@@ -28,7 +28,7 @@ fn without_servers(folder: &Path, arguments: &[&str]) -> Ended {
 fn the_demo_runs_offline_if_no_server_can_be_installed() {
     let folder = tempfile::tempdir().unwrap();
     let ended = without_servers(folder.path(), &["demo", "--offline"]);
-    let ended = ended.says(5, &["there is no API server of Kubernetes 1.36", "`crdproof env use 1.36`"]);
+    let ended = ended.says(5, &["no API server for Kubernetes 1.36", "`crdproof env use 1.36`"]);
     let words = [
         "checks passed",
         "✔ passed: no findings",
@@ -47,7 +47,7 @@ fn a_finding_is_understood_and_fixed_in_a_few_commands() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     let finding = ".spec.password (•••) is lost on the way v2→v1→v2";
-    let help = "carry the field through the other version: add it there, or stash it in an annotation";
+    let help = "keep the field on the way through the other version: add it there, or stash it in an annotation";
     // 1: the clone. 2: the first command.
     without_servers(here, &["demo", "--defect", "--offline"])
         .says(1, &["error[converter/round-trip-lossless]", finding, help, "✗ failed: 1 error", "report.html"]);

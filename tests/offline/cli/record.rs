@@ -64,7 +64,7 @@ fn a_recording_is_private_complete_and_replaced_only_by_another() {
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     record("empty").says(1, &[]);
     let before = listing(folder.path());
-    record("samples").says(2, &["samples is not empty and no recording", "name a new folder"]);
+    record("samples").says(2, &["samples is neither empty nor a recording", "pass a new folder"]);
     record("crdproof.yaml").says(2, &["crdproof.yaml cannot be used"]);
     assert_eq!(listing(folder.path()), before);
 }
@@ -80,7 +80,7 @@ fn judge_calls_no_converter_and_reports_changes() {
     std::fs::write(&crd, old.replace("kind: Database\n", "kind: Database\n    categories: [all]\n")).unwrap();
     crdproof(folder.path(), &["judge", "seen"]).says(1, &["○ databases.example.com has changed since"]);
     std::fs::write(&crd, old.replace("databases", "datastores")).unwrap();
-    let gone = "databases.example.com was recorded, and the subject has it no more";
+    let gone = "databases.example.com was recorded, and the subject no longer has it";
     crdproof(folder.path(), &["judge", "seen", "--only", "converter/round-trip-lossless"])
         .says(4, &[gone, "the selection leaves nothing to test"]);
 }

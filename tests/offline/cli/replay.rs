@@ -109,7 +109,8 @@ fn a_counterexample_fails_until_the_subject_is_fixed_and_is_then_pruned() {
     fix_subject(folder.path());
     crdproof(folder.path(), &["run", "--only", "converter"])
         .says(0, &["saved counterexamples that pass now: 1; `crdproof replay --prune`"]);
-    crdproof(folder.path(), &["replay"]).says(0, &["✔ ", "passes now", "was not tried: ", "no version v7 any more"]);
+    crdproof(folder.path(), &["replay"])
+        .says(0, &["✔ ", "passes now", "was not tried: ", "no longer has the version v7"]);
     assert_eq!(counterexamples(folder.path()).len(), 2);
     crdproof(folder.path(), &["replay", "--prune"]).says(0, &["is removed"]);
     assert_eq!(counterexamples(folder.path()), [gone]);

