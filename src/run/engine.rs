@@ -241,19 +241,17 @@ impl<'a> Engine<'_, 'a> {
             let verdict = if work == Work::Manifests { self.timed(case.crd, work, judge) } else { judge() };
             return (expected_of(case, verdict), Arc::default());
         }
-        let searched = self.once.searches.of(name, || match self.observations.conversions.get(name) {
-            Some(recorded) => {
-                let (verdicts, shown) = judge_recorded(&self.conversion_checks(case.crd), &evidence, recorded);
-                if let Some(conversions) = recorded.conversions.clone() {
-                    let stopped = recorded.stopped.clone();
-                    (self.emit)(Event::Searched { conversions, stopped, recorded: None });
-                }
-                Ok((verdicts, Arc::new(shown)))
-            }
-            None => {
+        let searched = self.once.searches.of(name, || {
+            let Some(recorded) = self.observations.conversions.get(name) else {
                 let _turn = self.searches.enter();
-                self.timed(case.crd, work, || self.search(case.crd, &evidence))
+                return self.timed(case.crd, work, || self.search(case.crd, &evidence));
+            };
+            let (verdicts, shown) = judge_recorded(&self.conversion_checks(case.crd), &evidence, recorded);
+            if let Some(conversions) = recorded.conversions.clone() {
+                let stopped = recorded.stopped.clone();
+                (self.emit)(Event::Searched { conversions, stopped, recorded: None });
             }
+            Ok((verdicts, Arc::new(shown)))
         });
         match &*searched {
             Ok((verdicts, shown)) => {

@@ -143,27 +143,9 @@ fn fold<'a>(
     problems.extend(incomplete(observations, interrupted));
     findings.extend(stopped_scenarios(&observations.traces, &hidden));
     reproduce::add(plan, &mut findings);
-    let mut report = Report {
-        api_version: API_VERSION.into(),
-        kind: "Report".into(),
-        tool_version: env!("CARGO_PKG_VERSION").into(),
-        subject: subject.name.clone(),
-        seed: plan.settings.seed,
-        crds: subject.crds.iter().map(|crd| crd_info(subject, crd)).collect(),
-        passed_over: subject.passed_over.clone(),
-        checks: plan.checks.iter().map(|(check, severity)| CheckInfo::new(check, *severity)).collect(),
-        results: results.into_iter().map(|(_, result)| result).collect(),
-        findings: Vec::new(),
-        skipped,
-        waivers: Vec::new(),
-        problems,
-        conversions,
-        scenarios: observations.traces.iter().map(|trace| scenario_info(trace, &hidden)).collect(),
-        fail_on: FailOn::default(),
-        timings: Vec::new(),
-        shard: None,
-        summary: Summary::default(),
-    };
+    let results = results.into_iter().map(|(_, result)| result).collect();
+    let scenarios = observations.traces.iter().map(|trace| scenario_info(trace, &hidden)).collect();
+    let mut report = Report { results, skipped, problems, conversions, scenarios, ..empty(plan) };
     let (waivers, accepted) = waive::apply(subject, &mut findings, &report.results, today);
     let found = Ungrouped { findings, waivers, accepted };
     if let Some(share) = &plan.share {
@@ -173,6 +155,32 @@ fn fold<'a>(
     let renamed = finish(&mut report, found, plan.share.is_some());
     let cases = choose(&report, &renamed, counterexamples);
     Ran { report, cases, conversion_runs, exchanges }
+}
+
+/// Returns the report of a plan before anything is known.
+fn empty(plan: &Plan<'_>) -> Report {
+    let subject = plan.subject;
+    Report {
+        api_version: API_VERSION.into(),
+        kind: "Report".into(),
+        tool_version: env!("CARGO_PKG_VERSION").into(),
+        subject: subject.name.clone(),
+        seed: plan.settings.seed,
+        crds: subject.crds.iter().map(|crd| crd_info(subject, crd)).collect(),
+        passed_over: subject.passed_over.clone(),
+        checks: plan.checks.iter().map(|(check, severity)| CheckInfo::new(check, *severity)).collect(),
+        results: Vec::new(),
+        findings: Vec::new(),
+        skipped: Vec::new(),
+        waivers: Vec::new(),
+        problems: Vec::new(),
+        conversions: Vec::new(),
+        scenarios: Vec::new(),
+        fail_on: FailOn::default(),
+        timings: Vec::new(),
+        shard: None,
+        summary: Summary::default(),
+    }
 }
 
 /// Describes what an interruption or a failed clean-up left undone.

@@ -147,17 +147,17 @@ impl Plan<'_> {
 
     /// Leaves the work of one shard.
     fn reduce(&mut self, shard: &Shard) {
-        let share = Share::of(shard, self);
+        let own = Share::of(shard, self);
         self.planned.retain(|planned| match Work::of(planned.check) {
             Work::Scenario(scenario) => self
                 .matrix
                 .servers
                 .iter()
-                .any(|server| share.units.contains(&Unit::on(&planned.crd.name, scenario, server))),
-            work => share.units.contains(&Unit::new(&planned.crd.name, work)),
+                .any(|server| own.units.contains(&Unit::on(&planned.crd.name, scenario, server))),
+            work => own.units.contains(&Unit::new(&planned.crd.name, work)),
         });
-        self.scenarios.retain(|scenario| share.units.iter().any(|unit| unit.work == Work::Scenario(*scenario)));
-        self.share = Some(share);
+        self.scenarios.retain(|scenario| own.units.iter().any(|unit| unit.work == Work::Scenario(*scenario)));
+        self.share = Some(own);
     }
 }
 

@@ -45,7 +45,9 @@ fn compare(folder: &Path, counts: &[usize]) {
 fn shards_of_every_fixture_subject_merge_to_the_whole_report() {
     let fixtures = folders(&root().join("crds"));
     assert!(fixtures.len() > 5, "{}", fixtures.len());
-    fixtures.iter().for_each(|folder| compare(folder, &[1, 4, 7]));
+    for folder in &fixtures {
+        compare(folder, &[1, 4, 7]);
+    }
 }
 
 /// One fixture of every check that fails, so that findings of all kinds are merged.
@@ -57,7 +59,11 @@ fn shards_with_findings_of_every_check_merge_to_the_whole_report() {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     std::thread::scope(|scope| {
         for own in failing.chunks(failing.len().div_ceil(threads)) {
-            scope.spawn(move || own.iter().for_each(|(_, folder)| compare(folder, &[4])));
+            scope.spawn(move || {
+                for (_, folder) in own {
+                    compare(folder, &[4]);
+                }
+            });
         }
     });
 }

@@ -48,11 +48,13 @@ impl<'a> Deployed<'a> {
         format!("{}{name}", self.prefix)
     }
 
-    /// Gives an object the name and the label of the run.
-    pub(super) fn own(&self, planned: &mut Planned) {
-        planned.name = self.name(&planned.name);
-        planned.object["metadata"]["name"] = json!(planned.name);
-        self.guest.label_object(&mut planned.object);
+    /// Gives objects the names and the label of the run.
+    pub(super) fn own(&self, objects: &mut [Planned]) {
+        for planned in objects {
+            planned.name = self.name(&planned.name);
+            planned.object["metadata"]["name"] = json!(planned.name);
+            self.guest.label_object(&mut planned.object);
+        }
     }
 
     pub(super) async fn remove_objects(&self) -> Result<(), ClusterError> {

@@ -70,7 +70,7 @@ impl<'a> Session<'a> {
         let deployed = guest.map(|guest| Deployed::new(guest, crd, &namespace));
         let mut objects = planned(subject, crd, server.version(), &namespace, seed);
         if let Some(deployed) = &deployed {
-            objects.iter_mut().for_each(|planned| deployed.own(planned));
+            deployed.own(&mut objects);
         }
         let (objects, left_out) = usable(crd, server.version(), converter.as_ref(), objects).await;
         let proxy = match (converter, server.host_access()) {

@@ -21,8 +21,8 @@ pub(super) fn matrix(args: &MatrixJobArgs, work: &Work) -> String {
 fn command(work: &Work, variable: &str) -> String {
     let index = format!("${variable}");
     let shard = format!("{index}/{}", work.shards);
-    let word = |argument: String| if argument == shard { format!("\"{shard}\"") } else { quoted(&argument) };
-    let words: Vec<String> = work.run(&index).into_iter().map(word).collect();
+    let quote = |argument: String| if argument == shard { format!("\"{shard}\"") } else { quoted(&argument) };
+    let words: Vec<String> = work.run(&index).into_iter().map(quote).collect();
     format!("crdproof {} --report \"json=shards/{index}.json\"", words.join(" "))
 }
 
