@@ -178,6 +178,7 @@ impl Checker {
             at_once: None,
             in_tree_migration: false,
             arguments: Vec::new(),
+            deployed: false,
         })
     }
 }

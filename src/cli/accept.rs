@@ -20,6 +20,10 @@ pub(crate) fn accept(args: &RunArgs, console: Console) -> Result<Exit> {
         let error = InputError::new(Trouble::Wrong, "there is no subject file; accepted findings are saved beside it");
         return Err(error.help("`crdproof init` writes one").into());
     }
+    if args.shard.shard.is_some() {
+        let error = InputError::new(Trouble::Wrong, "accepting needs the findings of a whole run, not of a shard");
+        return Err(error.help("leave --shard out").into());
+    }
     let file = args.subject.file.as_deref().unwrap_or(Path::new("crdproof.yaml")).with_file_name(ACCEPTED_FILE);
     let exit = run_then(args, console, &|subject, report| {
         let accepted = accepted(subject, report);

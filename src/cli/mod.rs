@@ -14,6 +14,7 @@ mod exit;
 mod files;
 mod init;
 mod interrupt;
+mod job;
 mod list;
 mod migrate;
 mod minimum;
@@ -83,6 +84,7 @@ fn run_command(command: Command, console: Console) -> anyhow::Result<Exit> {
         Command::Explain(args) => list::explain(&args, console),
         Command::Init(args) => init::init(&args, console),
         Command::Report(args) => report::report(&args, console),
+        Command::Job(args) => job::job(&args, console),
         Command::Env(args) => env::env(&args, console),
         Command::Completions(args) => about::completions(&args, console),
         Command::Man(args) => about::man(&args, console),

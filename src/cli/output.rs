@@ -139,7 +139,8 @@ pub(crate) fn verdict(report: &Report, args: &ReportArgs) -> Exit {
         Exit::Findings
     } else if !report.problems.is_empty() {
         Exit::Environment
-    } else if report.results.is_empty() {
+    } else if report.results.is_empty() && report.shard.is_none() {
+        // A shard may have no work.
         Exit::Nothing
     } else {
         Exit::Success

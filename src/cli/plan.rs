@@ -1,6 +1,7 @@
 //! `plan`: prints what `run` would do, and starts nothing.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::json;
@@ -10,14 +11,15 @@ use super::console::Console;
 use super::exit::Exit;
 use super::progress::RunProgress;
 use super::servers::{matrix, run_error, servers};
-use super::subject::{load_with, settings};
-use crate::run::{self as engine, Plan, PlannedCheck};
+use super::subject::{load_with, settings, shard};
+use crate::act::scenarios::deployed_objects;
+use crate::run::{self as engine, Plan, PlannedCheck, Settings, Share};
 use crate::subject::load::Commands;
 
 /// Prints the plan.
 pub(crate) fn plan(args: &PlanArgs, console: Console) -> Result<Exit> {
     let subject = load_with(&args.subject, Commands::NotWhileLoading)?;
-    let settings = settings(&args.selection, &subject)?;
+    let settings = Settings { shard: shard(&args.shard)?, ..settings(&args.selection, &subject)? };
     let servers = if settings.scenarios().is_empty() { None } else { servers(&subject, &args.matrix)? };
     let matrix = matrix(servers.as_ref(), &RunProgress::new(console, false, false));
     let matrix = matrix.map_err(|error| run_error(error, &subject))?;
@@ -33,8 +35,10 @@ pub(crate) fn plan(args: &PlanArgs, console: Console) -> Result<Exit> {
 /// Every planned check, once for each server if it reads a scenario.
 fn rows<'p, 'a>(plan: &'p Plan<'a>) -> impl Iterator<Item = (&'p PlannedCheck<'a>, Option<&'p str>)> {
     plan.planned.iter().flat_map(|planned| {
-        let servers = plan.matrix.servers.iter().map(|server| Some(server.as_str()));
-        let on: Vec<Option<&str>> = if planned.check.scenario().is_some() { servers.collect() } else { vec![None] };
+        let on: Vec<Option<&str>> = match planned.check.scenario() {
+            Some(scenario) => plan.servers_of(&planned.crd.name, scenario).map(Some).collect(),
+            None => vec![None],
+        };
         on.into_iter().map(move |server| (planned, server))
     })
 }
@@ -48,7 +52,11 @@ fn as_json(plan: &Plan<'_>) -> serde_json::Value {
         }
         row
     };
-    json!({
+    let shard = plan.share.as_ref().map(|share| {
+        let units: Vec<String> = share.units.iter().map(ToString::to_string).collect();
+        json!({"index": share.shard.index, "count": share.shard.count, "units": units, "ofUnits": share.total})
+    });
+    let mut json = json!({
         "subject": plan.subject.name,
         "seed": plan.settings.seed,
         "suites": plan.settings.selection.suites.iter().map(|suite| &suite.name).collect::<Vec<_>>(),
@@ -57,7 +65,25 @@ fn as_json(plan: &Plan<'_>) -> serde_json::Value {
         "scenarios": plan.scenarios,
         "checks": rows(plan).map(row).collect::<Vec<_>>(),
         "skipped": plan.skipped,
-    })
+    });
+    if let Some(shard) = shard {
+        json["shard"] = shard;
+    }
+    if plan.matrix.deployed {
+        json["creates"] = json!(deployed_objects(plan.subject, plan.settings.seed));
+    }
+    json
+}
+
+/// Says how long the shard will take, and all of them, by earlier durations.
+fn expected(share: &Share) -> Option<String> {
+    let own = share.expected.get(share.shard.index.get() - 1)?;
+    let (least, most) = (share.expected.iter().min()?, share.expected.iter().max()?);
+    Some(format!("► expected: {}; all shards from {} to {}", seconds(*own), seconds(*least), seconds(*most)))
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{:.1} s", duration.as_secs_f64())
 }
 
 fn as_text(plan: &Plan<'_>) -> String {
@@ -70,6 +96,15 @@ fn as_text(plan: &Plan<'_>) -> String {
         suites.join(", "),
         settings.seed
     )];
+    if let Some(share) = &plan.share {
+        let (index, count) = (share.shard.index, share.shard.count);
+        lines.push(format!("► shard {index}/{count}: {} of {} work units", share.units.len(), share.total));
+        lines.extend(share.units.iter().map(|unit| {
+            let expected = share.duration(unit).map(|expected| format!(" ({})", seconds(expected)));
+            format!("  • {unit}{}", expected.unwrap_or_default())
+        }));
+        lines.extend(expected(share));
+    }
     if !plan.scenarios.is_empty() {
         let scenarios: Vec<String> = plan.scenarios.iter().map(ToString::to_string).collect();
         lines.push(format!("► scenarios {} on Kubernetes {}", scenarios.join(", "), plan.matrix.servers.join(", ")));
@@ -87,6 +122,10 @@ fn as_text(plan: &Plan<'_>) -> String {
             let scenario = planned.check.scenario().map(|scenario| format!(", scenario {scenario}"));
             format!("  • {} ({}{})", planned.check.id, planned.severity.as_str(), scenario.unwrap_or_default())
         }));
+    }
+    if plan.matrix.deployed && !plan.scenarios.is_empty() {
+        lines.push("► would be created for a time, and removed".into());
+        lines.extend(deployed_objects(plan.subject, plan.settings.seed).iter().map(|path| format!("  • {path}")));
     }
     let mut by_reason: BTreeMap<&str, usize> = BTreeMap::new();
     for skipped in &plan.skipped {

@@ -10,13 +10,14 @@ use super::exit::Exit;
 use super::interrupt::Interrupts;
 use super::progress::RunProgress;
 use super::servers::{self, run_error};
-use super::subject::{load, options, settings};
+use super::subject::{load, options, settings, shard};
 use super::{counterexamples, env, output, record};
 use crate::converter::SubjectEndpoints;
 use crate::evidence::Counterexample;
 use crate::report::{Conduct, Report};
 use crate::run::{self as engine, Event, Options, Ran, Recording, Settings, quoted};
 use crate::subject::Subject;
+use crate::subject::load::{InputError, Trouble};
 
 /// Judges a subject and reports.
 pub(crate) fn run(args: &RunArgs, console: Console) -> Result<Exit> {
@@ -31,6 +32,7 @@ pub(crate) fn run_then(
 ) -> Result<Exit> {
     output::requests(&args.report)?;
     args.keep.record.as_deref().map_or(Ok(()), record::check)?;
+    refuse_part(args)?;
     let subject = load(&args.subject)?;
     let implementation = output::implementation(&subject, &args.report)?;
     let folder = counterexamples::folder(&args.subject).filter(|_| !args.keep.no_counterexamples);
@@ -39,6 +41,7 @@ pub(crate) fn run_then(
         cases: saved.iter().map(|kept| kept.case.clone()).collect(),
         show_secrets: args.secrets.show_secrets,
         record: args.keep.record.is_some() || args.keep.har.is_some(),
+        shard: shard(&args.shard)?,
         ..settings(&args.selection, &subject)?
     };
     let wrong = |error| run_error(error, &subject);
@@ -95,6 +98,23 @@ pub(crate) fn run_then(
     Ok(exit)
 }
 
+/// Refuses to write a part of the work as if it were all of it.
+fn refuse_part(args: &RunArgs) -> Result<()> {
+    let conformance = |request: &&str| *request == "conformance" || request.starts_with("conformance=");
+    let whole = if args.keep.record.is_some() {
+        Some("--record")
+    } else {
+        args.report.reports.iter().map(String::as_str).find(conformance).map(|_| "a conformance report")
+    };
+    match (&args.shard.shard, whole) {
+        (Some(_), Some(whole)) => {
+            let error = InputError::new(Trouble::Wrong, format!("{whole} needs a whole run, not a shard"));
+            Err(error.help("leave --shard out").into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The filters of a selection as flags.
 fn filters(selection: &SelectionArgs) -> String {
     let only = selection.only.iter().map(|check| format!(" --only {}", quoted(check)));
@@ -113,6 +133,9 @@ fn keep(subject: &Subject, folder: &Path, cases: &[Counterexample], report: &mut
         for finding in report.findings.iter_mut().filter(|finding| finding.fingerprint == case.fingerprint) {
             let path = folder.join(case.file_name()).display().to_string();
             finding.reproduce = Some(format!("crdproof replay{named} {}", quoted(&path)));
+            if let (Some(shard), Some(replay)) = (&mut report.shard, &finding.reproduce) {
+                shard.replays.insert(finding.fingerprint.clone(), replay.clone());
+            }
         }
     }
 }

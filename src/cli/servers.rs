@@ -21,6 +21,10 @@ pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Ser
         subject::Provider::Kind => flags::Provider::Kind,
         subject::Provider::Kubeconfig => flags::Provider::Kubeconfig,
     });
+    if args.deployed && provider != flags::Provider::Kubeconfig {
+        let error = InputError::new(Trouble::Wrong, "--deployed is about CRDs in an existing cluster");
+        return Err(error.help("add --provider kubeconfig, or leave --deployed out").into());
+    }
     let mut asked = args.kubernetes.clone();
     if provider == flags::Provider::Kubeconfig {
         if !asked.is_empty() {
@@ -44,6 +48,7 @@ pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Ser
         at_once: args.servers,
         in_tree_migration: args.in_tree_migration,
         arguments: arguments(args),
+        deployed: args.deployed,
     }))
 }
 
@@ -67,8 +72,9 @@ fn arguments(args: &MatrixArgs) -> Vec<String> {
     let values = values.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?]));
     let values =
         values.chain(switches("--feature-gate", feature_gates)).chain(switches("--runtime-config", runtime_config));
-    let in_tree = args.in_tree_migration.then(|| "--in-tree-migration".to_owned());
-    in_tree.into_iter().chain(values.flatten()).collect()
+    let alone = [("--in-tree-migration", args.in_tree_migration), ("--deployed", args.deployed)];
+    let alone = alone.into_iter().filter_map(|(flag, is_on)| is_on.then(|| flag.to_owned()));
+    alone.chain(values.flatten()).collect()
 }
 
 /// Returns the servers of a run by name, and shows progress.

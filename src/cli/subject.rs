@@ -1,12 +1,13 @@
 //! The subject, the selection and the options from flags.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::Result;
 
-use super::args::{SelectionArgs, SubjectArgs};
-use crate::run::{Options, Selection, Settings};
+use super::args::{SelectionArgs, ShardArg, ShardArgs, SubjectArgs};
+use crate::run::{Options, Selection, Settings, Shard};
 use crate::subject::Subject;
 use crate::subject::load::{self, Commands, InputError, Trouble};
 
@@ -57,4 +58,39 @@ pub(crate) fn settings(args: &SelectionArgs, subject: &Subject) -> Result<Settin
         time: args.time.map(|period| period.0),
         ..Settings::default()
     })
+}
+
+/// Turns the flags of a shard into a shard with the durations to balance by.
+pub(crate) fn shard(args: &ShardArgs) -> Result<Option<Shard>> {
+    let shard = match &args.shard {
+        None => return Ok(None),
+        Some(ShardArg::Number(shard)) => shard.clone(),
+        Some(ShardArg::Index(count)) => of_index(*count, std::env::var(COMPLETION_INDEX).ok().as_deref())?,
+    };
+    let Some(path) = &args.timings else { return Ok(Some(shard)) };
+    let report = super::report::load(&path.display().to_string())?;
+    if report.timings.is_empty() {
+        let error = InputError::new(Trouble::Wrong, format!("{} has no durations", path.display()));
+        return Err(error.help("take the report of a run with --shard, such as --shard 1/1, or a merged one").into());
+    }
+    let timings = report.timings.into_iter().map(|time| (time.unit, time.milliseconds)).collect();
+    Ok(Some(Shard { timings, ..shard }))
+}
+
+/// The index of a pod of an Indexed Job, from 0.
+const COMPLETION_INDEX: &str = "JOB_COMPLETION_INDEX";
+
+/// Returns the shard of a pod.
+fn of_index(count: NonZeroUsize, index: Option<&str>) -> Result<Shard> {
+    let number = index.and_then(|index| index.parse::<usize>().ok()).and_then(|index| index.checked_add(1));
+    let number = number.and_then(NonZeroUsize::new).filter(|number| *number <= count);
+    let wrong = || {
+        let value = index.map_or("not set".to_owned(), |index| format!("{index:?}"));
+        InputError::new(
+            Trouble::Wrong,
+            format!("{COMPLETION_INDEX} is {value}, and must be from 0 to {}", count.get() - 1),
+        )
+        .help("run it in an Indexed Job with as many completions, or write --shard NUMBER/COUNT")
+    };
+    Ok(Shard { index: number.ok_or_else(wrong)?, count, timings: BTreeMap::new() })
 }

@@ -16,6 +16,7 @@ mod step;
 mod sample_file;
 mod trace;
 mod transport;
+mod watch;
 mod conversion;
 
 pub use action::{Action, Listing};
@@ -34,6 +35,7 @@ pub use sample_file::SampleFile;
 pub use step::{ApplyStep, RetirementStep, Scenario, ServingStep, Step as ScenarioStep, StorageStep};
 pub use trace::{
     Call, Cleaned, Driven, MigrationPass, Names, Observation, ObservedAdmission, ObservedReview, PassName, Record,
-    Settled, Snapshot, Trace, WatchEvent, WatchLog,
+    Settled, Snapshot, Trace,
 };
 pub use transport::{Certificate, Transport};
+pub use watch::{WatchEvent, WatchLog};

@@ -46,6 +46,8 @@ named! {
         Single => "single",
         /// Writes back objects that were read.
         Rewrite => "rewrite",
+        /// Infers the stored version of objects from writes that change nothing.
+        StoredInferred => "stored-inferred",
         /// Writes with fresh and stale resource versions.
         Locks => "locks",
         /// Lists page by page, each page at another version.

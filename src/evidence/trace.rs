@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Action, Body, Delivered, Health, LeftOut, Listing, Scenario, ScenarioStep as Step};
+use super::{Action, Body, Delivered, Health, LeftOut, Listing, Scenario, ScenarioStep as Step, WatchLog};
 use crdproof_schema::kubernetes::KubeVersion;
 
 /// The record of the scenarios of one CRD on one API server, step by step.
@@ -21,6 +21,9 @@ pub struct Trace {
     /// The number of requests.
     #[serde(default)]
     pub requests: u64,
+    /// The scenarios that ran; empty if all planned ones did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<Scenario>,
     /// The observations, in order.
     pub records: Vec<Record>,
 }
@@ -143,30 +146,6 @@ pub struct Names {
     pub versions: Vec<String>,
     /// The names.
     pub names: Vec<String>,
-}
-
-/// The events of a watch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct WatchLog {
-    /// The version that was watched.
-    pub version: String,
-    /// Its events, in order.
-    pub events: Vec<WatchEvent>,
-}
-
-/// One event of a watch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct WatchEvent {
-    /// `ADDED`, `MODIFIED`, `DELETED` or `ERROR`.
-    pub kind: String,
-    /// The object's name.
-    pub name: String,
-    /// The object's `apiVersion`.
-    pub api_version: String,
-    /// The object's resource version.
-    pub resource_version: String,
 }
 
 /// A review that the converter received.
@@ -319,6 +298,11 @@ impl Trace {
     pub fn of(&self, step: impl Into<Step>) -> impl Iterator<Item = &Observation> {
         let step = step.into();
         self.records.iter().filter(move |record| record.step == step).map(|record| &record.seen)
+    }
+
+    /// Returns true if the scenario was to run.
+    pub fn ran(&self, scenario: Scenario) -> bool {
+        self.scenarios.is_empty() || self.scenarios.contains(&scenario)
     }
 
     /// Returns true if the scenario has at least one observation.

@@ -12,6 +12,15 @@ pub enum MergeError {
     /// There is nothing to merge.
     #[error("there is no report to merge")]
     Empty,
+    /// One report is of a shard, and another is not.
+    #[error("reports of shards cannot be merged with reports of whole runs")]
+    NotAShard,
+    /// Two reports are of the same shard.
+    #[error("shard {shard} is there twice")]
+    Twice {
+        /// Its name, such as `2/4`.
+        shard: String,
+    },
     /// A field that must be the same differs.
     #[error("reports of different runs cannot be merged: {what} is {left} in one and {right} in another")]
     Different {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Conversions, Finding, StepInfo};
+use super::{Conversions, Finding, ShardInfo, StepInfo, UnitTime};
 use crate::checks::{Check, Severity};
 
 /// The result of a run.
@@ -49,6 +49,12 @@ pub struct Report {
     /// The lowest severity of findings that fails the run.
     #[serde(default, skip_serializing_if = "FailOn::is_default")]
     pub fail_on: FailOn,
+    /// The durations of work units, if the run is a shard or merged from shards.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timings: Vec<UnitTime>,
+    /// The shard, if the run did only a part of the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardInfo>,
     /// The counts.
     pub summary: Summary,
 }

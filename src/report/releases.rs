@@ -204,6 +204,8 @@ mod tests {
             conversions: Vec::new(),
             scenarios: scenarios.to_vec(),
             fail_on: FailOn::default(),
+            timings: Vec::new(),
+            shard: None,
             summary: Summary::default(),
         }
     }

@@ -336,7 +336,8 @@ impl<'a> Writer<'a> {
         let mark = self.paint.section("►");
         let subject = self.paint.bold(&report.subject);
         let crds = plural(report.crds.len(), "CRD");
-        self.line(&format!("{mark} {subject}: {crds}, seed {}", report.seed));
+        let shard = report.shard.as_ref().map_or(String::new(), |shard| format!(", shard {}", shard.name()));
+        self.line(&format!("{mark} {subject}: {crds}, seed {}{shard}", report.seed));
         self.causes();
         let headline = sections::headline(report);
         let glyph = match headline.word {

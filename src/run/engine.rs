@@ -1,17 +1,18 @@
 //! Runs a plan: acts if needed, judges in parallel, and emits events.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use jiff::civil::Date;
 use serde_json::Value;
 
 use super::gate::Gate;
+use super::once::{Once, Searched, compare_versions};
 use super::plan::{NO_IN_TREE, skip};
-use super::{Event, Observations, Plan};
+use super::shard::Work;
+use super::{Absent, Event, Observations, Plan};
 use crate::act::conversions::{Found, Saved, Search, generated, judge_recorded};
 use crate::act::{Stop, wire};
 use crate::checks::{Change, Check, Evidence, Need, Severity, Verdict};
@@ -21,8 +22,6 @@ use crate::evidence::{ConversionRun, Exchange, Outcome};
 use crate::report::Skipped;
 use crate::subject::Crd;
 use crdproof_schema::kubernetes::KubeVersion;
-use crdproof_schema::structural::Secrets;
-use crdproof_schema::structural::compare::{Delta, compare};
 
 /// The number of objects of each version for the wire checks, which depend little on the object.
 const WIRE_OBJECTS: usize = 4;
@@ -84,12 +83,13 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Ca
     let (mut cases, mut skipped): (Vec<Case<'a>>, Vec<Skipped>) = (Vec::new(), Vec::new());
     for planned in &plan.planned {
         let (check, severity, crd) = (planned.check, planned.severity, planned.crd);
-        if check.scenario().is_none() {
+        let Some(scenario) = check.scenario() else {
             cases.push(Case { check, severity, crd, server: None });
             continue;
-        }
+        };
         // By trace and not by name: several names may stand for one release.
-        for trace in observations.traces.iter().filter(|trace| trace.crd == crd.name) {
+        let traces = || observations.traces.iter().filter(|trace| trace.crd == crd.name && trace.ran(scenario));
+        for trace in traces() {
             if check.needs.contains(&Need::InTreeMigration) && !trace.has_in_tree_migration() {
                 let kubernetes = Some(trace.kubernetes.to_string());
                 skipped.push(Skipped { kubernetes, ..skip(check, &crd.name, NO_IN_TREE) });
@@ -97,11 +97,14 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Ca
                 cases.push(Case { check, severity, crd, server: Some(trace.kubernetes) });
             }
         }
-        let traces = observations.traces.iter().filter(|trace| trace.crd == crd.name).count();
-        if observations.is_interrupted && traces + observations.absent.len() < plan.matrix.servers.len() {
+        let servers: Vec<&str> = plan.servers_of(&crd.name, scenario).collect();
+        // A recording is judged as a whole, whatever its servers were called.
+        let is_own = |absent: &&Absent| plan.share.is_none() || servers.contains(&absent.kubernetes.as_str());
+        let absent = observations.absent.iter().filter(is_own);
+        if observations.is_interrupted && traces().count() + absent.clone().count() < servers.len() {
             skipped.push(skip(check, &crd.name, INTERRUPTED));
         }
-        skipped.extend(observations.absent.iter().map(|absent| Skipped {
+        skipped.extend(absent.map(|absent| Skipped {
             kubernetes: Some(absent.kubernetes.clone()),
             ..skip(check, &crd.name, &absent.reason)
         }));
@@ -116,7 +119,7 @@ fn needs_webhook(plan: &Plan<'_>) -> bool {
 
 /// Returns true if the plan needs the programs of the subject's converter.
 pub(super) fn needs_programs(plan: &Plan<'_>) -> bool {
-    !plan.scenarios.is_empty() || reads_answers(plan, |way| matches!(way, Declared::Webhook(_) | Declared::Exec(_)))
+    scenarios_need_converter(plan) || reads_answers(plan, |way| matches!(way, Declared::Webhook(_) | Declared::Exec(_)))
 }
 
 /// Returns true if a planned check reads the responses of such a converter.
@@ -130,7 +133,12 @@ fn reads_answers(plan: &Plan<'_>, is_meant: impl Fn(&Declared<'_>) -> bool) -> b
 
 /// Returns true if the plan needs the subject's converter, for our own requests or for scenarios.
 pub fn needs_converter(plan: &Plan<'_>) -> bool {
-    needs_webhook(plan) || !plan.scenarios.is_empty()
+    needs_webhook(plan) || scenarios_need_converter(plan)
+}
+
+/// Returns true if scenarios call the converter of the subject, and not the one of an existing cluster.
+fn scenarios_need_converter(plan: &Plan<'_>) -> bool {
+    !plan.scenarios.is_empty() && !plan.matrix.deployed
 }
 
 /// Checks that the subject's converter can be reached, if the plan needs it. `Err` says why not; then nothing is
@@ -205,7 +213,7 @@ impl<'a> Engine<'_, 'a> {
         let needs = |need| case.check.needs.contains(&need);
         let recorded = self.observations.exchanges.get(name);
         let exchanges = if needs(Need::Exchanges) && recorded.is_none() {
-            self.once.exchanges.of(name, || self.exchange(case.crd))
+            self.once.exchanges.of(name, || self.timed(case.crd, Work::Webhook, || self.exchange(case.crd)))
         } else {
             Arc::default()
         };
@@ -227,19 +235,23 @@ impl<'a> Engine<'_, 'a> {
             show_secrets: settings.show_secrets,
             tools: None,
         };
-        if !(needs(Need::ConversionRuns) || needs(Need::Survey)) {
-            return (expected_of(case, (case.check.judge)(&evidence)), Arc::default());
+        let work = Work::of(case.check);
+        if work != Work::Conversions {
+            let judge = || (case.check.judge)(&evidence);
+            let verdict = if work == Work::Manifests { self.timed(case.crd, work, judge) } else { judge() };
+            return (expected_of(case, verdict), Arc::default());
         }
-        let searched = self.once.searches.of(name, || match self.observations.conversions.get(name) {
-            Some(recorded) => {
-                let (verdicts, shown) = judge_recorded(&self.conversion_checks(case.crd), &evidence, recorded);
-                if let Some(conversions) = recorded.conversions.clone() {
-                    let stopped = recorded.stopped.clone();
-                    (self.emit)(Event::Searched { conversions, stopped, recorded: None });
-                }
-                Ok((verdicts, Arc::new(shown)))
+        let searched = self.once.searches.of(name, || {
+            let Some(recorded) = self.observations.conversions.get(name) else {
+                let _turn = self.searches.enter();
+                return self.timed(case.crd, work, || self.search(case.crd, &evidence));
+            };
+            let (verdicts, shown) = judge_recorded(&self.conversion_checks(case.crd), &evidence, recorded);
+            if let Some(conversions) = recorded.conversions.clone() {
+                let stopped = recorded.stopped.clone();
+                (self.emit)(Event::Searched { conversions, stopped, recorded: None });
             }
-            None => self.search(case.crd, &evidence),
+            Ok((verdicts, Arc::new(shown)))
         });
         match &*searched {
             Ok((verdicts, shown)) => {
@@ -250,9 +262,16 @@ impl<'a> Engine<'_, 'a> {
         }
     }
 
+    /// Does work on a CRD, and emits how long it took.
+    fn timed<T>(&self, crd: &'a Crd, work: Work, act: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let done = act();
+        (self.emit)(Event::Worked { crd: &crd.name, work, elapsed: started.elapsed() });
+        done
+    }
+
     /// Tries objects of a CRD on its converter, for all checks that read conversions.
     fn search(&self, crd: &'a Crd, evidence: &Evidence<'_>) -> Result<Searched, String> {
-        let _turn = self.searches.enter();
         let (subject, settings) = (self.plan.subject, self.plan.settings);
         if self.options.stop.is_requested() {
             return Err(INTERRUPTED.to_owned());
@@ -342,46 +361,4 @@ fn expected_of(case: Case<'_>, verdict: Verdict) -> Verdict {
         }
         (verdict, ..) => verdict,
     }
-}
-
-/// Data that several checks read, computed once for each CRD by the first check that needs it.
-#[derive(Default)]
-struct Once {
-    searches: ByCrd<Result<Searched, String>>,
-    deltas: ByCrd<Vec<(String, Vec<Delta>)>>,
-    exchanges: ByCrd<Vec<Exchange>>,
-    secrets: ByCrd<Secrets>,
-}
-
-/// Verdicts by check, and the conversion runs of their failures.
-type Searched = (BTreeMap<&'static str, Verdict>, Arc<Vec<ConversionRun>>);
-
-type Cell<T> = Arc<OnceLock<Arc<T>>>;
-
-struct ByCrd<T>(Mutex<BTreeMap<String, Cell<T>>>);
-
-impl<T> Default for ByCrd<T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<T> ByCrd<T> {
-    fn of(&self, crd: &str, make: impl FnOnce() -> T) -> Arc<T> {
-        let cell = {
-            let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(cells.entry(crd.to_owned()).or_default())
-        };
-        // Computed outside the lock, so that other CRDs need not wait.
-        Arc::clone(cell.get_or_init(|| Arc::new(make())))
-    }
-}
-
-/// The differences of every version that has a schema in both states.
-fn compare_versions(old: &Crd, new: &Crd) -> Vec<(String, Vec<Delta>)> {
-    let pairs = new.versions.iter().filter_map(|version| {
-        let before = old.version(&version.name)?.schema.as_ref()?;
-        Some((version.name.clone(), compare(before, version.schema.as_ref()?)))
-    });
-    pairs.collect()
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::Recorded;
 use super::engine::Case;
+use super::shard::Work;
 use crate::checks::Verdict;
 use crate::evidence::{ConversionRun, Exchange, ScenarioStep, Trace};
 use crate::report::Conversions;
@@ -83,6 +84,15 @@ pub enum Event<'a> {
         stopped: Option<String>,
         /// Every conversion, if the settings request a recording.
         recorded: Option<Box<Recorded>>,
+    },
+    /// Work on a CRD without an API server ended.
+    Worked {
+        /// The CRD.
+        crd: &'a str,
+        /// The work.
+        work: Work,
+        /// Its duration.
+        elapsed: Duration,
     },
     /// An endpoint was called for a CRD; only if the settings request a recording.
     Asked {

@@ -5,16 +5,17 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::complete::{self, scenarios_check};
+use super::complete;
 use super::engine::{Case, cases, run};
-use super::group::{Cause, Causes, group};
+use super::finish::{Ungrouped, finish};
 use super::redact::{Redactor, redact_finding, redacted};
+use super::shard::Unit;
 use super::{Event, FailedCleanUp, Observations, Options, Plan, Recorded, reproduce, waive};
 use crate::checks::{Failure, Need, Verdict};
 use crate::evidence::{Counterexample, Exchange, Trace};
 use crate::report::{
     CheckInfo, CrdInfo, FailOn, Finding, Locator, Outcome, Problem, Redaction, Related, Report, Result, ScenarioInfo,
-    Skipped, StepInfo, Summary, VersionInfo,
+    Skipped, StepInfo, Summary, UngroupedFinding, VersionInfo,
 };
 use crate::subject::{API_VERSION, Crd, Subject};
 
@@ -54,15 +55,8 @@ pub(super) fn judge_observed<'a>(
         events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
     });
     let events = events.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut ran = fold(plan, observations, skipped, events, options.today);
-    for FailedCleanUp { message, help } in observations.failed_clean_ups.iter().cloned() {
-        ran.report.problems.push(Problem { message, help: Some(help) });
-    }
-    if options.stop.is_requested() {
-        let message = "the run was interrupted; this report is incomplete".to_owned();
-        ran.report.problems.push(Problem { message, help: Some("run it again for a complete verdict".into()) });
-    }
-    ran
+    let interrupted = options.stop.is_requested();
+    fold(plan, observations, skipped, events, options.today, interrupted)
 }
 
 /// Folds the events of a run into its report. The order of the events does not matter.
@@ -72,11 +66,12 @@ fn fold<'a>(
     skipped: Vec<Skipped>,
     events: Vec<Event<'a>>,
     today: jiff::civil::Date,
+    interrupted: bool,
 ) -> Ran {
     let subject = plan.subject;
     let mut results: Vec<(usize, Result)> = Vec::new();
-    let mut findings = Vec::new();
-    let mut causes = Causes::default();
+    let mut findings: Vec<UngroupedFinding> = Vec::new();
+    let mut timings = observations.timings.clone();
     let mut counterexamples: Vec<Counterexample> = Vec::new();
     let (mut problems, mut conversions) = (Vec::new(), Vec::new());
     let (mut conversion_runs, mut exchanges) = (BTreeMap::new(), BTreeMap::new());
@@ -97,6 +92,10 @@ fn fold<'a>(
                 problems.extend(stopped.map(|why| stopped_answering(&done.crd, &why, &hidden)));
                 conversion_runs.extend(recorded.map(|recorded| (done.crd.clone(), *recorded)));
                 conversions.push(done);
+                continue;
+            }
+            Event::Worked { crd, work, elapsed } => {
+                timings.add(Unit::new(crd, work).to_string(), elapsed);
                 continue;
             }
             Event::Asked { crd, exchanges: all } => {
@@ -123,7 +122,7 @@ fn fold<'a>(
                 Verdict::Failed(failures) => {
                     let count = failures.len();
                     for failure in failures {
-                        let why = Cause::of(&failure);
+                        let (together, complaint) = (failure.together.clone(), failure.complaint.clone());
                         // Recorded conversions are about samples, which are available.
                         let kept = !case.check.needs.contains(&Need::Recorded);
                         let conversion_run =
@@ -133,8 +132,7 @@ fn fold<'a>(
                             Counterexample::new(&found.fingerprint, &found.check, &found.message, conversion_run)
                         };
                         counterexamples.extend(conversion_run.filter(|_| kept).map(saved));
-                        causes.add(&found, why);
-                        findings.push(found);
+                        findings.push(UngroupedFinding { finding: found, together, complaint });
                     }
                     result(Outcome::Failed, 0, count, None)
                 }
@@ -142,11 +140,27 @@ fn fold<'a>(
         ));
     }
     results.sort_by_key(|(index, _)| *index);
-    conversions.sort_by(|left, right| left.crd.cmp(&right.crd));
-    problems.sort_by(|left, right| left.message.cmp(&right.message));
-    findings.sort_by_cached_key(Finding::order);
-    findings.dedup_by(|left, right| left.fingerprint == right.fingerprint);
-    let mut report = Report {
+    problems.extend(incomplete(observations, interrupted));
+    findings.extend(stopped_scenarios(&observations.traces, &hidden));
+    reproduce::add(plan, &mut findings);
+    let results = results.into_iter().map(|(_, result)| result).collect();
+    let scenarios = observations.traces.iter().map(|trace| scenario_info(trace, &hidden)).collect();
+    let mut report = Report { results, skipped, problems, conversions, scenarios, ..empty(plan) };
+    let (waivers, accepted) = waive::apply(subject, &mut findings, &report.results, today);
+    let found = Ungrouped { findings, waivers, accepted };
+    if let Some(share) = &plan.share {
+        report.timings = timings.list();
+        report.shard = Some(share.info(plan, &found, interrupted));
+    }
+    let renamed = finish(&mut report, found, plan.share.is_some());
+    let cases = choose(&report, &renamed, counterexamples);
+    Ran { report, cases, conversion_runs, exchanges }
+}
+
+/// Returns the report of a plan before anything is known.
+fn empty(plan: &Plan<'_>) -> Report {
+    let subject = plan.subject;
+    Report {
         api_version: API_VERSION.into(),
         kind: "Report".into(),
         tool_version: env!("CARGO_PKG_VERSION").into(),
@@ -155,23 +169,27 @@ fn fold<'a>(
         crds: subject.crds.iter().map(|crd| crd_info(subject, crd)).collect(),
         passed_over: subject.passed_over.clone(),
         checks: plan.checks.iter().map(|(check, severity)| CheckInfo::new(check, *severity)).collect(),
-        results: results.into_iter().map(|(_, result)| result).collect(),
-        findings,
-        skipped,
+        results: Vec::new(),
+        findings: Vec::new(),
+        skipped: Vec::new(),
         waivers: Vec::new(),
-        problems,
-        conversions,
-        scenarios: observations.traces.iter().map(|trace| scenario_info(trace, &hidden)).collect(),
+        problems: Vec::new(),
+        conversions: Vec::new(),
+        scenarios: Vec::new(),
         fail_on: FailOn::default(),
+        timings: Vec::new(),
+        shard: None,
         summary: Summary::default(),
-    };
-    add_stopped_scenarios(&mut report, &observations.traces, &hidden);
-    waive::apply(subject, &mut report, &causes, today);
-    let counterexamples = group_by_cause(&mut report, &causes, counterexamples);
-    reproduce::add(plan, &mut report);
-    report.findings.sort_by_cached_key(Finding::order);
-    report.summarise();
-    Ran { report, cases: counterexamples, conversion_runs, exchanges }
+    }
+}
+
+/// Describes what an interruption or a failed clean-up left undone.
+fn incomplete(observations: &Observations, interrupted: bool) -> Vec<Problem> {
+    let left = observations.failed_clean_ups.iter().cloned();
+    let left = left.map(|FailedCleanUp { message, help }| Problem { message, help: Some(help) });
+    let message = "the run was interrupted; this report is incomplete".to_owned();
+    let problem = Problem { message, help: Some("run it again for a complete verdict".into()) };
+    left.chain(interrupted.then_some(problem)).collect()
 }
 
 fn stopped_answering(crd: &str, why: &str, hidden: &Redactor<'_>) -> Problem {
@@ -181,23 +199,17 @@ fn stopped_answering(crd: &str, why: &str, hidden: &Redactor<'_>) -> Problem {
     }
 }
 
-/// Adds a finding for every scenario that ended early.
-fn add_stopped_scenarios(report: &mut Report, traces: &[Trace], hidden: &Redactor<'_>) {
+/// Returns a finding for every scenario that ended early.
+fn stopped_scenarios(traces: &[Trace], hidden: &Redactor<'_>) -> Vec<UngroupedFinding> {
     let mut stopped = complete::findings(traces);
-    if !stopped.is_empty() {
-        report.checks.push(scenarios_check());
-    }
     for finding in &mut stopped {
         redact_finding(finding, &hidden.of(&finding.crd, None));
     }
-    report.findings.extend(stopped);
+    stopped.into_iter().map(|finding| UngroupedFinding { finding, together: None, complaint: None }).collect()
 }
 
-/// Groups the findings of a report, and returns one counterexample for each finding. If a manifest shows the cause, an
-/// object shows a consequence.
-fn group_by_cause(report: &mut Report, causes: &Causes, mut shown: Vec<Counterexample>) -> Vec<Counterexample> {
-    let (grouped, renamed) = group(std::mem::take(&mut report.findings), causes);
-    report.findings = grouped;
+/// Returns one counterexample for each finding. If a manifest shows the cause, an object shows a consequence.
+fn choose(report: &Report, renamed: &BTreeMap<String, String>, mut shown: Vec<Counterexample>) -> Vec<Counterexample> {
     for one in &mut shown {
         one.fingerprint = renamed.get(&one.fingerprint).unwrap_or(&one.fingerprint).clone();
     }

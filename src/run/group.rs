@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use super::fold::fingerprint;
 use super::group_words::{change_evidence, change_message, listed, summary};
-use crate::checks::{Failure, Symptoms, cause_rank};
+use crate::checks::{Symptoms, cause_rank};
 use crate::report::{Consequence, Field, Finding};
 use crdproof_schema::document::Place;
 
@@ -17,13 +17,6 @@ pub(super) struct Cause {
     pub(super) together: Option<String>,
     /// See [`crate::checks::Failure::complaint`].
     pub(super) complaint: Option<String>,
-}
-
-impl Cause {
-    /// Returns the cause of a failure.
-    pub(super) fn of(failure: &Failure) -> Self {
-        Self { together: failure.together.clone(), complaint: failure.complaint.clone() }
-    }
 }
 
 /// Findings of one cause.
@@ -54,13 +47,18 @@ impl Causes {
     }
 
     /// Returns the fingerprint under which a finding is reported: that of its group, if it belongs to one.
-    pub(super) fn reported_as(&self, finding: &Finding) -> String {
-        match (&finding.change, self.of(finding).together) {
-            // Changes of different severity have different remedies.
-            (Some(change), _) => fingerprint(&[&finding.check, finding.severity.as_str(), change]),
-            (None, Some(clause)) => fingerprint(&[&finding.check, &finding.crd, &clause]),
-            (None, None) => finding.fingerprint.clone(),
-        }
+    fn reported_as(&self, finding: &Finding) -> String {
+        reported_as(finding, self.of(finding).together.as_deref())
+    }
+}
+
+/// Returns the fingerprint under which a finding is reported, with the clause of its cause.
+pub(super) fn reported_as(finding: &Finding, together: Option<&str>) -> String {
+    match (&finding.change, together) {
+        // Changes of different severity have different remedies.
+        (Some(change), _) => fingerprint(&[&finding.check, finding.severity.as_str(), change]),
+        (None, Some(clause)) => fingerprint(&[&finding.check, &finding.crd, clause]),
+        (None, None) => finding.fingerprint.clone(),
     }
 }
 

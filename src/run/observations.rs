@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::shard::Timings;
 use super::{Absent, ServerMatrix};
 use crate::act::conversions::Recorded;
 use crate::evidence::{Exchange, Trace};
@@ -20,6 +21,8 @@ pub struct Observations {
     pub exchanges: BTreeMap<String, Vec<Exchange>>,
     /// Clean-ups of servers that failed after the scenarios had come to their end. The verdict is not affected.
     pub failed_clean_ups: Vec<FailedCleanUp>,
+    /// The durations of scenarios and of the starts of servers.
+    pub timings: Timings,
     /// True if acting was interrupted, so that scenarios may be missing.
     pub is_interrupted: bool,
     /// True if these are all observations: no converter is called for more.
@@ -51,6 +54,7 @@ impl Observations {
             in_tree_migration: self.traces.iter().any(Trace::has_in_tree_migration),
             // Judging a recording needs no server.
             arguments: Vec::new(),
+            deployed: false,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::shard::{Shard, Share, Unit, Work};
 use super::suite::Suite;
 use super::{Observations, Selection};
 use crate::checks::{Check, Need, Severity};
@@ -42,6 +43,8 @@ pub struct Settings {
     pub record: bool,
     /// The command that repeats this run, for `reproduce` lines; by default it is derived from subject and selection.
     pub command: Option<String>,
+    /// The shard of the work that this run does; all of it by default.
+    pub shard: Option<Shard>,
 }
 
 impl Settings {
@@ -76,6 +79,8 @@ pub struct ServerMatrix {
     pub in_tree_migration: bool,
     /// The arguments of a run that name these servers.
     pub arguments: Vec<String>,
+    /// True if the CRDs are installed on an existing cluster, and must not be changed.
+    pub deployed: bool,
 }
 
 /// A requested release that could not be installed or started. Its checks are skipped.
@@ -116,6 +121,46 @@ pub struct Plan<'a> {
     pub planned: Vec<PlannedCheck<'a>>,
     /// The checks that will not be judged, and why.
     pub skipped: Vec<Skipped>,
+    /// The share of the work that this run does; `None` for all of it.
+    pub share: Option<Share>,
+}
+
+impl Plan<'_> {
+    /// Returns the names of the servers on which this run makes a scenario with a CRD.
+    pub fn servers_of<'s>(&'s self, crd: &str, scenario: Scenario) -> impl Iterator<Item = &'s str> {
+        let servers = self.matrix.servers.iter().map(String::as_str);
+        servers.filter(move |server| self.does(&Unit::on(crd, scenario, server)))
+    }
+
+    /// Returns true if this run does the work of a unit.
+    fn does(&self, unit: &Unit) -> bool {
+        self.share.as_ref().is_none_or(|share| share.units.contains(unit))
+    }
+
+    /// Returns the servers of this run's share. A range counts only if all its releases are among them.
+    pub(super) fn own_matrix(&self) -> ServerMatrix {
+        let Some(share) = &self.share else { return self.matrix.clone() };
+        let used: BTreeSet<&str> = share.units.iter().filter_map(|unit| unit.server.as_deref()).collect();
+        let mut matrix = self.matrix.clone();
+        matrix.servers.retain(|server| used.contains(server.as_str()));
+        matrix.ranges.retain(|_, releases| releases.iter().all(|release| used.contains(release.as_str())));
+        matrix
+    }
+
+    /// Leaves the work of one shard.
+    fn reduce(&mut self, shard: &Shard) {
+        let own = Share::of(shard, self);
+        self.planned.retain(|planned| match Work::of(planned.check) {
+            Work::Scenario(scenario) => self
+                .matrix
+                .servers
+                .iter()
+                .any(|server| own.units.contains(&Unit::on(&planned.crd.name, scenario, server))),
+            work => own.units.contains(&Unit::new(&planned.crd.name, work)),
+        });
+        self.scenarios.retain(|scenario| own.units.iter().any(|unit| unit.work == Work::Scenario(*scenario)));
+        self.share = Some(own);
+    }
 }
 
 /// Derives the plan from subject, settings and servers. Starts and reads nothing.
@@ -150,8 +195,13 @@ fn derive<'a>(
             }
         }
     }
-    let scenarios = if matrix.servers.is_empty() { Vec::new() } else { settings.scenarios() };
-    Plan { subject, settings, matrix: matrix.clone(), scenarios, checks, planned, skipped }
+    let mut scenarios = if matrix.servers.is_empty() { Vec::new() } else { settings.scenarios() };
+    scenarios.retain(|scenario| !(matrix.deployed && changes_crds(*scenario)));
+    let mut plan = Plan { subject, settings, matrix: matrix.clone(), scenarios, checks, planned, skipped, share: None };
+    if let Some(shard) = &settings.shard {
+        plan.reduce(shard);
+    }
+    plan
 }
 
 pub(super) fn skip(check: &Check, crd: &str, reason: &str) -> Skipped {
@@ -161,6 +211,14 @@ pub(super) fn skip(check: &Check, crd: &str, reason: &str) -> Skipped {
 /// The reason for skipping checks of in-tree migration.
 pub(super) const NO_IN_TREE: &str =
     "the control plane did not migrate; use --in-tree-migration, on releases that support it";
+
+/// The reason for skipping scenarios that change CRDs.
+const CHANGES_CRDS: &str = "it changes the CRD, which is not ours; use --provider local, k3s or kind";
+
+/// Returns true if a scenario cannot run without changing the CRD.
+fn changes_crds(scenario: Scenario) -> bool {
+    matches!(scenario, Scenario::Storage | Scenario::Retirement)
+}
 
 /// The CRD that a check is judged on, or the reason why it is not.
 fn target<'a>(
@@ -186,6 +244,9 @@ fn target<'a>(
     }
     if check.scenario().is_some() && matrix.servers.is_empty() {
         return Err("needs an API server".into());
+    }
+    if matrix.deployed && check.scenario().is_some_and(changes_crds) {
+        return Err(CHANGES_CRDS.into());
     }
     if needs(Need::InTreeMigration) && !matrix.in_tree_migration {
         return Err(NO_IN_TREE.into());

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use super::shard::Timings;
 use super::{Absent, Observations, Plan, Ran, Selection};
 use crate::act::conversions::{CounterexampleRun, Recorded};
 use crate::evidence::{ConversionRun, Exchange, Trace, read_json};
@@ -189,6 +190,7 @@ impl Recording {
             conversions: self.conversion_runs.clone(),
             exchanges: self.exchanges.clone(),
             failed_clean_ups: Vec::new(),
+            timings: Timings::default(),
             is_interrupted: false,
             is_complete: true,
         }

@@ -2,15 +2,15 @@
 
 use super::{Plan, Settings};
 use crate::checks;
-use crate::report::Report;
+use crate::report::UngroupedFinding;
 use crate::subject::Subject;
 
 /// Adds to each finding the command that shows it again.
-pub(super) fn add(plan: &Plan<'_>, report: &mut Report) {
+pub(super) fn add(plan: &Plan<'_>, findings: &mut [UngroupedFinding]) {
     let command = plan.settings.command.clone().or_else(|| command(plan.subject, plan.settings));
     let Some(command) = command else { return };
     let servers: String = plan.matrix.arguments.iter().map(|argument| format!(" {}", quoted(argument))).collect();
-    for finding in &mut report.findings {
+    for UngroupedFinding { finding, .. } in findings {
         finding.reproduce = Some(match checks::find(&finding.check) {
             Some(check) if check.scenario().is_some() => format!("{command}{servers} --only {}", finding.check),
             Some(_) => format!("{command} --only {}", finding.check),

@@ -26,12 +26,14 @@ pub struct Servers {
     pub in_tree_migration: bool,
     /// Arguments of a run that repeat these settings, besides the releases.
     pub arguments: Vec<String>,
+    /// True if the CRDs are installed on an existing cluster, and must not be changed.
+    pub deployed: bool,
 }
 
 /// One server that can be started.
 pub(super) struct Prepared {
-    /// The requested name.
-    pub(super) release: String,
+    /// The requested names; the first is that of events.
+    pub(super) names: Vec<String>,
     /// True if it was named by itself, so that a run without it fails.
     pub(super) required: bool,
     version: Option<KubeVersion>,
@@ -44,7 +46,11 @@ pub(super) type Observer<'o> = &'o (dyn Fn(&Event<'_>) + Sync);
 impl Servers {
     /// Returns the servers by name, with ranges expanded to releases. Installs and starts nothing.
     pub fn matrix(&self, progress: &dyn Fn(Progress)) -> Result<ServerMatrix, RunError> {
-        let mut matrix = ServerMatrix { in_tree_migration: self.in_tree_migration, ..ServerMatrix::default() };
+        let mut matrix = ServerMatrix {
+            in_tree_migration: self.in_tree_migration,
+            deployed: self.deployed,
+            ..ServerMatrix::default()
+        };
         for text in &self.asked {
             let range = self.range(text, progress)?;
             for release in range.as_deref().unwrap_or(std::slice::from_ref(text)) {
@@ -108,8 +114,11 @@ impl Servers {
             };
             // `1.36` and `1.36.4` may be the same.
             match prepared.iter_mut().find(|earlier| version.is_some() && earlier.version == version) {
-                Some(earlier) => earlier.required |= required,
-                None => prepared.push(Prepared { release: release.clone(), required, version, spec }),
+                Some(earlier) => {
+                    earlier.required |= required;
+                    earlier.names.push(release.clone());
+                }
+                None => prepared.push(Prepared { names: vec![release.clone()], required, version, spec }),
             }
         }
         observer(&Event::Installed);

@@ -1,13 +1,14 @@
 //! Waivers: marks accepted findings, and reports expired and unused waivers.
 
-use std::collections::BTreeSet;
-
 use jiff::civil::Date;
 
 use super::fold::fingerprint;
-use super::group::Causes;
+use super::group::reported_as;
 use crate::checks::Severity;
-use crate::report::{self, CheckInfo, Finding, Locator, Outcome, Redaction, Report, WaiverInfo, WaiverState};
+use crate::report::{
+    self, AcceptedUse, CheckInfo, Finding, Locator, Outcome, Redaction, Report, UngroupedFinding, WaiverInfo,
+    WaiverState, WaiverUse,
+};
 use crate::subject::{ACCEPTED_FILE, AcceptedFinding, PathGlob, Subject, Waiver};
 use crdproof_schema::text::glob;
 
@@ -28,18 +29,21 @@ pub fn waiver_check() -> CheckInfo {
     }
 }
 
-/// Marks findings that waivers accept, and reports expired and unused waivers.
-pub(super) fn apply(subject: &Subject, report: &mut Report, causes: &Causes, today: Date) {
-    if !subject.file.waivers.is_empty() {
-        report.checks.push(waiver_check());
-    }
+/// Marks findings that waivers and the file of accepted findings accept, and returns the effect of each.
+pub(super) fn apply(
+    subject: &Subject,
+    findings: &mut [UngroupedFinding],
+    results: &[report::Result],
+    today: Date,
+) -> (Vec<WaiverUse>, Option<AcceptedUse>) {
+    let mut uses = Vec::new();
     for (index, waiver) in subject.file.waivers.iter().enumerate() {
         let current = today <= waiver.expires;
         let mut matched = 0;
-        for finding in report.findings.iter_mut().filter(|finding| accepts(waiver, finding, causes)) {
+        for found in findings.iter_mut().filter(|found| accepts(waiver, found)) {
             matched += 1;
             if current {
-                finding.waiver.get_or_insert(index);
+                found.finding.waiver.get_or_insert(index);
             }
         }
         let state = match (matched, current) {
@@ -48,40 +52,62 @@ pub(super) fn apply(subject: &Subject, report: &mut Report, causes: &Causes, tod
             (_, false) => WaiverState::Expired,
         };
         let complaint = complaint(subject, index, waiver, state);
-        report.waivers.push(WaiverInfo {
+        let info = WaiverInfo {
             names: names(waiver),
             reason: waiver.reason.clone(),
             owner: waiver.owner.clone(),
             expires: waiver.expires.to_string(),
             state,
             complaint: complaint.as_ref().map(|finding| finding.fingerprint.clone()),
-        });
-        report.findings.extend(complaint);
+        };
+        uses.push(WaiverUse { waiver: info, complaint });
     }
-    accept(subject, report, causes);
+    (uses, accept(subject, findings, results))
 }
 
-/// Marks findings of the file of accepted findings, and reports unused entries.
-fn accept(subject: &Subject, report: &mut Report, causes: &Causes) {
+/// Marks findings of the file of accepted findings, and returns which entries are used.
+fn accept(subject: &Subject, findings: &mut [UngroupedFinding], results: &[report::Result]) -> Option<AcceptedUse> {
     let accepted = &subject.accepted.findings;
     if accepted.is_empty() {
-        return;
+        return None;
     }
-    let index = report.waivers.len();
-    let mut used = BTreeSet::new();
-    for finding in report.findings.iter_mut().filter(|finding| finding.waiver.is_none()) {
-        let together = causes.reported_as(finding);
-        if let Some(entry) = accepted.iter().position(|entry| entry.accepts(&finding.fingerprint, &together)) {
-            finding.waiver = Some(index);
-            used.insert(entry);
+    let mut entries = AcceptedUse::default();
+    for found in findings.iter_mut().filter(|found| found.finding.waiver.is_none()) {
+        let together = reported_as(&found.finding, found.together.as_deref());
+        if let Some(entry) = accepted.iter().position(|entry| entry.accepts(&found.finding.fingerprint, &together)) {
+            found.finding.waiver = Some(subject.file.waivers.len());
+            entries.used.insert(entry);
         }
     }
     let is_judged = |entry: &AcceptedFinding| {
         let decided = |result: &&report::Result| matches!(result.outcome, Outcome::Passed | Outcome::Failed);
-        report.results.iter().filter(decided).any(|result| result.check == entry.check && result.crd == entry.crd)
+        results.iter().filter(decided).any(|result| result.check == entry.check && result.crd == entry.crd)
     };
-    let gone = accepted.iter().enumerate().filter(|(entry, known)| !used.contains(entry) && is_judged(known)).count();
-    let complaint = (gone > 0).then(|| Finding {
+    let judged = accepted.iter().enumerate().filter(|(_, known)| is_judged(known));
+    entries.judged = judged.map(|(entry, _)| entry).collect();
+    Some(entries)
+}
+
+/// Adds the waivers to a report, and findings about expired and unused ones. In a part of a run, unused waivers are not
+/// reported.
+pub(super) fn count(report: &mut Report, waivers: Vec<WaiverUse>, accepted: Option<AcceptedUse>, is_part: bool) {
+    if !waivers.is_empty() {
+        report.checks.push(waiver_check());
+    }
+    for WaiverUse { mut waiver, complaint } in waivers {
+        let complaint = complaint.filter(|_| !(is_part && waiver.state == WaiverState::Unused));
+        waiver.complaint = complaint.as_ref().map(|finding| finding.fingerprint.clone());
+        report.waivers.push(waiver);
+        report.findings.extend(complaint);
+    }
+    if let Some(accepted) = accepted {
+        count_accepted(report, &accepted, is_part);
+    }
+}
+
+fn count_accepted(report: &mut Report, accepted: &AcceptedUse, is_part: bool) {
+    let gone = accepted.judged.difference(&accepted.used).count();
+    let complaint = (gone > 0 && !is_part).then(|| Finding {
         check: CHECK.into(),
         severity: Severity::Note,
         crd: String::new(),
@@ -99,7 +125,7 @@ fn accept(subject: &Subject, report: &mut Report, causes: &Causes) {
         reproduce: None,
         waiver: None,
     });
-    if complaint.is_some() && subject.file.waivers.is_empty() {
+    if complaint.is_some() && !report.checks.iter().any(|check| check.id == CHECK) {
         report.checks.push(waiver_check());
     }
     report.waivers.push(WaiverInfo {
@@ -107,17 +133,18 @@ fn accept(subject: &Subject, report: &mut Report, causes: &Causes) {
         reason: "accepted".into(),
         owner: None,
         expires: "further notice".into(),
-        state: if used.is_empty() { WaiverState::Unused } else { WaiverState::Used },
+        state: if accepted.used.is_empty() { WaiverState::Unused } else { WaiverState::Used },
         complaint: complaint.as_ref().map(|finding| finding.fingerprint.clone()),
     });
     report.findings.extend(complaint);
 }
 
-fn accepts(waiver: &Waiver, finding: &Finding, causes: &Causes) -> bool {
+fn accepts(waiver: &Waiver, found: &UngroupedFinding) -> bool {
+    let finding = &found.finding;
     let below = |path: &PathGlob| finding.path.as_ref().is_some_and(|at| path.covers(at));
     waiver.check.as_ref().is_none_or(|check| glob(check, &finding.check))
         && waiver.fingerprint.as_ref().is_none_or(|fingerprint| {
-            *fingerprint == finding.fingerprint || *fingerprint == causes.reported_as(finding)
+            *fingerprint == finding.fingerprint || *fingerprint == reported_as(finding, found.together.as_deref())
         })
         && waiver.crd.as_ref().is_none_or(|crd| *crd == finding.crd)
         && waiver.path.as_ref().is_none_or(below)

@@ -137,7 +137,7 @@ fn samples_are_taken(server: &Local) -> Result<(), Failed> {
         check(kept && right && object["spec"]["size"].is_number(), object.to_string())?;
     }
     let again = audit(server.kubeconfig(), &words)?;
-    check(again.status.code() == Some(2) && said(&again).contains("is there already"), said(&again))
+    check(again.status.code() == Some(2) && said(&again).contains("exists already"), said(&again))
 }
 
 /// Without permissions the audit reports only that; with permission to read only CRDs, it lists each kind that it could

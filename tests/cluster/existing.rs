@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::endings;
 use crate::support::{block, check, crd, describe};
 
-fn access(kubeconfig: PathBuf) -> Access {
+pub(crate) fn access(kubeconfig: PathBuf) -> Access {
     Access { kubeconfig: vec![kubeconfig], allow_changes: true, ..Access::default() }
 }
 
@@ -126,8 +126,15 @@ pub(crate) fn scenarios_do_not_change_existing_objects(binaries: &Binaries) -> R
         let ours = access(local.kubeconfig().to_owned());
         let guest = || async { Ok::<_, ClusterError>(Server::Existing(Box::new(Existing::connect(&ours).await?))) };
         let run_on = |server| async move {
-            let setup =
-                Setup { subject, crd: under_test, converter: None, seed: 1, in_tree_migration: false, progress: None };
+            let setup = Setup {
+                subject,
+                crd: under_test,
+                converter: None,
+                seed: 1,
+                in_tree_migration: false,
+                deployed: false,
+                progress: None,
+            };
             let seen = run_scenarios(&server, setup, &[Scenario::Serving, Scenario::Apply]).await;
             (seen, server.stop().await)
         };
@@ -214,7 +221,7 @@ pub(crate) fn refusals_write_nothing(binaries: &Binaries) -> Result<(), Failed> 
             (&production, "databases-none", allowed, 5, "looks like production"),
             (&nobody, "databases-none", allowed, 5, "may not get customresourcedefinitions.apiextensions.k8s.io, list"),
             (&plain, "databases", allowed, 2, "converts by a webhook"),
-            (&plain, "databases-none", allowed, 5, "is there already"),
+            (&plain, "databases-none", allowed, 5, "exists already"),
         ];
         for (number, (kubeconfig, subject, flag, code, words)) in cases.into_iter().enumerate() {
             if number == 4 {

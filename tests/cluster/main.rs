@@ -9,6 +9,7 @@ mod converter;
 mod drivers;
 mod deliver;
 mod demo;
+mod deployed;
 mod endings;
 mod existing;
 mod features;
@@ -59,7 +60,14 @@ fn main() -> ExitCode {
         releases.iter().rev().find(|(name, _)| name.starts_with(DEFAULT)).or(releases.last())
     {
         trials.extend(once(name, binaries));
-        let skippable: [(&str, Skippable); 4] = [
+        let skippable: [(&str, Skippable); 8] = [
+            ("a_deployed_webhook_is_tested_where_it_runs", deployed::a_deployed_webhook_is_tested_where_it_runs),
+            ("a_loss_in_a_deployed_webhook_is_found", deployed::a_loss_in_a_deployed_webhook_is_found),
+            ("an_ended_run_on_a_deployed_crd_is_swept", deployed::an_ended_run_on_a_deployed_crd_is_swept),
+            (
+                "deployed_kinds_without_a_namespace_keep_the_objects_of_others",
+                deployed::deployed_kinds_without_a_namespace_keep_the_objects_of_others,
+            ),
             ("pages_show_real_runs", pages::pages_show_real_runs),
             ("etcd_on_a_full_disk_is_reported", endings::etcd_on_a_full_disk_is_reported),
             ("scenarios_do_not_change_existing_objects", existing::scenarios_do_not_change_existing_objects),
@@ -188,6 +196,7 @@ fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
         ("findings_of_scenarios_are_reproduced", reproduce::findings_of_scenarios_are_reproduced),
         ("the_server_explains_why_an_object_is_left_out", scenarios::the_server_explains_why_an_object_is_left_out),
         ("the_demo_runs_everything", demo::the_demo_runs_everything),
+        ("the_printed_job_is_accepted", deployed::the_printed_job_is_accepted),
         ("two_tools_share_a_cache", endings::two_tools_share_a_cache),
     ];
     named(name, binaries, tests)

@@ -71,7 +71,15 @@ pub(crate) fn judged(trace: Trace) -> Report {
 
 /// The setup of scenarios for the first CRD.
 pub(crate) fn setup(subject: &Subject, converter: Option<Arc<dyn Endpoint>>) -> Setup<'_> {
-    Setup { subject, crd: &subject.crds[0], converter, seed: 1, in_tree_migration: false, progress: None }
+    Setup {
+        subject,
+        crd: &subject.crds[0],
+        converter,
+        seed: 1,
+        in_tree_migration: false,
+        deployed: false,
+        progress: None,
+    }
 }
 
 pub(crate) fn maps() -> Maps {

@@ -110,7 +110,7 @@ pub enum ClusterError {
         help: String,
     },
     /// An object of this name exists, and was not created by us.
-    #[error("{what} is there already and will not be touched")]
+    #[error("{what} exists already and will not be touched")]
     Exists {
         /// Its path.
         what: String,

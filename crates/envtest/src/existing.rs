@@ -1,6 +1,8 @@
 //! Existing clusters. We change nothing without permission, label and track everything that we create, remove it again,
 //! and never change objects of others.
 
+mod objects;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +14,7 @@ use super::api::{Answer, Api, Identity, Permission, Query, Resource, definitions
 use super::kubeconfig::{self, Context};
 use super::run_id::{LABEL, RunId};
 use super::{ClusterError, wait};
+use objects::Orphan;
 
 /// An existing cluster, and the permissions that the user gave.
 #[derive(Debug, Clone, Default)]
@@ -42,8 +45,10 @@ pub struct Existing {
     run: RunId,
     dry_run: bool,
     made: Mutex<Vec<Made>>,
-    /// True if there may be labelled objects that callers created.
+    /// True if there may be labelled CRDs that callers created.
     adopted: AtomicBool,
+    /// Kinds of others with labelled objects that callers created.
+    kinds: Mutex<Vec<Resource>>,
 }
 
 /// An object that we created.
@@ -112,6 +117,7 @@ impl Existing {
             dry_run: access.dry_run,
             made: Mutex::default(),
             adopted: AtomicBool::new(false),
+            kinds: Mutex::default(),
         })
     }
 
@@ -179,23 +185,10 @@ impl Existing {
         let of_crds = ["get", "list", "create", "delete"]
             .map(|verb| Permission::new(verb, "apiextensions.k8s.io", "customresourcedefinitions"));
         let of_namespaces = ["get", "create", "delete"].map(|verb| Permission::new(verb, "", "namespaces"));
-        let of_crds = of_crds.iter().filter(|_| !crds.is_empty());
-        let mut missing = Vec::new();
-        for permission in of_crds.chain(&of_namespaces).chain(more) {
-            match self.api.is_allowed(permission).await {
-                // A server that refuses to tell shows it when the request is made.
-                Ok(true) | Err(ClusterError::Refused { .. }) => {}
-                Ok(false) => missing.push(permission.to_string()),
-                Err(error) => return Err(error),
-            }
-        }
-        if missing.is_empty() {
-            return self.check_absent(crds).await;
-        }
-        Err(ClusterError::NotAllowed {
-            why: format!("the user of context {:?} may not {}", self.context.name, missing.join(", ")),
-            help: "grant these permissions, or use a context of a user who has them".into(),
-        })
+        let of_crds = of_crds.into_iter().filter(|_| !crds.is_empty());
+        let needed: Vec<Permission> = of_crds.chain(of_namespaces).chain(more.iter().cloned()).collect();
+        self.check_allowed(&needed).await?;
+        self.check_absent(crds).await
     }
 
     /// Refuses CRDs that are there already.
@@ -241,6 +234,14 @@ impl Existing {
     /// are listed in the error, and everything else is still removed.
     pub async fn clean_up(&self) -> Result<(), ClusterError> {
         let mut left = Vec::new();
+        let kinds = std::mem::take(&mut *self.kinds.lock().unwrap_or_else(PoisonError::into_inner));
+        for kind in kinds.iter().rev() {
+            match self.remove_objects(kind).await {
+                Ok(()) => {}
+                Err(ClusterError::Left { what, .. }) => left.extend(what),
+                Err(error) => left.push(format!("{} with the label {} ({error})", kind.path(), self.selector())),
+            }
+        }
         if self.adopted.load(Ordering::Relaxed)
             && let Err(why) = self.remove_adopted().await
         {
@@ -293,6 +294,16 @@ pub(super) async fn sweep(access: &Access, all: bool) -> Result<Vec<String>, Clu
     let cluster = Existing::connect(access).await?;
     let kinds = [definitions(), Resource::cluster_wide("", "v1", "namespaces")];
     let (mut swept, mut left) = (Vec::new(), Vec::new());
+    // Objects come first: a namespace cannot go while a webhook does not convert the objects in it.
+    for Orphan { path, uid, run } in objects::labelled(&cluster.api).await? {
+        if !(all || run.is_some_and(|run| run.is_orphan())) {
+            continue;
+        }
+        match if access.dry_run { Ok(()) } else { remove(&cluster.api, &path, &uid).await } {
+            Ok(()) => swept.push(path),
+            Err(why) => left.push(format!("{path} ({why})")),
+        }
+    }
     for kind in kinds {
         let listed = cluster.api.get(&Query::new().labels(LABEL).on(kind.path())).await?.ok()?.json();
         for item in listed["items"].as_array().into_iter().flatten() {

@@ -93,13 +93,13 @@ fn chosen(session: &Session<'_>) -> Vec<Planned> {
 }
 
 fn namespace(session: &Session<'_>) -> Value {
-    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": session.namespace()}})
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": session.namespace}})
 }
 
 /// Everything in one source, in an order in which it cannot be applied. It contains a built-in kind.
 fn source(session: &Session<'_>, ground: &[Value], objects: &[Planned]) -> Result<Source, ClusterError> {
     let companion = json!({"apiVersion": "v1", "kind": "ConfigMap",
-        "metadata": {"name": "companion", "namespace": session.namespace()}, "data": {"key": "value"}});
+        "metadata": {"name": "companion", "namespace": session.namespace}, "data": {"key": "value"}});
     let objects = objects.iter().map(|planned| planned.object.clone());
     Ok(Source::new(objects.chain([companion]).chain(ground.iter().cloned()))?)
 }

@@ -6,6 +6,7 @@ mod command;
 mod drivers;
 pub mod deliver;
 mod deliveries;
+mod deployed;
 mod publish;
 mod retirement;
 mod rules;
@@ -15,6 +16,7 @@ mod session;
 mod storage;
 mod usable;
 
+pub use deployed::{check_deployed, deployed_objects, deployed_permissions};
 use session::Session;
 
 use std::sync::Arc;
@@ -37,6 +39,8 @@ pub struct Setup<'a> {
     pub seed: u64,
     /// True if the control plane migrates, too, if it can. This takes minutes.
     pub in_tree_migration: bool,
+    /// True if the CRD is installed on the server, and must not be changed.
+    pub deployed: bool,
     /// Called at the start of each step, with the number of requests so far.
     pub progress: Option<&'a Progress<'a>>,
 }
@@ -44,7 +48,7 @@ pub struct Setup<'a> {
 /// Receives the steps of scenarios as they begin.
 pub type Progress<'a> = dyn Fn(ScenarioStep, u64) + Sync + 'a;
 
-/// Runs scenarios with a CRD on a server, one after the other, and returns the trace. Removes the CRD at the end.
+/// Runs scenarios with a CRD on a server, one after the other, and returns the trace. Removes what it created at the end.
 pub async fn run(server: &Server, setup: Setup<'_>, scenarios: &[Scenario]) -> Result<Trace, ClusterError> {
     let mut session = Session::open(server, setup).await?;
     let mut result = Ok(());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::session::{Request, Session};
-use super::{admission, publish, rules};
+use super::{admission, deployed, publish, rules};
 use crate::evidence::{Action, Listing, ServingStep, WatchEvent, WatchLog};
 use crate::subject::objects::{Planned, has};
 use crdproof_envtest::ClusterError;
@@ -23,16 +23,23 @@ pub(super) async fn run(session: &mut Session<'_>) -> Result<(), ClusterError> {
     create(session, &objects).await?;
     read(session).await?;
     rewrite(session, &objects).await?;
+    deployed::infer_storage(session, &objects).await?;
     locks(session, &objects).await?;
     select(session).await?;
     list_representations(session).await?;
     watch(session, &objects).await?;
     write_subresources(session, &objects).await?;
     strict(session, &objects).await?;
-    admission::run(session, &objects).await?;
-    rules::run(session, &objects, &definition).await?;
+    // These change the CRD, or add webhooks.
+    let is_ours = session.deployed.is_none();
+    if is_ours {
+        admission::run(session, &objects).await?;
+        rules::run(session, &objects, &definition).await?;
+    }
     publish(session).await?;
-    unserve(session, &definition).await?;
+    if is_ours {
+        unserve(session, &definition).await?;
+    }
     delete(session, &objects).await
 }
 
@@ -132,8 +139,9 @@ async fn select(session: &mut Session<'_>) -> Result<(), ClusterError> {
             let list = session.list(version, &Query::new().labels(&format!("crdproof.dev/born={born}"))).await?;
             session.see_names(Listing::Label((*born).to_owned()), &[version], &list["items"]);
         }
-        let list = session.list(version, &Query::new().fields(&format!("metadata.name={version}-0"))).await?;
-        session.see_names(Listing::Name(format!("{version}-0")), &[version], &list["items"]);
+        let name = session.name(&format!("{version}-0"));
+        let list = session.list(version, &Query::new().fields(&format!("metadata.name={name}"))).await?;
+        session.see_names(Listing::Name(name), &[version], &list["items"]);
         select_fields(session, version).await?;
     }
     Ok(())
@@ -150,7 +158,8 @@ async fn select_fields(session: &mut Session<'_>, version: &str) -> Result<(), C
             |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
         let Some(value) = values.filter_map(Value::as_str).find(plain).map(str::to_owned) else { continue };
         let selector = format!("{}={value}", path.trim_start_matches('.'));
-        let answer = session.api.get(&Query::new().fields(&selector).on(session.kind.at(version).path())).await?;
+        let answer =
+            session.api.get(&session.own(Query::new().fields(&selector)).on(session.kind.at(version).path())).await?;
         // A server without selectable fields answers 400.
         let told = if answer.is_success() { Value::Null } else { answer.json() };
         session.note(&Request::new(Action::Selectable(selector.clone()), version, ""), Value::Null, &answer, told);
@@ -165,13 +174,13 @@ async fn select_fields(session: &mut Session<'_>, version: &str) -> Result<(), C
 async fn list_representations(session: &mut Session<'_>) -> Result<(), ClusterError> {
     session.step(ServingStep::Tables);
     for version in session.served() {
-        let path = session.kind.at(version).path();
+        let path = session.own(Query::new()).on(session.kind.at(version).path());
         let answer = session.api.get_as(&path, TABLE).await?;
         session.note(&Request::new(Action::Table, version, ""), Value::Null, &answer, shortened(&answer.json()));
     }
     session.step(ServingStep::Metadata);
     for version in session.served() {
-        let path = session.kind.at(version).path();
+        let path = session.own(Query::new()).on(session.kind.at(version).path());
         let answer = session.api.get_as(&path, METADATA_LIST).await?;
         session.see_names(Listing::Metadata, &[version], &answer.json()["items"]);
     }
@@ -197,12 +206,15 @@ async fn watch(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), Clu
         let list = session.list(version, &Query::new().limit(1)).await?;
         let at = list["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
         let path = session.kind.at(version).path();
-        open.push((*version, session.api.watch(&path, &Query::new().resource_version(&at), WATCH_TIMEOUT * 3).await?));
+        open.push((
+            *version,
+            session.api.watch(&path, &session.own(Query::new().resource_version(&at)), WATCH_TIMEOUT * 3).await?,
+        ));
     }
     let mut wanted = 0;
     for (number, version) in served.iter().enumerate() {
         let Some(planned) = objects.iter().find(|planned| planned.version == *version) else { continue };
-        let name = format!("watched-{number}");
+        let name = session.name(&format!("watched-{number}"));
         let mut object = planned.object.clone();
         object["metadata"]["name"] = json!(name);
         if !session.create(Request::new(Action::Create, version, &name), &Query::new(), &object).await?.is_success() {
@@ -276,17 +288,18 @@ async fn write_subresources(session: &mut Session<'_>, objects: &[Planned]) -> R
 async fn strict(session: &mut Session<'_>, objects: &[Planned]) -> Result<(), ClusterError> {
     for version in session.served() {
         let Some(planned) = objects.iter().find(|planned| planned.version == version) else { continue };
+        let name = session.name("pretended");
         let mut object = planned.object.clone();
-        object["metadata"]["name"] = json!("pretended");
+        object["metadata"]["name"] = json!(name);
         session.step(ServingStep::Strict);
         let strictly = Query::new().validation(FieldValidation::Strict).dry_run();
-        session.create(Request::new(Action::KnownFields, version, "pretended"), &strictly, &object).await?;
+        session.create(Request::new(Action::KnownFields, version, &name), &strictly, &object).await?;
         let mut unknown = object.clone();
         unknown["crdproofKnowsNoSuchField"] = json!(true);
-        session.create(Request::new(Action::UnknownField, version, "pretended"), &strictly, &unknown).await?;
+        session.create(Request::new(Action::UnknownField, version, &name), &strictly, &unknown).await?;
         session.step(ServingStep::DryRun);
-        session.create(Request::new(Action::DryRun, version, "pretended"), &Query::new().dry_run(), &object).await?;
-        session.get(Request::new(Action::AfterDryRun, version, "pretended")).await?;
+        session.create(Request::new(Action::DryRun, version, &name), &Query::new().dry_run(), &object).await?;
+        session.get(Request::new(Action::AfterDryRun, version, &name)).await?;
     }
     Ok(())
 }
@@ -301,7 +314,7 @@ async fn publish(session: &mut Session<'_>) -> Result<(), ClusterError> {
         let answer = session.api.get(&format!("/apis/{group}/{version}")).await?;
         session.note(&Request::new(Action::Resources, version, ""), Value::Null, &answer, answer.json());
         session.step(ServingStep::Warnings);
-        let answer = session.api.get(&session.kind.at(version).path()).await?;
+        let answer = session.api.get(&session.own(Query::new()).on(session.kind.at(version).path())).await?;
         session.note(&Request::new(Action::List, version, ""), Value::Null, &answer, Value::Null);
         session.step(ServingStep::Discovery);
     }

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::usable::{Unusable, usable};
+use super::deployed::{self, Deployed};
+use super::usable::{self, Unusable, usable};
 use super::{Progress, Setup};
 use crate::converter::endpoint::Endpoint;
 use crate::converter::proxy::ConversionProxy;
@@ -25,15 +26,15 @@ pub(super) struct Session<'a> {
     pub(super) server: &'a Server,
     pub(super) api: Api,
     pub(super) crd: &'a Crd,
-    converter: Option<Arc<dyn Endpoint>>,
+    pub(super) converter: Option<Arc<dyn Endpoint>>,
     pub(super) proxy: Option<ConversionProxy>,
     pub(super) kind: Resource,
-    namespace: String,
+    pub(super) namespace: String,
     pub(super) subject: &'a Subject,
     /// The objects that scenarios write.
-    objects: Vec<Planned>,
+    pub(super) objects: Vec<Planned>,
     /// Objects that scenarios leave out, until the server has been asked about them.
-    left_out: Vec<Unusable>,
+    pub(super) left_out: Vec<Unusable>,
     trace: Trace,
     /// All observed objects, each once.
     bodies: Bodies,
@@ -43,6 +44,8 @@ pub(super) struct Session<'a> {
     /// True if the control plane migrates, too.
     pub(super) in_tree: bool,
     progress: Option<&'a Progress<'a>>,
+    /// The access to a CRD that is installed there and must not be changed.
+    pub(super) deployed: Option<Deployed<'a>>,
 }
 
 /// One request to the server.
@@ -61,10 +64,13 @@ impl<'q> Request<'q> {
 impl<'a> Session<'a> {
     /// Prepares a namespace, and a proxy if there is a converter to call.
     pub(super) async fn open(server: &'a Server, setup: Setup<'a>) -> Result<Self, ClusterError> {
-        let Setup { subject, crd, converter, seed, in_tree_migration: in_tree, progress } = setup;
+        let Setup { subject, crd, converter, seed, in_tree_migration: in_tree, deployed, progress } = setup;
         let api = server.api().counting();
-        let namespace = server.create_namespace().await?;
-        let objects = planned(subject, crd, server.version(), &namespace, seed);
+        let (namespace, deployed) = deployed::prepare(server, crd, deployed).await?;
+        let mut objects = planned(subject, crd, server.version(), &namespace, seed);
+        if let Some(deployed) = &deployed {
+            deployed.own(&mut objects);
+        }
         let (objects, left_out) = usable(crd, Some(server.version()), converter.as_ref(), objects).await;
         let proxy = match (converter.clone(), server.host_access()) {
             (Some(converter), Some(access)) => Some(ConversionProxy::start(&access, converter).await?),
@@ -76,6 +82,7 @@ impl<'a> Session<'a> {
             recorded: jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string(),
             crd: crd.name.clone(),
             requests: 0,
+            scenarios: Vec::new(),
             records: Vec::new(),
         };
         let (step, bodies) = (ScenarioStep::Serving(ServingStep::Install), Bodies::default());
@@ -97,6 +104,7 @@ impl<'a> Session<'a> {
             refused,
             in_tree,
             progress,
+            deployed,
         })
     }
 
@@ -125,10 +133,6 @@ impl<'a> Session<'a> {
         for seen in seen {
             self.see(seen);
         }
-    }
-
-    pub(super) fn namespace(&self) -> &str {
-        &self.namespace
     }
 
     pub(super) fn planned(&self) -> Vec<Planned> {
@@ -162,8 +166,16 @@ impl<'a> Session<'a> {
         definition
     }
 
-    /// Installs the CRD, and waits until it answers.
+    /// Installs the CRD unless it is deployed already, and waits until it answers.
     pub(super) async fn install(&mut self, definition: &Value) -> Result<(), ClusterError> {
+        if self.deployed.is_none() {
+            self.create_definition(definition).await?;
+        }
+        self.look_at_definition().await?;
+        usable::settle_left_out(self).await
+    }
+
+    async fn create_definition(&mut self, definition: &Value) -> Result<(), ClusterError> {
         let answer = self.api.post(&definitions().path(), definition).await?;
         if answer.status == 409 {
             // Another CRD of this name says nothing about the CRD under test.
@@ -174,32 +186,7 @@ impl<'a> Session<'a> {
         // The trace has the server's message; the scenario cannot continue.
         self.refused = !answer.is_success();
         answer.ok()?;
-        self.api.until_served(std::slice::from_ref(definition)).await?;
-        self.look_at_definition().await?;
-        self.settle_left_out().await
-    }
-
-    /// Records the objects that no scenario writes. The server has the last word on whether an object is valid: one that
-    /// it admits is written after all, if it can be converted.
-    async fn settle_left_out(&mut self) -> Result<(), ClusterError> {
-        for Unusable { planned, mut left_out, refused } in std::mem::take(&mut self.left_out) {
-            // A new object has no status where that is a subresource.
-            let is_in_status = left_out.path.as_ref().is_some_and(|path| path.starts_with(".status"));
-            let is_served = |version: &str| self.served().contains(&version);
-            if let Some((version, object)) = refused.filter(|(version, _)| !is_in_status && is_served(version)) {
-                let path = Query::new().dry_run().on(self.kind.at(&version).path());
-                let answer = retry::while_unready(|| self.api.post(&path, &object)).await?;
-                if answer.is_success() {
-                    let (admitted, others) = usable(self.crd, None, self.converter.as_ref(), vec![planned]).await;
-                    self.objects.extend(admitted);
-                    self.see_all(others.into_iter().map(|other| Observation::LeftOut(other.left_out)).collect());
-                    continue;
-                }
-                left_out.answer = Some(answer.message());
-            }
-            self.see(Observation::LeftOut(left_out));
-        }
-        Ok(())
+        self.api.until_served(std::slice::from_ref(definition)).await
     }
 
     /// Changes the installed CRD, and records it.
@@ -310,9 +297,22 @@ impl<'a> Session<'a> {
         Ok(answer)
     }
 
+    /// The query for our own objects, where others may have objects of this kind.
+    pub(super) fn own(&self, query: Query) -> Query {
+        match &self.deployed {
+            Some(deployed) => query.labels(&deployed.selector()),
+            None => query,
+        }
+    }
+
+    /// The name of an object of ours, where others may have objects of this kind.
+    pub(super) fn name(&self, name: &str) -> String {
+        self.deployed.as_ref().map_or_else(|| name.to_owned(), |deployed| deployed.name(name))
+    }
+
     /// All objects at a version.
     pub(super) async fn list(&self, version: &str, query: &Query) -> Result<Value, ClusterError> {
-        let path = query.on(self.kind.at(version).path());
+        let path = self.own(query.clone()).on(self.kind.at(version).path());
         Ok(retry::while_unready(|| self.api.get(&path)).await?.ok()?.json())
     }
 
@@ -349,9 +349,13 @@ impl<'a> Session<'a> {
         retry::get_until(&self.api, path, wanted).await
     }
 
-    /// Removes the CRD with all its objects. Returns the reason if the server cannot delete the objects, which is a
+    /// Removes the CRD with all its objects, or only our objects if the CRD was there. Returns the reason if the server cannot delete the objects, which is a
     /// problem of the subject.
     pub(super) async fn clear(&mut self) -> Result<Option<String>, ClusterError> {
+        if let Some(deployed) = &self.deployed {
+            deployed.remove_objects().await?;
+            return Ok(None);
+        }
         if let Some(proxy) = &self.proxy {
             proxy.fail(None);
         }

@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::session::Session;
 use crate::converter::Converter;
 use crate::converter::endpoint::Endpoint;
-use crate::evidence::{LeftOut, LeftOutReason};
+use crate::evidence::{LeftOut, LeftOutReason, Observation};
 use crate::subject::Crd;
 use crate::subject::objects::Planned;
+use crdproof_envtest::api::Query;
+use crdproof_envtest::{ClusterError, retry};
 use crdproof_schema::kubernetes::{KubeVersion, label_value, qualified_name};
 use crdproof_schema::structural::Validator;
 
@@ -57,6 +60,29 @@ pub(super) async fn usable(
     });
     // The scenarios themselves observe a converter that panics.
     split.await.unwrap_or((objects, Vec::new()))
+}
+
+/// Records the objects that no scenario writes. The server has the last word on whether an object is valid: one that
+/// it admits is written after all, if it can be converted.
+pub(super) async fn settle_left_out(session: &mut Session<'_>) -> Result<(), ClusterError> {
+    for Unusable { planned, mut left_out, refused } in std::mem::take(&mut session.left_out) {
+        // A new object has no status where that is a subresource.
+        let is_in_status = left_out.path.as_ref().is_some_and(|path| path.starts_with(".status"));
+        let is_served = |version: &str| session.served().contains(&version);
+        if let Some((version, object)) = refused.filter(|(version, _)| !is_in_status && is_served(version)) {
+            let path = Query::new().dry_run().on(session.kind.at(&version).path());
+            let answer = retry::while_unready(|| session.api.post(&path, &object)).await?;
+            if answer.is_success() {
+                let (admitted, others) = usable(session.crd, None, session.converter.as_ref(), vec![planned]).await;
+                session.objects.extend(admitted);
+                session.see_all(others.into_iter().map(|other| Observation::LeftOut(other.left_out)).collect());
+                continue;
+            }
+            left_out.answer = Some(answer.message());
+        }
+        session.see(Observation::LeftOut(left_out));
+    }
+    Ok(())
 }
 
 struct Judge<'a> {

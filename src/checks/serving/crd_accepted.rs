@@ -2,7 +2,7 @@
 
 use crate::checks::shared_trace::{Found, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
-use crate::evidence::{Action, ApplyStep, Scenario, ScenarioStep, ServingStep, StorageStep};
+use crate::evidence::{Action, Scenario, ServingStep};
 
 pub(crate) const CHECK: Check = Check {
     id: "serving/crd-accepted",
@@ -22,9 +22,7 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
     judged(evidence, |trace, found: &mut Found| {
-        let steps: [ScenarioStep; 3] =
-            [ServingStep::Install.into(), StorageStep::Install.into(), ApplyStep::Install.into()];
-        for call in steps.into_iter().flat_map(|step| trace.calls(step)).filter(|call| call.action == Action::Install) {
+        for call in trace.calls(ServingStep::Install).filter(|call| call.action == Action::Install) {
             found.examined += 1;
             if !call.is_success() {
                 found.failure("", format!("the server refuses the CRD: {}", call.message()), "refused".to_owned());

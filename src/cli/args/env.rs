@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::TextFormat;
+use super::{SubjectArgs, TextFormat};
 
 /// The default release.
 pub(crate) const DEFAULT_RELEASE: &str = "1.36";
@@ -42,6 +42,9 @@ pub(crate) enum EnvAction {
         after_help = "Examples:\n  crdproof env run 1.36 --crd config/crd -- cargo test\n  crdproof env run --provider kind 1.36.4 -- kubectl get --raw /version\n  crdproof env run --provider kubeconfig --context test --allow-changes -- make test"
     )]
     Run(Box<EnvRunArgs>),
+    /// Print the `ClusterRole` that `run --provider kubeconfig --deployed` needs for the CRDs of a subject.
+    #[command(after_help = "Example:\n  crdproof env rbac config/crd | kubectl apply -f -")]
+    Rbac(EnvRbacArgs),
     /// Remove leftovers of runs that were killed together with their guard.
     #[command(
         after_help = "Examples:\n  crdproof env sweep --dry-run\n  crdproof env sweep --context test --allow-changes"
@@ -214,6 +217,15 @@ pub(crate) struct ClusterArgs {
     /// The context's name, repeated, for contexts that look like production.
     #[arg(long, value_name = "NAME")]
     pub(crate) confirm: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvRbacArgs {
+    #[command(flatten)]
+    pub(crate) subject: SubjectArgs,
+    /// The name of the role.
+    #[arg(long, value_name = "NAME", default_value = "crdproof")]
+    pub(crate) name: String,
 }
 
 #[derive(Debug, Args)]

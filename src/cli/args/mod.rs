@@ -6,10 +6,13 @@ pub(crate) mod convert;
 pub(crate) mod demo;
 pub(crate) mod env;
 pub(crate) mod init;
+pub(crate) mod job;
 pub(crate) mod migrate;
 pub(crate) mod minimum;
 pub(crate) mod preflight;
 pub(crate) mod replay;
+mod report;
+mod shard;
 mod subject;
 
 use std::num::NonZeroUsize;
@@ -19,6 +22,8 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use crdproof_schema::kubernetes::KubeVersion;
 
 use crate::subject::Period;
+pub(crate) use report::{MergeArgs, ReportAction, ReportCommandArgs};
+pub(crate) use shard::{ShardArg, ShardArgs};
 pub(crate) use subject::{CommandArgs, SubjectArgs};
 
 /// Tests the versions of Kubernetes CRDs, their converter and samples, and gives a verdict with evidence.
@@ -138,6 +143,14 @@ pub(crate) enum Command {
     /// Render a saved JSON report again, or merge several into one.
     #[command(after_help = "Example:\n  crdproof report render crdproof.json --report html=crdproof.html")]
     Report(ReportCommandArgs),
+    /// Print a Kubernetes Job that runs the shards of a large run in pods, and a job that merges their reports.
+    ///
+    /// Starts nothing. The image needs crdproof as its entry point and the subject in its working folder. FLAGS are those of
+    /// `run`.
+    #[command(
+        after_help = "Examples:\n  crdproof job --shards 4 --image example.com/test:1 -- --suite all > job.yaml\n  crdproof job matrix --format gitlab --shards 4 -- --suite quick"
+    )]
+    Job(Box<job::JobArgs>),
     /// Install and manage API server binaries, of any Kubernetes release.
     #[command(
         after_help = "Examples:\n  crdproof env use 1.36\n  KUBEBUILDER_ASSETS=$(crdproof env path 1.31) go test ./..."
@@ -214,6 +227,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
     #[command(flatten)]
+    pub(crate) shard: ShardArgs,
+    #[command(flatten)]
     pub(crate) matrix: MatrixArgs,
     #[command(flatten)]
     pub(crate) keep: replay::KeepArgs,
@@ -235,6 +250,13 @@ pub(crate) struct MatrixArgs {
     /// Also let the control plane migrate, if it can; local servers are started accordingly. Takes a few minutes.
     #[arg(long)]
     pub(crate) in_tree_migration: bool,
+    /// Test the CRDs that are installed in an existing cluster, through the webhooks that they name; for --provider
+    /// kubeconfig.
+    ///
+    /// Creates objects in a namespace of its own, and removes them. The CRDs are not changed, so scenarios that change them do
+    /// not run. `crdproof env rbac` prints the permissions, `crdproof plan` the objects.
+    #[arg(long)]
+    pub(crate) deployed: bool,
     /// Number of API servers that run at once [default: as many as free memory and cores allow].
     #[arg(long, value_name = "COUNT")]
     pub(crate) servers: Option<NonZeroUsize>,
@@ -248,6 +270,8 @@ pub(crate) struct PlanArgs {
     pub(crate) subject: SubjectArgs,
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
+    #[command(flatten)]
+    pub(crate) shard: ShardArgs,
     #[command(flatten)]
     pub(crate) matrix: MatrixArgs,
     /// Output format.
@@ -311,39 +335,6 @@ pub(crate) struct ExplainArgs {
     /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: TextFormat,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReportCommandArgs {
-    #[command(subcommand)]
-    pub(crate) action: ReportAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ReportAction {
-    /// Render one saved report in other formats; the exit code is that of the run.
-    #[command(after_help = "Example:\n  crdproof report render crdproof.json --report markdown")]
-    Render(RenderArgs),
-    /// Merge the reports of several runs over one subject, such as shards.
-    #[command(after_help = "Example:\n  crdproof report merge a.json b.json --report json=all.json")]
-    Merge(MergeArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RenderArgs {
-    /// A JSON report, or - for standard input.
-    pub(crate) source: String,
-    #[command(flatten)]
-    pub(crate) report: ReportArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct MergeArgs {
-    /// JSON reports.
-    #[arg(required = true, num_args = 1..)]
-    pub(crate) sources: Vec<String>,
-    #[command(flatten)]
-    pub(crate) report: ReportArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,5 +1,6 @@
 //! `env`: the binaries of API servers, and servers.
 
+mod rbac;
 pub(crate) mod run;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ pub(crate) fn env(args: &EnvArgs, console: Console) -> Result<Exit> {
         EnvAction::Remove(args) => remove(&store, &args.selector, console),
         EnvAction::Sideload(args) => load(&store, &args.version, console),
         EnvAction::Run(args) => run::run(&store, args, console),
+        EnvAction::Rbac(args) => rbac::rbac(args, console),
         EnvAction::Sweep(args) => run::sweep(args, console),
         EnvAction::Lock(args) => make_lock(&store, args, console),
     }

@@ -91,7 +91,7 @@ impl RunProgress {
                     state.checks = 0;
                 }
             }),
-            Event::Servers { .. } | Event::Searched { .. } | Event::Asked { .. } => {}
+            Event::Servers { .. } | Event::Searched { .. } | Event::Worked { .. } | Event::Asked { .. } => {}
         }
     }
 

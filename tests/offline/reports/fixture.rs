@@ -50,6 +50,8 @@ pub(crate) fn report() -> Report {
             help: Some("start it, or give --timeout".into()),
         }],
         fail_on: FailOn::default(),
+        timings: Vec::new(),
+        shard: None,
         summary: Summary::default(),
     };
     report.summarise();

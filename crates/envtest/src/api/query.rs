@@ -106,8 +106,12 @@ impl Query {
         self.with("resourceVersionMatch", "NotOlderThan")
     }
 
-    /// Objects with these labels.
-    pub fn labels(self, selector: &str) -> Self {
+    /// Objects with these labels, and with those of an earlier selector.
+    pub fn labels(mut self, selector: &str) -> Self {
+        if let Some((_, earlier)) = self.pairs.iter_mut().find(|(name, _)| *name == "labelSelector") {
+            *earlier = format!("{earlier},{selector}");
+            return self;
+        }
         self.with("labelSelector", selector)
     }
 
