@@ -73,7 +73,7 @@ fn arguments(args: &MatrixArgs) -> Vec<String> {
     let values =
         values.chain(switches("--feature-gate", feature_gates)).chain(switches("--runtime-config", runtime_config));
     let alone = [("--in-tree-migration", args.in_tree_migration), ("--deployed", args.deployed)];
-    let alone = alone.into_iter().filter_map(|(flag, is_on)| is_on.then(|| flag.to_owned()));
+    let alone = alone.into_iter().filter(|(_, is_on)| *is_on).map(|(flag, _)| flag.to_owned());
     alone.chain(values.flatten()).collect()
 }
 
