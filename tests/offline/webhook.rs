@@ -282,7 +282,7 @@ fn served_field_maps_pass_every_check_and_stop_gracefully() {
 #[test]
 fn a_subject_without_a_map_cannot_be_served() {
     let folder = subject("https://127.0.0.1:1/convert", None);
-    crdproof(folder.path(), &["serve"]).says(2, &["there is no field map to serve", "= help: declare `converter"]);
+    crdproof(folder.path(), &["serve"]).says(2, &["no field map to serve", "= help: declare `converter"]);
 }
 
 #[test]
