@@ -8,7 +8,7 @@ use crate::evidence::{ApplyStep, DeliveryOutcome, Scenario};
 
 pub(crate) const CHECK: Check = Check {
     id: "apply/drift-detected",
-    title: "a dry run shows exactly the fields that somebody else changed",
+    title: "a dry run shows exactly the fields that another client changed",
     why: "Drift that a dry run does not show is never corrected. Drift that is reported where there is none makes \
           tools apply in an endless loop.",
     source: &[
