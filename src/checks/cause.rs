@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Severity;
+use super::{Severity, Together};
 
 /// The check of endpoints that hang or answer without end, whatever they are asked.
 const UNBOUNDED: &str = "webhook/answers-bounded";
@@ -38,8 +38,8 @@ const BY_COMPLAINT: [&str; 5] = [
     "apply/entries-follow-versions",
 ];
 
-/// The beginning of messages about only the form of values. They have one cause, whatever the field.
-pub(super) const FORM: &str = "change in form, not in meaning";
+/// The beginning of the names of causes that change only the form of values. They have one cause, whatever the field.
+pub(super) const FORM: &str = "form";
 
 /// Checks whose findings can be consequences: the families that look at objects on their way through versions, what a
 /// wrong list of review versions lacks, and a bound for which samples are refused.
@@ -75,12 +75,12 @@ impl Symptoms {
         Self { check: check.to_owned(), severity: Some(severity), ..Self::default() }
     }
 
-    /// Adds the symptom of a failure: its field, the complaint of a converter or server, and the clause that it shares
+    /// Adds the symptom of a failure: its field, the complaint of a converter or server, and the cause that it shares
     /// with others.
-    pub(crate) fn add(&mut self, path: Option<&str>, complaint: Option<&str>, clause: Option<&str>) {
+    pub(crate) fn add(&mut self, path: Option<&str>, complaint: Option<&str>, together: Option<&Together>) {
         self.paths.extend(path.filter(|path| *path != ".").map(without_indices));
         self.complaints.extend(complaint.map(str::to_owned));
-        self.is_form = clause.is_some_and(|clause| clause.starts_with(FORM));
+        self.is_form = together.is_some_and(|together| together.key.starts_with(FORM));
     }
 
     /// Returns true if the others are the cause of these symptoms: they have the same complaint of the converter, or

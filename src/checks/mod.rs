@@ -248,9 +248,9 @@ pub struct Failure {
     pub severity: Option<Severity>,
     /// The conversion run that shows it: an index into the evidence's conversion runs.
     pub conversion_run: Option<usize>,
-    /// The common failure of this field and others: a clause that follows "3 fields", such as "are lost on the way
-    /// v2→v1→v2". Failures of one check and CRD with the same clause become one finding.
-    pub together: Option<String>,
+    /// What this failure has in common with those of other fields. Failures of one check and CRD with the same cause
+    /// become one finding.
+    pub together: Option<Together>,
     /// The kind of change, such as "field removed", if the check compares two states. Failures of one check with the
     /// same change become one finding, whatever their CRD.
     pub change: Option<String>,
@@ -259,6 +259,16 @@ pub struct Failure {
     /// Distinguishes this failure from others of the same check, CRD, version and path. It goes into the fingerprint,
     /// so it must not change when unrelated lines move.
     pub key: String,
+}
+
+/// What findings of one check about several fields of a CRD have in common. They are reported as one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Together {
+    /// The name of the cause. It is part of the fingerprint, so it stays when the clause is reworded.
+    pub key: String,
+    /// A clause that follows "3 fields", such as "are lost on the way v2→v1→v2".
+    pub clause: String,
 }
 
 impl Failure {
@@ -324,9 +334,9 @@ impl Failure {
         self
     }
 
-    /// Reports it together with the same failure of other fields: a clause that follows "3 fields".
-    pub fn together(mut self, clause: impl Into<String>) -> Self {
-        self.together = Some(clause.into());
+    /// Reports it together with failures of other fields that have the same cause, in a sentence with this clause.
+    pub fn together(mut self, key: impl Into<String>, clause: impl Into<String>) -> Self {
+        self.together = Some(Together { key: key.into(), clause: clause.into() });
         self
     }
 

@@ -11,6 +11,14 @@ use super::{Evidence, Failure, Severity, Verdict};
 use crate::evidence::{Action, Call, RetirementStep, ScenarioStep, Snapshot, Trace};
 use crate::subject::field_map::declares_lost;
 
+/// Why two reads of an object are compared.
+pub(super) struct Occasion<'a> {
+    /// The name of the occasion in fingerprints. It stays when the words change.
+    pub(super) key: &'a str,
+    /// When the second read was made, as in "is different after migration".
+    pub(super) when: &'a str,
+}
+
 /// Collects the failures of a judge.
 #[derive(Default)]
 pub(super) struct Found {
@@ -44,7 +52,14 @@ impl Found {
     }
 
     /// Compares two reads of an object. Ignores metadata that changes with every write, and declared losses.
-    pub(super) fn compare(&mut self, evidence: &Evidence<'_>, version: &str, was: &Value, now: &Value, when: &str) {
+    pub(super) fn compare(
+        &mut self,
+        evidence: &Evidence<'_>,
+        version: &str,
+        (was, now): (&Value, &Value),
+        occasion: &Occasion<'_>,
+    ) {
+        let Occasion { key, when } = occasion;
         self.examined += 1;
         let (mut before, mut after) = (content(was), content(now));
         drop_stashes(evidence, &mut before, &mut after);
@@ -62,14 +77,16 @@ impl Found {
                 continue;
             }
             let message = format!("{path} of {name} is different at {version} {when}");
-            let failure = Failure::new(message).version(version).key(when);
+            let failure = Failure::new(message).version(version).key(*key);
             let failure = failure.evidence(format!("before: {}\nafter:  {}", shown(&before), shown(&after)));
             let failure = match (kind, difference.now) {
-                (Kind::Representation, _) => failure.severity(Severity::Warning).together(format!("{FORM}, {when}")),
-                (Kind::Invented, Some(now)) => {
-                    failure.severity(severity_of_invention(now)).together(format!("come from nowhere {when}"))
-                }
-                _ => failure.together(format!("are different {when}")),
+                (Kind::Representation, _) => failure
+                    .severity(Severity::Warning)
+                    .together(format!("{FORM} {key}"), format!("change in form, not in meaning, {when}")),
+                (Kind::Invented, Some(now)) => failure
+                    .severity(severity_of_invention(now))
+                    .together(format!("added {key}"), format!("come from nowhere {when}")),
+                _ => failure.together(format!("different {key}"), format!("are different {when}")),
             };
             self.failures.push(Failure { path: Some(path), ..failure });
         }
@@ -145,16 +162,16 @@ pub(super) fn alike(
     found: &mut Found,
 ) {
     let (first, second) = (steps.0.into(), steps.1.into());
+    let key = format!("{first} {second}");
+    let occasion = Occasion { key: &key, when };
     for before in trace.snapshots(first) {
         let Some(after) = trace.snapshots(second).find(|after| after.version == before.version) else { continue };
         for (name, was) in &before.objects {
             match after.objects.get(name) {
-                Some(now) => found.compare(evidence, &before.version, was, now, when),
-                None => found.failure(
-                    &before.version,
-                    format!("{name} is gone at {} {when}", before.version),
-                    when.to_owned(),
-                ),
+                Some(now) => found.compare(evidence, &before.version, (was, now), &occasion),
+                None => {
+                    found.failure(&before.version, format!("{name} is gone at {} {when}", before.version), key.clone());
+                }
             }
         }
     }
@@ -240,7 +257,7 @@ pub(super) fn same_owners(
                 let failure = Failure::new(message).version(version).key(format!("{manager} {what}"));
                 // A new owner blocks others that want the field; a lost owner has lost it.
                 let severity = if what == "gets" { Severity::Warning } else { Severity::Error };
-                let failure = failure.severity(severity).together(format!("change hands {how}"));
+                let failure = failure.severity(severity).together("owners", format!("change hands {how}"));
                 found.add(Failure { path: Some(path), ..failure });
             }
         }

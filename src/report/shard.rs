@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Finding, WaiverInfo};
+use crate::checks::Together;
 
 /// The duration of one work unit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -56,9 +57,9 @@ pub struct ShardInfo {
 pub struct UngroupedFinding {
     /// The finding.
     pub finding: Finding,
-    /// The clause that is the same for all findings of one cause.
+    /// What it has in common with findings about other fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub together: Option<String>,
+    pub together: Option<Together>,
     /// The message of the converter or the server that caused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complaint: Option<String>,

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use super::fold::fingerprint;
 use super::group_words::{change_evidence, change_message, listed, summary};
-use crate::checks::{Symptoms, cause_rank};
+use crate::checks::{Symptoms, Together, cause_rank};
 use crate::report::{Consequence, Field, Finding};
 use crdproof_schema::document::Place;
 
@@ -14,7 +14,7 @@ use crdproof_schema::document::Place;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cause {
     /// See [`crate::checks::Failure::together`].
-    pub(super) together: Option<String>,
+    pub(super) together: Option<Together>,
     /// See [`crate::checks::Failure::complaint`].
     pub(super) complaint: Option<String>,
 }
@@ -43,21 +43,21 @@ impl Causes {
     /// Adds the symptom of a finding.
     fn add_symptom(&self, symptoms: &mut Symptoms, finding: &Finding) {
         let cause = self.of(finding);
-        symptoms.add(finding.path.as_deref(), cause.complaint.as_deref(), cause.together.as_deref());
+        symptoms.add(finding.path.as_deref(), cause.complaint.as_deref(), cause.together.as_ref());
     }
 
     /// Returns the fingerprint under which a finding is reported: that of its group, if it belongs to one.
     fn reported_as(&self, finding: &Finding) -> String {
-        reported_as(finding, self.of(finding).together.as_deref())
+        reported_as(finding, self.of(finding).together.as_ref())
     }
 }
 
-/// Returns the fingerprint under which a finding is reported, with the clause of its cause.
-pub(super) fn reported_as(finding: &Finding, together: Option<&str>) -> String {
+/// Returns the fingerprint under which a finding is reported. It does not depend on the wording of the clause.
+pub(super) fn reported_as(finding: &Finding, together: Option<&Together>) -> String {
     match (&finding.change, together) {
         // Changes of different severity have different remedies.
         (Some(change), _) => fingerprint(&[&finding.check, finding.severity.as_str(), change]),
-        (None, Some(clause)) => fingerprint(&[&finding.check, &finding.crd, clause]),
+        (None, Some(together)) => fingerprint(&[&finding.check, &finding.crd, &together.key]),
         (None, None) => finding.fingerprint.clone(),
     }
 }
@@ -131,10 +131,10 @@ fn merged(name: String, findings: &[&Finding], causes: &Causes) -> Group {
             finding.message = change_message(&change, &finding.fields);
             finding.evidence = Some(change_evidence(&finding.fields));
         }
-    } else if let Some(clause) = causes.of(&finding).together {
+    } else if let Some(together) = causes.of(&finding).together {
         finding.fields = findings.iter().map(|one| field(one)).collect();
         if findings.len() > 1 {
-            finding.message = summary(&finding, &clause);
+            finding.message = summary(&finding, &together.clause);
             finding.evidence = Some(listed(&finding));
         }
     }

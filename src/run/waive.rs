@@ -73,7 +73,7 @@ fn accept(subject: &Subject, findings: &mut [UngroupedFinding], results: &[repor
     }
     let mut entries = AcceptedUse::default();
     for found in findings.iter_mut().filter(|found| found.finding.waiver.is_none()) {
-        let together = reported_as(&found.finding, found.together.as_deref());
+        let together = reported_as(&found.finding, found.together.as_ref());
         if let Some(entry) = accepted.iter().position(|entry| entry.accepts(&found.finding.fingerprint, &together)) {
             found.finding.waiver = Some(subject.file.waivers.len());
             entries.used.insert(entry);
@@ -144,7 +144,7 @@ fn accepts(waiver: &Waiver, found: &UngroupedFinding) -> bool {
     let below = |path: &PathGlob| finding.path.as_ref().is_some_and(|at| path.covers(at));
     waiver.check.as_ref().is_none_or(|check| glob(check, &finding.check))
         && waiver.fingerprint.as_ref().is_none_or(|fingerprint| {
-            *fingerprint == finding.fingerprint || *fingerprint == reported_as(finding, found.together.as_deref())
+            *fingerprint == finding.fingerprint || *fingerprint == reported_as(finding, found.together.as_ref())
         })
         && waiver.crd.as_ref().is_none_or(|crd| *crd == finding.crd)
         && waiver.path.as_ref().is_none_or(below)

@@ -42,7 +42,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let failure = Failure::new(message).version(&call.version).key("conflict");
                 found.add(Failure {
                     path: Some(field.clone()),
-                    ..failure.together("move to another owner without a conflict")
+                    ..failure.together("conflict", "move to another owner without a conflict")
                 });
             }
         }

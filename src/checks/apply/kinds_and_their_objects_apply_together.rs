@@ -77,12 +77,16 @@ fn judge_delivered(evidence: &Evidence<'_>) -> Verdict {
 fn not_ready(line: &Delivered, ready: &Call, last: &Health) -> Failure {
     let (written, read) = (&ready.version, &last.version);
     let message = format!("a controller writes at {written} that {} is ready, and at {read} {last}", line.name);
-    let (severity, clause) = if written == read {
-        (Severity::Error, "are ready for a controller, and not for tools that wait at its version")
+    let (severity, group, clause) = if written == read {
+        (Severity::Error, "ready", "are ready for a controller, and not for tools that wait at its version")
     } else {
-        (Severity::Warning, "are ready for a controller, and not for tools that wait at another version")
+        (
+            Severity::Warning,
+            "ready elsewhere",
+            "are ready for a controller, and not for tools that wait at another version",
+        )
     };
-    Failure::new(message).version(read).key(format!("ready {}", line.name)).severity(severity).together(clause)
+    Failure::new(message).version(read).key(format!("ready {}", line.name)).severity(severity).together(group, clause)
 }
 
 /// Compares the applied object with the live one.

@@ -47,7 +47,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let failure = Failure::new(message).version(&now.version).key("owners");
                 found.add(Failure {
                     path: Some(field.clone()),
-                    ..failure.together("change owners during the retirement")
+                    ..failure.together("owners", "change owners during the retirement")
                 });
             }
         }

@@ -60,8 +60,9 @@ fn written(evidence: &Evidence<'_>, first: &Call, message: String) -> Failure {
     let failure = Failure::new(message).version(&first.version).key("written");
     match cause {
         Some(difference) if difference.kind(schema) == Kind::Representation => {
-            let failure =
-                failure.severity(Severity::Warning).together(format!("{FORM}, and are written by every apply"));
+            let failure = failure
+                .severity(Severity::Warning)
+                .together(FORM, "change in form, not in meaning, and are written by every apply");
             Failure { path: Some(field(&difference.pointer)), ..failure }
         }
         Some(difference) => Failure { path: Some(field(&difference.pointer)), ..failure },

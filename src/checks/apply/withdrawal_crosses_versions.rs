@@ -38,7 +38,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let failure = Failure::new(message).version(&call.version).key("left");
                 found.add(Failure {
                     path: Some(field.clone()),
-                    ..failure.together("stay after their owner applied without them")
+                    ..failure.together("left", "stay after their owner applied without them")
                 });
             }
         }

@@ -53,7 +53,7 @@ fn judge_by(evidence: &Evidence<'_>, relation: &Relation<'_>) -> Verdict {
                 let story = failure.evidence.clone().unwrap_or_default();
                 let failure =
                     failure.evidence(format!("{story}\nat {}\nexpected {was}\nfound    {now}", difference.pointer));
-                let failure = failure.together(format!("of {to} differ from the field map after {route}"));
+                let failure = failure.together(&route, format!("of {to} differ from the field map after {route}"));
                 collector.failure(Failure { path: Some(name), ..failure });
             }
         }

@@ -40,8 +40,10 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 }
                 collector.examined();
                 let on = || format!("after an object read at {} was written {}", there.hop.to, edited(edit));
-                let together =
-                    |failure: Failure| failure.together(format!("are not what a client of {} wrote", there.hop.to));
+                let together = |failure: Failure| {
+                    let clause = format!("are not what a client of {} wrote", there.hop.to);
+                    failure.together(&*there.hop.to, clause)
+                };
                 let Some(stored) = written.hop.served() else {
                     // Another check reports a value that the converter refuses; a crash is reported here.
                     if let Some(why) = written.hop.reply.crash() {

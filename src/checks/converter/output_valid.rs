@@ -67,12 +67,12 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn failure(&self, pointer: &str, what: &str, clause: &str) -> Failure {
+    fn failure(&self, pointer: &str, what: &str, (group, clause): (&str, &str)) -> Failure {
         let (name, to) = (generic(Some(self.schema), pointer), &*self.step.hop.to);
         let message = format!("{name} of the converted {to} object {what}");
         let failure = about(self.evidence, self.run, self.step.number, message);
         let key = format!("{} {name}", self.run.route(self.step.number));
-        Failure { path: Some(name), ..failure.version(to).key(key).together(clause) }
+        Failure { path: Some(name), ..failure.version(to).key(key).together(group, clause) }
     }
 
     /// Finds nulls that the schema does not allow, and that no default replaces. Reads do not show them, but field
@@ -85,7 +85,9 @@ impl Place<'_> {
         });
         let what = "null: API servers drop that, and refuse it when an object is applied";
         let (one, several) = (format!("is {what}"), format!("of converted objects are {what}"));
-        let told = |pointer: &str| self.failure(pointer, &one, &several).severity(Severity::Warning).complaint("null");
+        let told = |pointer: &str| {
+            self.failure(pointer, &one, ("null", &several)).severity(Severity::Warning).complaint("null")
+        };
         dropped.map(|difference| told(&difference.pointer)).collect()
     }
 
@@ -96,9 +98,9 @@ impl Place<'_> {
             return Vec::new();
         }
         let what = "is not in the schema, so API servers drop it";
-        let clause = "of converted objects are not in the schema, so that API servers drop them";
+        let together = ("unknown", "of converted objects are not in the schema, so that API servers drop them");
         let dropped = prune(self.schema, &mut Value::clone(&answer.raw)).into_iter();
-        dropped.map(|path| self.failure(&pointer::of_path(&path), what, clause)).collect()
+        dropped.map(|path| self.failure(&pointer::of_path(&path), what, together)).collect()
     }
 
     /// Finds values that the schema does not admit.
@@ -116,9 +118,9 @@ impl Place<'_> {
             let is_narrower = is_narrower(violation.reason) || (violation.reason == Reason::Required && was_absent);
             if is_narrower && !matches!(self.run.origin, Origin::Sample(_)) {
                 let clause = "admit less than in other versions, so that converted objects are not valid";
-                self.failure(&violation.pointer, &what, clause).severity(Severity::Warning)
+                self.failure(&violation.pointer, &what, ("narrower", clause)).severity(Severity::Warning)
             } else {
-                self.failure(&violation.pointer, &what, "of converted objects are not valid")
+                self.failure(&violation.pointer, &what, ("invalid", "of converted objects are not valid"))
             }
         });
         failures.collect()

@@ -34,7 +34,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 let route = conversion_run.route(step.number);
                 let message = format!("an object with {missing} cannot be converted by {route}: {why}");
                 let failure = complains(evidence, conversion_run, step.number, message, why);
-                collector.failure(failure.together(normalised(why)));
+                collector.failure(failure.together(normalised(why), "of partial objects cannot be converted"));
             }
         }
         for (_, back) in conversion_run.round_trips() {
@@ -59,9 +59,9 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
                 {
                     let on = format!("from an object with {missing} on the way {}", conversion_run.route(back.number));
                     let failure = differs(evidence, conversion_run, back.number, difference, &on);
-                    let clause =
-                        format!("of partial objects are lost on the way {}", conversion_run.route(back.number));
-                    collector.failure(failure.together(clause));
+                    let route = conversion_run.route(back.number);
+                    let clause = format!("of partial objects are lost on the way {route}");
+                    collector.failure(failure.together(format!("lost {route}"), clause));
                 }
             }
         }

@@ -115,15 +115,18 @@ pub(super) fn differs(
         (_, Some(_), Some(_)) => format!("changes from {was} to {now} {on}"),
     };
     let version = &conversion_run.version;
-    let clause = match kind {
-        Kind::Representation => format!("{FORM}, when they are converted and converted back"),
-        Kind::Lost | Kind::Changed => {
-            format!("are lost or changed when {version} objects are converted and converted back")
+    let (key, clause) = match kind {
+        Kind::Representation => {
+            (FORM.to_owned(), "change in form, not in meaning, when they are converted and converted back".to_owned())
         }
-        Kind::Invented => "are added when objects are converted and converted back".to_owned(),
-        Kind::Rounded => format!("lose digits when {version} objects are converted"),
+        Kind::Lost | Kind::Changed => (
+            format!("lost {version}"),
+            format!("are lost or changed when {version} objects are converted and converted back"),
+        ),
+        Kind::Invented => ("added".to_owned(), "are added when objects are converted and converted back".to_owned()),
+        Kind::Rounded => (format!("rounded {version}"), format!("lose digits when {version} objects are converted")),
     };
-    let failure = at(evidence, conversion_run, number, &difference.pointer, &what).together(clause);
+    let failure = at(evidence, conversion_run, number, &difference.pointer, &what).together(key, clause);
     let mut story = failure.evidence.unwrap_or_default();
     let _ = write!(story, "\nat {}\n- {was}\n+ {now}", difference.pointer);
     Failure { evidence: Some(story), ..failure }

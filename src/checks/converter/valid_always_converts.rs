@@ -68,5 +68,5 @@ fn refused(evidence: &Evidence<'_>, conversion_run: &ConversionRun, step: &Step<
     complains(evidence, conversion_run, step.number, message, why)
         .severity(Severity::Warning)
         .help("state in the schema what the converter expects (a pattern, format, enum or bound), or convert it")
-        .together("refused")
+        .together("refused", "are refused")
 }

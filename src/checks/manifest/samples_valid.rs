@@ -86,7 +86,8 @@ fn judge_sample(crd: &Crd, version: &Version, sample: &Sample, release: KubeVers
             let field = violation.path().map(|path| format!("{path}: ")).unwrap_or_default();
             let message = format!("the sample {} is refused: {field}{}", sample.name(), violation.message);
             let clause = format!("of samples are refused: {}", violation.message);
-            let found = failure(message, &violation.pointer).complaint(&violation.message).together(clause);
+            let found =
+                failure(message, &violation.pointer).complaint(&violation.message).together(&violation.message, clause);
             Failure { path: violation.path(), ..found.key(sample.name()) }
         })),
     }

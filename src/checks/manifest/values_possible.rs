@@ -33,7 +33,8 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
             let failure = |(message, span): (String, Span)| {
                 let clause =
                     message.replacen("admits", "admit", 1).replacen("has", "have", 1).replacen(" its ", " their ", 1);
-                let failure = Failure::new(format!("{path} {message}")).at(span).key(&message).together(clause);
+                let failure =
+                    Failure::new(format!("{path} {message}")).at(span).key(&message).together(&message, clause);
                 failure.version(&version.name).path(path)
             };
             failures.extend(bounds(node).into_iter().chain(values(node)).chain(required(path, node)).map(failure));

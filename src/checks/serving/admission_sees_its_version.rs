@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::checks::shared_trace::{Found, judged};
+use crate::checks::shared_trace::{Found, Occasion, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Action, Call, ObservedAdmission, Scenario, ServingStep, Trace};
 use crdproof_schema::structural::{default, prune};
@@ -112,7 +112,8 @@ fn compare(
         seen.operation, seen.request_kind
     );
     let (shown, read) = (settled(evidence, version, shown), settled(evidence, version, &read.answered));
-    found.compare(evidence, version, &shown, &read, &when);
+    let key = format!("{which} {} {}", seen.operation, seen.request_kind);
+    found.compare(evidence, version, (&shown, &read), &Occasion { key: &key, when: &when });
 }
 
 /// An object with the defaults of its version: readers get them after conversion, webhooks do not.

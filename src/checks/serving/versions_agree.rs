@@ -1,6 +1,6 @@
 //! Single reads, lists, and writing back an object must agree.
 
-use crate::checks::shared_trace::{Found, alike, judged};
+use crate::checks::shared_trace::{Found, Occasion, alike, judged};
 use crate::checks::{Check, Evidence, Need, Severity, Verdict};
 use crate::evidence::{Scenario, ServingStep};
 
@@ -22,12 +22,13 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(evidence: &Evidence<'_>) -> Verdict {
+    let alone = Occasion { key: "alone", when: "when it is read alone" };
     judged(evidence, |trace, found: &mut Found| {
         for snapshot in trace.snapshots(ServingStep::Read) {
             for call in trace.calls(ServingStep::Single).filter(|call| call.version == snapshot.version) {
                 let listed = snapshot.objects.values().find(|object| object["metadata"]["name"] == call.name.as_str());
                 if let Some(listed) = listed.filter(|_| call.is_success()) {
-                    found.compare(evidence, &snapshot.version, listed, &call.answered, "when it is read alone");
+                    found.compare(evidence, &snapshot.version, (listed, &call.answered), &alone);
                 }
             }
         }

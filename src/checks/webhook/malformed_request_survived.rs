@@ -27,7 +27,7 @@ fn judge(evidence: &Evidence<'_>) -> Verdict {
     shared::each(evidence, relevant, |exchange| match (&exchange.ask, &exchange.outcome) {
         (Purpose::Malformed(what), Outcome::Failed(why)) => {
             let failure = failure(format!("{what}: no answer ({why})"), what).severity(Severity::Warning);
-            Some(failure.together(format!("unanswered: {}", normalised(why))))
+            Some(failure.together(normalised(why), "are not answered"))
         }
         (Purpose::Malformed(what), Outcome::Answered { .. }) => {
             let objects = exchange.converted().unwrap_or_default();
