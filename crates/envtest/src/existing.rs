@@ -293,9 +293,10 @@ async fn remove(api: &Api, path: &str, uid: &str) -> Result<(), String> {
 pub(super) async fn sweep(access: &Access, all: bool) -> Result<Vec<String>, ClusterError> {
     let cluster = Existing::connect(access).await?;
     let kinds = [definitions(), Resource::cluster_wide("", "v1", "namespaces")];
-    let (mut swept, mut left) = (Vec::new(), Vec::new());
+    let mut swept = Vec::new();
     // Objects come first: a namespace cannot go while a webhook does not convert the objects in it.
-    for Orphan { path, uid, run } in objects::labelled(&cluster.api).await? {
+    let (orphans, mut left) = objects::labelled(&cluster.api).await?;
+    for Orphan { path, uid, run } in orphans {
         if !(all || run.is_some_and(|run| run.is_orphan())) {
             continue;
         }

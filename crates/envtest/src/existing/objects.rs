@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Existing, remove};
 use crate::ClusterError;
-use crate::api::{Answer, Api, Permission, Query, Resource, definitions};
+use crate::api::{Api, Permission, Query, Resource, definitions};
 use crate::run_id::{LABEL, RunId};
 
 impl Existing {
@@ -83,11 +83,14 @@ pub(super) struct Orphan {
     pub(super) run: Option<RunId>,
 }
 
-/// Finds labelled objects of all kinds that CRDs define, each at its storage version. Skips kinds that the user may not
-/// list.
-pub(super) async fn labelled(api: &Api) -> Result<Vec<Orphan>, ClusterError> {
+/// Statuses of lists of kinds that the user may not list, or that are no longer served.
+const NOT_OURS: [u16; 3] = [403, 404, 405];
+
+/// Finds labelled objects of all kinds that CRDs define, each at its storage version. Also returns the kinds that cannot
+/// be listed, each with the reason. Skips those that the user may not list.
+pub(super) async fn labelled(api: &Api) -> Result<(Vec<Orphan>, Vec<String>), ClusterError> {
     let definitions = api.get(&definitions().path()).await?.ok()?.json();
-    let mut found = Vec::new();
+    let (mut found, mut unsearched) = (Vec::new(), Vec::new());
     for definition in definitions["items"].as_array().into_iter().flatten() {
         let spec = &definition["spec"];
         let versions = spec["versions"].as_array().into_iter().flatten();
@@ -99,11 +102,17 @@ pub(super) async fn labelled(api: &Api) -> Result<Vec<Orphan>, ClusterError> {
         };
         let kind = Resource::cluster_wide(group, version, plural);
         let listed = api.get(&Query::new().labels(LABEL).on(kind.path())).await?;
-        let Ok(listed) = listed.ok().map(|answer: Answer| answer.json()) else { continue };
+        if !listed.is_success() {
+            if !NOT_OURS.contains(&listed.status) {
+                unsearched.push(format!("{plural}.{group} (cannot be searched: {})", listed.message()));
+            }
+            continue;
+        }
+        let listed = listed.json();
         let runs = listed["items"].as_array().into_iter().flatten();
         let runs = runs.map(|item| item["metadata"]["labels"][LABEL].as_str().and_then(RunId::parse));
         let orphans = items(&kind, &listed).into_iter().zip(runs);
         found.extend(orphans.map(|((path, uid), run)| Orphan { path, uid, run }));
     }
-    Ok(found)
+    Ok((found, unsearched))
 }
