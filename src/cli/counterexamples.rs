@@ -15,7 +15,7 @@ use super::files::{self, For};
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) path: PathBuf,
-    pub(crate) case: Counterexample,
+    pub(crate) counterexample: Counterexample,
 }
 
 /// The folder of the subject's counterexamples; `None` if there is no subject file, or it is not a regular file.
@@ -46,13 +46,13 @@ pub(crate) fn read(path: &Path) -> Result<Kept> {
     };
     let text =
         std::fs::read_to_string(path).map_err(|error| wrong(format!("this counterexample cannot be read: {error}")))?;
-    let case = Counterexample::read(&text).map_err(|error| wrong(error.to_string()))?;
-    Ok(Kept { path: path.to_owned(), case })
+    let counterexample = Counterexample::read(&text).map_err(|error| wrong(error.to_string()))?;
+    Ok(Kept { path: path.to_owned(), counterexample })
 }
 
 /// Saves counterexamples, each to a file that only its owner can read. Replaces an older one of the same finding.
-pub(crate) fn save(folder: &Path, cases: &[Counterexample]) -> Result<()> {
-    if cases.is_empty() {
+pub(crate) fn save(folder: &Path, counterexamples: &[Counterexample]) -> Result<()> {
+    if counterexamples.is_empty() {
         return Ok(());
     }
     let fresh = !folder.exists();
@@ -61,25 +61,30 @@ pub(crate) fn save(folder: &Path, cases: &[Counterexample]) -> Result<()> {
         // They contain unredacted objects, so they must not get into a repository by accident.
         files::write(&folder.join(".gitignore"), "*\n", For::All)?;
     }
-    for case in cases {
-        files::write(&folder.join(case.file_name()), &case.write(), For::User)?;
+    for counterexample in counterexamples {
+        files::write(&folder.join(counterexample.file_name()), &counterexample.write(), For::User)?;
     }
     Ok(())
 }
 
 /// Returns the number of counterexamples that no longer fail, of those whose checks were judged.
-pub(crate) fn passing(cases: &[Kept], report: &Report) -> usize {
-    let judged = |case: &Counterexample| {
+pub(crate) fn passing(counterexamples: &[Kept], report: &Report) -> usize {
+    let judged = |counterexample: &Counterexample| {
         report.results.iter().any(|result| {
-            result.check == case.check
-                && result.crd == case.crd
+            result.check == counterexample.check
+                && result.crd == counterexample.crd
                 && matches!(result.outcome, Outcome::Passed | Outcome::Failed)
         })
     };
-    let broken = |case: &Counterexample| report.findings.iter().any(|finding| finding.is_named(&case.fingerprint));
-    let is_there = |case: &Counterexample| {
-        let crd = report.crds.iter().find(|crd| crd.name == case.crd);
-        crd.is_some_and(|crd| crd.versions.iter().any(|version| version.name == case.version))
+    let broken = |counterexample: &Counterexample| {
+        report.findings.iter().any(|finding| finding.is_named(&counterexample.fingerprint))
     };
-    cases.iter().filter(|kept| is_there(&kept.case) && judged(&kept.case) && !broken(&kept.case)).count()
+    let is_there = |counterexample: &Counterexample| {
+        let crd = report.crds.iter().find(|crd| crd.name == counterexample.crd);
+        crd.is_some_and(|crd| crd.versions.iter().any(|version| version.name == counterexample.version))
+    };
+    counterexamples
+        .iter()
+        .filter(|kept| is_there(&kept.counterexample) && judged(&kept.counterexample) && !broken(&kept.counterexample))
+        .count()
 }

@@ -41,7 +41,7 @@ enum Verdict {
 /// Tries saved counterexamples, each with the check that it failed.
 pub(crate) fn replay(args: &ReplayArgs, console: Console) -> Result<Exit> {
     let subject = load(&args.subject())?;
-    let kept = match args.cases.as_slice() {
+    let kept = match args.counterexamples.as_slice() {
         [] => {
             counterexamples::folder(&args.subject()).map_or(Ok(Vec::new()), |folder| counterexamples::load(&folder))?
         }
@@ -95,26 +95,26 @@ fn judge(
     opened: &SubjectEndpoints,
     args: &ReplayArgs,
 ) -> Result<Verdict> {
-    let case = &kept.case;
-    let Some(crd) = subject.crd(&case.crd) else {
-        return Ok(Verdict::Untried(format!("the subject no longer has the CRD {}", case.crd)));
+    let counterexample = &kept.counterexample;
+    let Some(crd) = subject.crd(&counterexample.crd) else {
+        return Ok(Verdict::Untried(format!("the subject no longer has the CRD {}", counterexample.crd)));
     };
-    if crd.version(&case.version).is_none() {
-        return Ok(Verdict::Untried(format!("{} no longer has the version {}", crd.name, case.version)));
+    if crd.version(&counterexample.version).is_none() {
+        return Ok(Verdict::Untried(format!("{} no longer has the version {}", crd.name, counterexample.version)));
     }
-    if checks::find(&case.check).is_none() {
-        return Ok(Verdict::Untried(format!("this crdproof has no check {}", case.check)));
+    if checks::find(&counterexample.check).is_none() {
+        return Ok(Verdict::Untried(format!("this crdproof has no check {}", counterexample.check)));
     }
-    let selection = SelectionArgs { only: vec![case.check.clone()], seed: 1, ..SelectionArgs::default() };
+    let selection = SelectionArgs { only: vec![counterexample.check.clone()], seed: 1, ..SelectionArgs::default() };
     let mut settings = Settings {
-        cases: vec![case.clone()],
+        counterexamples: vec![counterexample.clone()],
         only_cases: true,
         endpoint,
         show_secrets: args.secrets.show_secrets,
         ..settings(&selection, subject)?
     };
     // The check is judged whatever suite found it; severities are those of the subject's suites.
-    settings.selection.suites.insert(0, alone(&case.check));
+    settings.selection.suites.insert(0, alone(&counterexample.check));
     let plan = engine::plan(subject, &settings, &ServerMatrix::default());
     if !plan.planned.iter().any(|planned| planned.crd.name == crd.name) {
         let skipped = plan.skipped.iter().find(|skipped| skipped.crd == crd.name);
@@ -141,8 +141,8 @@ fn alone(check: &str) -> Suite {
 }
 
 fn verdict(report: Report, kept: &Kept) -> Verdict {
-    let case = &kept.case;
-    let own = |finding: &Finding| finding.check == case.check && finding.crd == case.crd;
+    let counterexample = &kept.counterexample;
+    let own = |finding: &Finding| finding.check == counterexample.check && finding.crd == counterexample.crd;
     let (waivers, results, problems) = (report.waivers, report.results, report.problems);
     let findings: Vec<Finding> = report.findings.into_iter().filter(own).collect();
     let (waived, counting): (Vec<Finding>, Vec<Finding>) =
@@ -156,7 +156,7 @@ fn verdict(report: Report, kept: &Kept) -> Verdict {
     if let Some(index) = waived.first().and_then(|finding| finding.waiver) {
         return Verdict::Waived(waivers.get(index).map_or_else(String::new, |waiver| waiver.reason.clone()));
     }
-    match results.into_iter().find(|result| result.check == case.check && result.crd == case.crd) {
+    match results.into_iter().find(|result| result.check == counterexample.check && result.crd == counterexample.crd) {
         Some(result) if result.outcome == Outcome::Passed => Verdict::Passes,
         Some(result) => Verdict::Untried(result.reason.unwrap_or_else(|| "it was inconclusive".into())),
         None => Verdict::Untried("it was not judged".into()),
@@ -164,7 +164,7 @@ fn verdict(report: Report, kept: &Kept) -> Verdict {
 }
 
 fn print_outcome(kept: &Kept, verdict: &Verdict, console: Console) {
-    let (path, check) = (kept.path.display(), &kept.case.check);
+    let (path, check) = (kept.path.display(), &kept.counterexample.check);
     match verdict {
         Verdict::Passes => console.say(&format!("✔ {path}: {check} passes now")),
         Verdict::Waived(reason) => console.say(&format!("○ {path}: {check} still fails, and is waived: {reason}")),

@@ -38,7 +38,7 @@ pub(crate) fn run_then(
     let folder = counterexamples::folder(&args.subject).filter(|_| !args.keep.no_counterexamples);
     let saved = folder.as_deref().map_or(Ok(Vec::new()), counterexamples::load)?;
     let settings = Settings {
-        cases: saved.iter().map(|kept| kept.case.clone()).collect(),
+        counterexamples: saved.iter().map(|kept| kept.counterexample.clone()).collect(),
         show_secrets: args.secrets.show_secrets,
         record: args.keep.record.is_some() || args.keep.har.is_some(),
         shard: shard(&args.shard)?,
@@ -71,9 +71,9 @@ pub(crate) fn run_then(
     if let Some(path) = &args.keep.har {
         record::write_har(path, &plan, &ran, started, console)?;
     }
-    let Ran { mut report, cases, .. } = ran;
+    let Ran { mut report, counterexamples, .. } = ran;
     if let Some(folder) = &folder {
-        keep(&subject, folder, &cases, &mut report, console);
+        keep(&subject, folder, &counterexamples, &mut report, console);
     }
     let command = engine::command(&subject, &settings).unwrap_or_default() + &filters(&args.selection);
     let minimum = subject.file.kubernetes.lowest().map(|version| version.to_string());
@@ -123,15 +123,15 @@ fn filters(selection: &SelectionArgs) -> String {
 
 /// Saves counterexamples, and adds to their findings how to replay them. An unwritable folder must not prevent the
 /// report.
-fn keep(subject: &Subject, folder: &Path, cases: &[Counterexample], report: &mut Report, console: Console) {
-    if let Err(error) = counterexamples::save(folder, cases) {
+fn keep(subject: &Subject, folder: &Path, counterexamples: &[Counterexample], report: &mut Report, console: Console) {
+    if let Err(error) = counterexamples::save(folder, counterexamples) {
         console.say(&format!("○ counterexamples are not saved for `crdproof replay`: {error}"));
         return;
     }
     let named: String = subject.arguments.iter().flatten().map(|argument| format!(" {}", quoted(argument))).collect();
-    for case in cases {
-        for finding in report.findings.iter_mut().filter(|finding| finding.fingerprint == case.fingerprint) {
-            let path = folder.join(case.file_name()).display().to_string();
+    for counterexample in counterexamples {
+        for finding in report.findings.iter_mut().filter(|finding| finding.fingerprint == counterexample.fingerprint) {
+            let path = folder.join(counterexample.file_name()).display().to_string();
             finding.reproduce = Some(format!("crdproof replay{named} {}", quoted(&path)));
             if let (Some(shard), Some(replay)) = (&mut report.shard, &finding.reproduce) {
                 shard.replays.insert(finding.fingerprint.clone(), replay.clone());

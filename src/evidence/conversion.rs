@@ -44,7 +44,8 @@ pub enum Origin {
         index: u64,
     },
     /// A saved counterexample, by its file name.
-    Case(String),
+    #[serde(alias = "case")]
+    Saved(String),
 }
 
 /// The validity of an input.

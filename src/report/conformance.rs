@@ -99,7 +99,7 @@ impl Level {
         let converting = report.crds.iter().filter(|crd| crd.versions.len() > 1);
         for crd in converting {
             for check in checks::ALL.iter().filter(|check| belongs(check)) {
-                let case = || (check.id.to_owned(), crd.name.clone());
+                let on = || (check.id.to_owned(), crd.name.clone());
                 let because = |reason: &str| (check.id.to_owned(), crd.name.clone(), reason.to_owned());
                 let result = report.results.iter().find(|result| result.check == check.id && result.crd == crd.name);
                 let skipped =
@@ -107,7 +107,7 @@ impl Level {
                 match result.map(|result| (result.outcome, result.reason.as_deref().unwrap_or_default())) {
                     Some((Outcome::Passed, _)) => level.passed += 1,
                     // A waiver accepts a finding, but does not make the test pass.
-                    Some((Outcome::Failed, _)) => drop(level.failed.insert(case())),
+                    Some((Outcome::Failed, _)) => drop(level.failed.insert(on())),
                     Some((Outcome::Inconclusive | Outcome::KnownServerIssue, reason)) => {
                         level.inconclusive.insert(because(reason));
                     }
@@ -154,11 +154,11 @@ impl Level {
         for (test, crd) in &self.failed {
             let _ = writeln!(text, "    - {{test: {test}, crd: {}}}", quoted(crd));
         }
-        for (list, cases) in [("skippedTests", &self.skipped), ("inconclusiveTests", &self.inconclusive)] {
-            if !cases.is_empty() {
+        for (list, tests) in [("skippedTests", &self.skipped), ("inconclusiveTests", &self.inconclusive)] {
+            if !tests.is_empty() {
                 let _ = writeln!(text, "    {list}:");
             }
-            for (test, crd, reason) in cases {
+            for (test, crd, reason) in tests {
                 let _ = writeln!(text, "    - {{test: {test}, crd: {}, reason: {}}}", quoted(crd), quoted(reason));
             }
         }

@@ -32,7 +32,7 @@ struct Page<'a> {
     seed: u64,
     word: &'static str,
     clause: String,
-    cases: String,
+    check_results: String,
     summary: &'a Summary,
     not_tested: Vec<String>,
     scenarios: Vec<ScenarioView<'a>>,
@@ -64,7 +64,7 @@ impl<'a> Page<'a> {
             seed: report.seed,
             word: headline.word,
             clause: headline.clause,
-            cases: sections::cases(report),
+            check_results: sections::check_results(report),
             summary: &report.summary,
             not_tested: sections::not_tested(report),
             scenarios: report.scenarios.iter().filter(|one| !one.steps.is_empty()).map(ScenarioView::of).collect(),
@@ -260,7 +260,7 @@ struct Reason {
     state: &'static str,
     text: String,
     count: String,
-    cases: Vec<String>,
+    checks: Vec<String>,
 }
 
 fn reasons(report: &Report) -> Vec<Reason> {
@@ -281,19 +281,19 @@ fn reasons(report: &Report) -> Vec<Reason> {
     groups.sort_by(|(left, _), _, (right, _), _| left.cmp(right));
     groups
         .into_iter()
-        .map(|((state, reason), cases)| Reason {
+        .map(|((state, reason), results)| Reason {
             state,
             text: reason.to_owned(),
-            count: plural(cases.len(), "check"),
-            cases: by_check(cases),
+            count: plural(results.len(), "check"),
+            checks: by_check(results),
         })
         .collect()
 }
 
 /// Returns a line for each check, with the CRDs that it was planned for.
-fn by_check(cases: Vec<(&String, String)>) -> Vec<String> {
+fn by_check(results: Vec<(&String, String)>) -> Vec<String> {
     let mut checks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (check, on) in cases {
+    for (check, on) in results {
         checks.entry(check).or_default().push(on);
     }
     let line = |(check, mut on): (&str, Vec<String>)| {

@@ -160,10 +160,10 @@ fn rank(finding: &Finding) -> (String, std::cmp::Reverse<crate::checks::Severity
 
 /// One verdict for each check and CRD: it is failed if one shard failed it.
 fn verdicts(results: Vec<Verdict>, findings: &[Finding]) -> Vec<Verdict> {
-    let mut by_case: BTreeMap<(String, String, Option<String>), Verdict> = BTreeMap::new();
+    let mut by_check: BTreeMap<(String, String, Option<String>), Verdict> = BTreeMap::new();
     for result in results {
-        let case = (result.crd.clone(), result.check.clone(), result.kubernetes.clone());
-        match by_case.entry(case) {
+        let planned = (result.crd.clone(), result.check.clone(), result.kubernetes.clone());
+        match by_check.entry(planned) {
             std::collections::btree_map::Entry::Vacant(entry) => {
                 entry.insert(result);
             }
@@ -174,7 +174,7 @@ fn verdicts(results: Vec<Verdict>, findings: &[Finding]) -> Vec<Verdict> {
             }
         }
     }
-    let mut results: Vec<Verdict> = by_case.into_values().collect();
+    let mut results: Vec<Verdict> = by_check.into_values().collect();
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for finding in findings {
         *counts.entry((&finding.crd, &finding.check)).or_default() += 1;

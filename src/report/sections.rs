@@ -197,7 +197,7 @@ pub(super) fn severities(report: &Report) -> String {
 }
 
 /// All check results by verdict; skips verdicts without any.
-pub(super) fn cases(report: &Report) -> String {
+pub(super) fn check_results(report: &Report) -> String {
     let summary = &report.summary;
     // "failed" is the word for a run that did not pass; findings below `--fail-on` do not contradict the headline.
     let failed = if headline(report).word == "passed" { "with findings" } else { "failed" };

@@ -93,8 +93,8 @@ impl<'a> Writer<'a> {
         self.passed(section);
         self.waived(section);
         if self.style.verbose {
-            let cases = unjudged(section);
-            self.reasons(&cases);
+            let results = unjudged(section);
+            self.reasons(&results);
         }
         self.line("");
     }
@@ -175,14 +175,14 @@ impl<'a> Writer<'a> {
 
     /// Writes one line about CRDs with nothing to report.
     fn quiet(&mut self, quiet: &[Section<'a>]) {
-        let cases = |section: &Section<'_>| passed(section).count();
-        let with_verdict: Vec<_> = quiet.iter().filter(|one| cases(one) > 0).collect();
+        let judged = |section: &Section<'_>| passed(section).count();
+        let with_verdict: Vec<_> = quiet.iter().filter(|one| judged(one) > 0).collect();
         let who = match with_verdict.as_slice() {
             [] => return,
             [only] => only.title().to_owned(),
             many => plural(many.len(), "CRD"),
         };
-        let count = plural(quiet.iter().map(cases).sum(), "check");
+        let count = plural(quiet.iter().map(judged).sum(), "check");
         let tick = self.paint.passed("✔");
         self.line(&format!("{tick} {who} without findings: {count} passed"));
     }
@@ -259,8 +259,8 @@ impl<'a> Writer<'a> {
     fn not_judged(&mut self) {
         if !self.style.verbose {
             let all = sections::sections(self.report);
-            let cases: Vec<_> = all.iter().flat_map(unjudged).collect();
-            self.reasons(&cases);
+            let results: Vec<_> = all.iter().flat_map(unjudged).collect();
+            self.reasons(&results);
         }
         if !self.report.passed_over.is_empty() {
             let kinds = self.report.passed_over.iter();
@@ -279,16 +279,16 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes check results without a verdict on the subject, one line for each reason.
-    fn reasons(&mut self, cases: &[Unjudged<'_>]) {
+    fn reasons(&mut self, results: &[Unjudged<'_>]) {
         let mut groups: IndexMap<(&str, &str, bool), Vec<&Unjudged<'_>>> = IndexMap::new();
-        for case in cases {
-            groups.entry((case.state, case.reason, case.server.is_some())).or_default().push(case);
+        for result in results {
+            groups.entry((result.state, result.reason, result.server.is_some())).or_default().push(result);
         }
         groups.sort_by(|(left, ..), _, (right, ..), _| left.cmp(right));
-        for ((state, reason, _), cases) in groups {
-            let checks: BTreeSet<&str> = cases.iter().map(|case| case.check).collect();
-            let crds: BTreeSet<&str> = cases.iter().map(|case| case.crd).collect();
-            let servers: IndexSet<&str> = cases.iter().filter_map(|case| case.server).collect();
+        for ((state, reason, _), results) in groups {
+            let checks: BTreeSet<&str> = results.iter().map(|result| result.check).collect();
+            let crds: BTreeSet<&str> = results.iter().map(|result| result.crd).collect();
+            let servers: IndexSet<&str> = results.iter().filter_map(|result| result.server).collect();
             let servers = servers.into_iter().collect::<Vec<_>>().join(", ");
             let servers = if servers.is_empty() { servers } else { format!(" on Kubernetes {servers}") };
             let who = match (checks.first(), checks.len()) {
@@ -346,14 +346,14 @@ impl<'a> Writer<'a> {
             _ => self.paint.dim("○"),
         };
         let severities = sections::severities(report);
-        let cases = sections::cases(report);
+        let results = sections::check_results(report);
         let word = self.paint.bold(headline.word);
         let findings = if headline.word == "passed" && report.counting().next().is_some() {
             format!(" with {severities}")
         } else {
             format!(": {severities}")
         };
-        self.line(&format!("{glyph} {word}{findings}; {cases}"));
+        self.line(&format!("{glyph} {word}{findings}; {results}"));
         for line in sections::not_tested(report) {
             let circle = self.paint.dim("○");
             self.line(&format!("{circle} {}", one_line(&line)));

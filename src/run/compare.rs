@@ -88,20 +88,20 @@ fn leave_out(report: &mut Report, known: &BTreeSet<String>) -> usize {
     let mut touched = BTreeMap::new();
     report.findings.retain(|finding| {
         let keep = !known.contains(&finding.fingerprint);
-        let case = (finding.check.clone(), finding.crd.clone());
-        let (left, dropped): &mut (usize, usize) = touched.entry(case).or_default();
+        let judged = (finding.check.clone(), finding.crd.clone());
+        let (left, dropped): &mut (usize, usize) = touched.entry(judged).or_default();
         *(if keep { left } else { dropped }) += 1;
         keep
     });
     let skipped = &mut report.skipped;
     report.results.retain_mut(|result| {
-        let case = (result.check.clone(), result.crd.clone());
-        let Some((left, dropped)) = touched.get(&case).filter(|(_, dropped)| *dropped > 0) else {
+        let judged = (result.check.clone(), result.crd.clone());
+        let Some((left, dropped)) = touched.get(&judged).filter(|(_, dropped)| *dropped > 0) else {
             return true;
         };
         result.findings = *left;
         if *left == 0 {
-            let (check, crd) = case;
+            let (check, crd) = judged;
             let reason = format!("findings that the old state has, too: {dropped}");
             skipped.push(Skipped { check, crd, kubernetes: None, reason });
         }

@@ -35,7 +35,7 @@ pub(super) const INTERRUPTED: &str = "the run was interrupted before that";
 
 /// One check on one CRD, with the trace that it reads, if any.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
+pub struct PlannedCheck<'a> {
     /// The check.
     pub check: &'static Check,
     /// The severity in force.
@@ -79,12 +79,15 @@ impl Options {
 }
 
 /// The checks of a plan with the traces that they read, and skipped checks without a trace.
-pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Case<'a>>, Vec<Skipped>) {
-    let (mut cases, mut skipped): (Vec<Case<'a>>, Vec<Skipped>) = (Vec::new(), Vec::new());
+pub(super) fn planned_checks<'a>(
+    plan: &Plan<'a>,
+    observations: &Observations,
+) -> (Vec<PlannedCheck<'a>>, Vec<Skipped>) {
+    let (mut planned_checks, mut skipped): (Vec<PlannedCheck<'a>>, Vec<Skipped>) = (Vec::new(), Vec::new());
     for planned in &plan.planned {
         let (check, severity, crd) = (planned.check, planned.severity, planned.crd);
         let Some(scenario) = check.scenario() else {
-            cases.push(Case { check, severity, crd, server: None });
+            planned_checks.push(PlannedCheck { check, severity, crd, server: None });
             continue;
         };
         // By trace and not by name: several names may stand for one release.
@@ -94,7 +97,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Ca
                 let kubernetes = Some(trace.kubernetes.to_string());
                 skipped.push(Skipped { kubernetes, ..skip(check, &crd.name, NO_IN_TREE) });
             } else {
-                cases.push(Case { check, severity, crd, server: Some(trace.kubernetes) });
+                planned_checks.push(PlannedCheck { check, severity, crd, server: Some(trace.kubernetes) });
             }
         }
         let servers: Vec<&str> = plan.servers_of(&crd.name, scenario).collect();
@@ -109,7 +112,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, observations: &Observations) -> (Vec<Ca
             ..skip(check, &crd.name, &absent.reason)
         }));
     }
-    (cases, skipped)
+    (planned_checks, skipped)
 }
 
 /// Returns true if the plan sends requests to a webhook.
@@ -163,37 +166,37 @@ struct Engine<'r, 'a> {
     plan: &'r Plan<'a>,
     observations: &'r Observations,
     options: &'r Options,
-    cases: &'r [Case<'a>],
+    planned_checks: &'r [PlannedCheck<'a>],
     once: Once,
     searches: Gate,
     emit: Emit<'r, 'a>,
 }
 
-/// Judges cases by the observations, and calls the converter if there are none. Calls `emit` from several threads, once
+/// Judges planned checks by the observations, and calls the converter if there are none. Calls `emit` from several threads, once
 /// for each event.
 pub(super) fn run<'a>(
     plan: &Plan<'a>,
     observations: &Observations,
-    cases: &[Case<'a>],
+    planned_checks: &[PlannedCheck<'a>],
     options: &Options,
     emit: Emit<'_, 'a>,
 ) {
-    emit(Event::Started { checks: cases.len() });
+    emit(Event::Started { checks: planned_checks.len() });
     // Each search uses all threads, so more concurrent searches than cores would only need more memory.
     let searches = Gate::new(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
-    let engine = Engine { plan, observations, options, cases, once: Once::default(), searches, emit };
+    let engine = Engine { plan, observations, options, planned_checks, once: Once::default(), searches, emit };
     let next = AtomicUsize::new(0);
     let work = || {
-        while let Some((index, case)) = {
+        while let Some((index, planned)) = {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            cases.get(index).map(|case| (index, *case))
+            planned_checks.get(index).map(|planned| (index, *planned))
         } {
-            let (verdict, shown) = super::panic::caught(|| engine.judge(case));
-            emit(Event::Judged { index, case, verdict, shown });
+            let (verdict, shown) = super::panic::caught(|| engine.judge(planned));
+            emit(Event::Judged { index, planned, verdict, shown });
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..options.jobs.get().min(cases.len()) {
+        for _ in 1..options.jobs.get().min(planned_checks.len()) {
             scope.spawn(work);
         }
         work();
@@ -201,52 +204,54 @@ pub(super) fn run<'a>(
 }
 
 impl<'a> Engine<'_, 'a> {
-    fn judge(&self, case: Case<'a>) -> (Verdict, Arc<Vec<ConversionRun>>) {
+    fn judge(&self, planned: PlannedCheck<'a>) -> (Verdict, Arc<Vec<ConversionRun>>) {
         let (subject, settings) = (self.plan.subject, self.plan.settings);
-        let name = case.crd.name.as_str();
+        let name = planned.crd.name.as_str();
         let change = match (&subject.baseline, subject.crd(name), subject.baseline_of(name)) {
             (None, ..) => Change::Unknown,
             (Some(_), Some(_), None) => Change::Added,
             (Some(_), Some(_), Some(old)) => Change::Kept(old),
             (Some(_), None, _) => Change::Removed,
         };
-        let needs = |need| case.check.needs.contains(&need);
+        let needs = |need| planned.check.needs.contains(&need);
         let recorded = self.observations.exchanges.get(name);
         let exchanges = if needs(Need::Exchanges) && recorded.is_none() {
-            self.once.exchanges.of(name, || self.timed(case.crd, Work::Webhook, || self.exchange(case.crd)))
+            self.once.exchanges.of(name, || self.timed(planned.crd, Work::Webhook, || self.exchange(planned.crd)))
         } else {
             Arc::default()
         };
         let deltas = match change {
-            Change::Kept(old) if needs(Need::Baseline) => self.once.deltas.of(name, || compare_versions(old, case.crd)),
+            Change::Kept(old) if needs(Need::Baseline) => {
+                self.once.deltas.of(name, || compare_versions(old, planned.crd))
+            }
             _ => Arc::default(),
         };
         let mut traces = self.observations.traces.iter();
         let evidence = Evidence {
             subject,
-            crd: case.crd,
+            crd: planned.crd,
             change,
             deltas: &deltas,
             conversion_runs: &[],
             exchanges: recorded.unwrap_or(&exchanges),
-            trace: traces.find(|trace| trace.crd == name && Some(trace.kubernetes) == case.server),
+            trace: traces.find(|trace| trace.crd == name && Some(trace.kubernetes) == planned.server),
             today: self.options.today,
-            secrets: &self.once.secrets.of(name, || case.crd.secrets()),
+            secrets: &self.once.secrets.of(name, || planned.crd.secrets()),
             show_secrets: settings.show_secrets,
             tools: None,
         };
-        let work = Work::of(case.check);
+        let work = Work::of(planned.check);
         if work != Work::Conversions {
-            let judge = || (case.check.judge)(&evidence);
-            let verdict = if work == Work::Manifests { self.timed(case.crd, work, judge) } else { judge() };
-            return (expected_of(case, verdict), Arc::default());
+            let judge = || (planned.check.judge)(&evidence);
+            let verdict = if work == Work::Manifests { self.timed(planned.crd, work, judge) } else { judge() };
+            return (expected_of(planned, verdict), Arc::default());
         }
         let searched = self.once.searches.of(name, || {
             let Some(recorded) = self.observations.conversions.get(name) else {
                 let _turn = self.searches.enter();
-                return self.timed(case.crd, work, || self.search(case.crd, &evidence));
+                return self.timed(planned.crd, work, || self.search(planned.crd, &evidence));
             };
-            let (verdicts, shown) = judge_recorded(&self.conversion_checks(case.crd), &evidence, recorded);
+            let (verdicts, shown) = judge_recorded(&self.conversion_checks(planned.crd), &evidence, recorded);
             if let Some(conversions) = recorded.conversions.clone() {
                 let stopped = recorded.stopped.clone();
                 (self.emit)(Event::Searched { conversions, stopped, recorded: None });
@@ -255,8 +260,8 @@ impl<'a> Engine<'_, 'a> {
         });
         match &*searched {
             Ok((verdicts, shown)) => {
-                let verdict = verdicts.get(case.check.id).cloned();
-                (verdict.unwrap_or_else(|| (case.check.judge)(&evidence)), Arc::clone(shown))
+                let verdict = verdicts.get(planned.check.id).cloned();
+                (verdict.unwrap_or_else(|| (planned.check.judge)(&evidence)), Arc::clone(shown))
             }
             Err(why) => (Verdict::Inconclusive(why.clone()), Arc::default()),
         }
@@ -285,11 +290,12 @@ impl<'a> Engine<'_, 'a> {
             None => self.options.endpoint.baseline(subject)?,
         };
         let baseline = earlier.map(|endpoint| Converter::with_endpoint(crd, endpoint));
-        let cases = settings.cases.iter().filter(|case| case.crd == crd.name).map(|case| Saved {
-            name: case.file_name(),
-            version: case.version.clone(),
-            fit: case.fit.clone(),
-            object: case.object.clone(),
+        let kept = settings.counterexamples.iter().filter(|kept| kept.crd == crd.name);
+        let saved = kept.map(|kept| Saved {
+            name: kept.file_name(),
+            version: kept.version.clone(),
+            fit: kept.fit.clone(),
+            object: kept.object.clone(),
         });
         let search = Search {
             subject,
@@ -297,7 +303,7 @@ impl<'a> Engine<'_, 'a> {
             converter: &converter,
             baseline: baseline.as_ref(),
             checks: self.conversion_checks(crd),
-            cases: cases.collect(),
+            saved: saved.collect(),
             samples: !settings.only_cases,
             objects: settings.generated(),
             seed: settings.seed,
@@ -314,7 +320,8 @@ impl<'a> Engine<'_, 'a> {
     /// Returns when work on a CRD that begins now must end: after its share of the time, or all of it where nothing else
     /// is done.
     fn deadline(&self, crd: &Crd, share: u32) -> Instant {
-        let checks = || self.cases.iter().filter(|case| case.crd.name == crd.name).map(|case| case.check);
+        let checks =
+            || self.planned_checks.iter().filter(|planned| planned.crd.name == crd.name).map(|planned| planned.check);
         let needs = |wanted: &[Need]| checks().any(|check| check.needs.iter().any(|need| wanted.contains(need)));
         let time = self.plan.settings.time();
         let is_shared = needs(&[Need::Exchanges]) && needs(&[Need::ConversionRuns, Need::Survey]);
@@ -323,7 +330,8 @@ impl<'a> Engine<'_, 'a> {
 
     /// The planned checks of a CRD that read conversions.
     fn conversion_checks(&self, crd: &Crd) -> Vec<&'static Check> {
-        let planned = self.cases.iter().filter(|case| case.crd.name == crd.name).map(|case| case.check);
+        let planned =
+            self.planned_checks.iter().filter(|planned| planned.crd.name == crd.name).map(|planned| planned.check);
         planned
             .filter(|check| check.needs.iter().any(|need| matches!(need, Need::ConversionRuns | Need::Survey)))
             .collect()
@@ -353,8 +361,8 @@ impl<'a> Engine<'_, 'a> {
 }
 
 /// Excuses a server that is older than a guarantee, and the subject with it.
-fn expected_of(case: Case<'_>, verdict: Verdict) -> Verdict {
-    match (verdict, case.check.since, case.server) {
+fn expected_of(planned: PlannedCheck<'_>, verdict: Verdict) -> Verdict {
+    match (verdict, planned.check.since, planned.server) {
         (Verdict::Failed(failures), Some(since), Some(server)) if !server.at_least(since) => {
             let first = failures.first().map(|failure| failure.message.as_str()).unwrap_or_default();
             Verdict::KnownServerIssue(format!("{first}; this can be expected from Kubernetes 1.{since} on"))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Recorded;
-use super::engine::Case;
+use super::engine::PlannedCheck;
 use super::shard::Work;
 use crate::checks::Verdict;
 use crate::evidence::{ConversionRun, Exchange, ScenarioStep, Trace};
@@ -106,7 +106,7 @@ pub enum Event<'a> {
         /// Its index in the plan.
         index: usize,
         /// The check, its CRD and its server.
-        case: Case<'a>,
+        planned: PlannedCheck<'a>,
         /// The verdict.
         verdict: Verdict,
         /// The conversions of the findings.

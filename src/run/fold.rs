@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use super::complete;
-use super::engine::{Case, cases, run};
+use super::engine::{PlannedCheck, planned_checks, run};
 use super::finish::{Ungrouped, finish};
 use super::redact::{Redactor, redact_finding, redacted};
 use super::shard::Unit;
@@ -25,7 +25,7 @@ pub struct Ran {
     /// The report.
     pub report: Report,
     /// The objects that broke something, unmasked.
-    pub cases: Vec<Counterexample>,
+    pub counterexamples: Vec<Counterexample>,
     /// Every conversion by CRD, where the settings ask to record; unmasked.
     pub conversion_runs: BTreeMap<String, Recorded>,
     /// Every request to an endpoint by CRD, where the settings ask to record; unmasked.
@@ -45,8 +45,8 @@ pub(super) fn judge_observed<'a>(
     observer: &(dyn Fn(&Event<'_>) + Sync),
 ) -> Ran {
     let events: Mutex<Vec<Event<'a>>> = Mutex::default();
-    let (cases, skipped) = cases(plan, observations);
-    run(plan, observations, &cases, options, &|event| {
+    let (planned_checks, skipped) = planned_checks(plan, observations);
+    run(plan, observations, &planned_checks, options, &|event| {
         observer(&event);
         // There is one for each batch, and the report does not need them.
         if matches!(event, Event::Tried { .. }) {
@@ -78,7 +78,7 @@ fn fold<'a>(
     let (hidden, locator) = (Redactor::new(plan), Locator::new(&subject.sources));
     let skipped = plan.skipped.iter().cloned().chain(skipped).collect();
     for event in events {
-        let (index, case, verdict, shown) = match event {
+        let (index, planned, verdict, shown) = match event {
             Event::Installing(_)
             | Event::Installed
             | Event::Servers { .. }
@@ -102,16 +102,16 @@ fn fold<'a>(
                 exchanges.insert(crd.name.clone(), all);
                 continue;
             }
-            Event::Judged { index, case, verdict, shown } => (index, case, verdict, shown),
+            Event::Judged { index, planned, verdict, shown } => (index, planned, verdict, shown),
         };
         let result = |outcome, examined, findings, reason: Option<String>| Result {
-            check: case.check.id.to_owned(),
-            crd: case.crd.name.clone(),
-            kubernetes: case.server.map(|server| server.to_string()),
+            check: planned.check.id.to_owned(),
+            crd: planned.crd.name.clone(),
+            kubernetes: planned.server.map(|server| server.to_string()),
             outcome,
             examined,
             findings,
-            reason: reason.map(|reason| redacted(&reason, &hidden.of(&case.crd.name, None))),
+            reason: reason.map(|reason| redacted(&reason, &hidden.of(&planned.crd.name, None))),
         };
         results.push((
             index,
@@ -124,10 +124,10 @@ fn fold<'a>(
                     for failure in failures {
                         let (together, complaint) = (failure.together.clone(), failure.complaint.clone());
                         // Recorded conversions are about samples, which are available.
-                        let kept = !case.check.needs.contains(&Need::Recorded);
+                        let kept = !planned.check.needs.contains(&Need::Recorded);
                         let conversion_run =
                             failure.conversion_run.and_then(|conversion_run| shown.get(conversion_run));
-                        let found = finding(&locator, case, failure, &hidden.of(&case.crd.name, conversion_run));
+                        let found = finding(&locator, planned, failure, &hidden.of(&planned.crd.name, conversion_run));
                         let saved = |conversion_run| {
                             Counterexample::new(&found.fingerprint, &found.check, &found.message, conversion_run)
                         };
@@ -153,8 +153,8 @@ fn fold<'a>(
         report.shard = Some(share.info(plan, &found, interrupted));
     }
     let renamed = finish(&mut report, found, plan.share.is_some());
-    let cases = choose(&report, &renamed, counterexamples);
-    Ran { report, cases, conversion_runs, exchanges }
+    let counterexamples = choose(&report, &renamed, counterexamples);
+    Ran { report, counterexamples, conversion_runs, exchanges }
 }
 
 /// Returns the report of a plan before anything is known.
@@ -221,19 +221,19 @@ fn choose(report: &Report, renamed: &BTreeMap<String, String>, mut shown: Vec<Co
     shown
 }
 
-fn finding(locator: &Locator<'_>, case: Case<'_>, failure: Failure, hide: &Redaction) -> Finding {
-    let check = case.check;
+fn finding(locator: &Locator<'_>, planned: PlannedCheck<'_>, failure: Failure, hide: &Redaction) -> Finding {
+    let check = planned.check;
     let mut finding = Finding {
         check: check.id.to_owned(),
-        severity: failure.severity.map_or(case.severity, |own| own.min(case.severity)),
+        severity: failure.severity.map_or(planned.severity, |own| own.min(planned.severity)),
         fingerprint: fingerprint(&[
             check.id,
-            &case.crd.name,
+            &planned.crd.name,
             failure.version.as_deref().unwrap_or_default(),
             failure.path.as_deref().unwrap_or_default(),
             &failure.key,
         ]),
-        crd: case.crd.name.clone(),
+        crd: planned.crd.name.clone(),
         version: failure.version,
         path: failure.path,
         message: failure.message,

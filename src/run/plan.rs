@@ -34,7 +34,7 @@ pub struct Settings {
     /// The endpoint that replaces the previous release's converter of the subject.
     pub baseline: Option<ReplacementEndpoint>,
     /// Counterexamples of earlier runs, to be tried first.
-    pub cases: Vec<Counterexample>,
+    pub counterexamples: Vec<Counterexample>,
     /// True if only those are tried.
     pub only_cases: bool,
     /// True if secrets may be shown.

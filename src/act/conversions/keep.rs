@@ -28,11 +28,11 @@ impl ByCheck {
         let mut first: BTreeMap<String, &mut KeptFailure> = BTreeMap::new();
         let mut alone = Vec::new();
         for shown in self.failures.values_mut() {
-            let Some(clause) = shown.failure.together.clone() else {
+            let Some(together) = shown.failure.together.clone() else {
                 alone.push(shown);
                 continue;
             };
-            match first.entry(clause) {
+            match first.entry(together.key) {
                 Entry::Vacant(entry) => drop(entry.insert(shown)),
                 Entry::Occupied(mut entry) if shown.rank() < entry.get().rank() => drop(entry.insert(shown)),
                 Entry::Occupied(_) => {}
@@ -62,7 +62,7 @@ impl KeptFailure {
     pub(super) fn symptoms(&self) -> Symptoms {
         let mut symptoms = Symptoms::new(self.check.id, self.failure.severity.unwrap_or(self.check.severity));
         let failure = &self.failure;
-        symptoms.add(failure.path.as_deref(), failure.complaint.as_deref(), failure.together.as_deref());
+        symptoms.add(failure.path.as_deref(), failure.complaint.as_deref(), failure.together.as_ref());
         symptoms
     }
 

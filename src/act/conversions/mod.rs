@@ -47,7 +47,7 @@ pub(crate) struct Search<'a> {
     /// The checks that judge conversion runs.
     pub(crate) checks: Vec<&'static Check>,
     /// Objects saved by earlier runs, with their versions and names.
-    pub(crate) cases: Vec<Saved>,
+    pub(crate) saved: Vec<Saved>,
     /// True if samples are tried.
     pub(crate) samples: bool,
     /// The number of generated objects of every version.
@@ -287,9 +287,9 @@ impl<'a> Search<'a> {
 
     fn inputs(&self, version: &'a Version) -> Inputs<'a> {
         let schema = version.schema.as_ref();
-        let cases = || self.cases.iter().filter(|saved| saved.version == version.name);
+        let kept = || self.saved.iter().filter(|saved| saved.version == version.name);
         // Edits of saved counterexamples must leave them valid, too.
-        let generator = if self.objects > 0 || cases().next().is_some() { generator(self.crd, version) } else { None };
+        let generator = if self.objects > 0 || kept().next().is_some() { generator(self.crd, version) } else { None };
         let mut given = Vec::new();
         let samples = self.subject.samples_of(self.crd).filter(|sample| sample.group_version().1 == version.name);
         for sample in samples.filter(|_| self.samples) {
@@ -298,8 +298,8 @@ impl<'a> Search<'a> {
             given.push(Inputs::sample(schema, origin, sample.object.clone(), given.len()));
         }
         // Samples come first, because their findings have a location in a file of the author.
-        for saved in cases() {
-            let origin = Origin::Case(saved.name.clone());
+        for saved in kept() {
+            let origin = Origin::Saved(saved.name.clone());
             given.push(Inputs::saved(schema, origin, saved.fit.clone(), saved.object.clone()));
         }
         Inputs {

@@ -12,7 +12,7 @@ use super::{CommandArgs, ReportArgs, SubjectArgs};
 pub(crate) struct ReplayArgs {
     /// Saved counterexamples [default: all beside the subject file].
     #[arg(value_name = "CASE")]
-    pub(crate) cases: Vec<PathBuf>,
+    pub(crate) counterexamples: Vec<PathBuf>,
     /// The subject file [default: crdproof.yaml].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
