@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crdproof_envtest::LABEL;
-use crdproof_envtest::api::{Api, Query, Resource, definitions};
+use crdproof_envtest::api::{Api, PatchKind, Query, Resource, definitions};
 use crdproof_envtest::existing::Existing;
 use crdproof_envtest::local::{Binaries, Local};
 use crdproof_schema::document::{Sources, parse};
@@ -32,6 +32,43 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         let _ = self.webhook.kill();
         let _ = self.webhook.wait();
+    }
+}
+
+/// A defect of a deployed webhook.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Defect {
+    None,
+    /// It forgets the password at v1.
+    Loss,
+    /// It renames a field at v2, and does not rename it back.
+    OneWayRename,
+}
+
+impl Defect {
+    /// Changes the subject, and returns the subject file that the webhook is made of.
+    fn plant(self, folder: &Path) -> Result<String, Failed> {
+        let map = std::fs::read_to_string(folder.join("crdproof.yaml"))?;
+        match self {
+            Self::None => Ok(map),
+            Self::Loss => Ok(map.split("  stash:").next().unwrap_or_default().to_owned()),
+            Self::OneWayRename => {
+                for (file, second) in [("crds/databases.yaml", "- name: v2"), ("samples/databases.yaml", "---")] {
+                    let text = std::fs::read_to_string(folder.join(file))?;
+                    let (first, rest) = text.split_once(second).ok_or("no second part")?;
+                    let renamed = format!("{first}{second}{}", rest.replace("username:", "user:"));
+                    std::fs::write(folder.join(file), renamed)?;
+                }
+                let right = "  rename:\n  - {v1: .spec.username, v2: .spec.user}\n  stash:";
+                std::fs::write(folder.join("crdproof.yaml"), map.replace("  stash:", right))?;
+                // Both ways read the name that only v1 has.
+                let name = r#"expression: "has(self.spec.username) ? self.spec.username : null""#;
+                let wrong = format!(
+                    "  compute:\n  - v1: {{path: .spec.username, {name}}}\n    v2: {{path: .spec.user, {name}}}\n  stash:"
+                );
+                Ok(map.replace("  stash:", &wrong))
+            }
+        }
     }
 }
 
@@ -71,15 +108,14 @@ fn document(text: &str, number: usize) -> Result<Value, Failed> {
 }
 
 impl Cluster {
-    /// Prepares a cluster whose webhook keeps everything, or forgets the password at v1.
-    async fn prepare(binaries: &Binaries, scope: &str, keeps: bool) -> Result<Self, Failed> {
+    /// Prepares a cluster whose webhook has this defect.
+    async fn prepare(binaries: &Binaries, scope: &str, defect: Defect) -> Result<Self, Failed> {
         let server = Local::builder(binaries.clone()).controllers(["namespace"]).start().await;
         let server = server.map_err(|error| describe(&error))?;
         let (api, folder) = (server.api(), tempfile::tempdir()?);
         subject(folder.path(), scope)?;
-        let text = std::fs::read_to_string(folder.path().join("crdproof.yaml"))?;
-        let forgetful = text.split("  stash:").next().unwrap_or_default().to_owned();
-        std::fs::write(folder.path().join("webhook.yaml"), if keeps { text } else { forgetful })?;
+        let webhook = defect.plant(folder.path())?;
+        std::fs::write(folder.path().join("webhook.yaml"), webhook)?;
         let (webhook, url, authority) = serve(folder.path(), "webhook.yaml")?;
         let cluster = Self { server, api, webhook, folder };
         let mut crd = document(&std::fs::read_to_string(cluster.folder.path().join("crds/databases.yaml"))?, 0)?;
@@ -105,6 +141,10 @@ impl Cluster {
             config["users"][0]["user"]["as"] = user.into();
             std::fs::write(self.folder.path().join(user), config.to_string())?;
         }
+        config["contexts"][0]["name"] = "eu-prod".into();
+        config["current-context"] = "eu-prod".into();
+        config["users"][0]["user"]["as"] = "tester".into();
+        std::fs::write(self.folder.path().join("production"), config.to_string())?;
         // The server gives everybody the right to ask for its version soon after it has started.
         let end = Instant::now() + Duration::from_secs(30);
         while let Err(error) = Existing::connect(&access(self.folder.path().join("tester"))).await {
@@ -168,7 +208,7 @@ pub(crate) fn a_deployed_webhook_is_tested_where_it_runs(binaries: &Binaries) ->
         return Ok(ignored);
     }
     block(async {
-        let cluster = Cluster::prepare(binaries, "Namespaced", true).await?;
+        let cluster = Cluster::prepare(binaries, "Namespaced", Defect::None).await?;
         let before = cluster.definition().await?;
         let output = cluster.run("tester", &["--allow-changes", "--report", "json=report.json"]).output()?;
         check(output.status.code() == Some(0), said(&output))?;
@@ -182,8 +222,9 @@ pub(crate) fn a_deployed_webhook_is_tested_where_it_runs(binaries: &Binaries) ->
         check(stored.contains_key("v1") && !stored.contains_key("unknown"), format!("{stored:?}"))?;
         cluster.is_as_it_was(&before).await?;
 
-        let refusals: [(&str, &[&str], &str); 3] = [
+        let refusals: [(&str, &[&str], &str); 4] = [
             ("tester", &[], "without --allow-changes"),
+            ("production", &["--allow-changes"], "looks like production"),
             (
                 "nobody",
                 &["--allow-changes"],
@@ -205,20 +246,62 @@ pub(crate) fn a_deployed_webhook_is_tested_where_it_runs(binaries: &Binaries) ->
     })
 }
 
-pub(crate) fn a_loss_in_a_deployed_webhook_is_found(binaries: &Binaries) -> Result<Completion, Failed> {
+pub(crate) fn defects_of_a_deployed_webhook_are_found(binaries: &Binaries) -> Result<Completion, Failed> {
+    if let Some(ignored) = without_controllers(binaries) {
+        return Ok(ignored);
+    }
+    for (defect, field) in [(Defect::Loss, ".spec.password"), (Defect::OneWayRename, ".spec.user")] {
+        block(async {
+            let cluster = Cluster::prepare(binaries, "Namespaced", defect).await?;
+            let before = cluster.definition().await?;
+            let output = cluster.run("tester", &["--allow-changes"]).output()?;
+            check(output.status.code() == Some(1), said(&output))?;
+            check(said(&output).contains("serving/writes-lose-nothing"), said(&output))?;
+            check(said(&output).contains(field), said(&output))?;
+            cluster.is_as_it_was(&before).await
+        })?;
+    }
+    Ok(Completion::Completed)
+}
+
+pub(crate) fn a_deployed_crd_that_disappears_leaves_nothing(binaries: &Binaries) -> Result<Completion, Failed> {
     if let Some(ignored) = without_controllers(binaries) {
         return Ok(ignored);
     }
     block(async {
-        let cluster = Cluster::prepare(binaries, "Namespaced", false).await?;
-        let before = cluster.definition().await?;
-        let output = cluster.run("tester", &["--allow-changes"]).output()?;
-        check(output.status.code() == Some(1), said(&output))?;
-        check(said(&output).contains("serving/writes-lose-nothing"), said(&output))?;
-        check(said(&output).contains(".spec.password"), said(&output))?;
-        cluster.is_as_it_was(&before).await
+        let cluster = Cluster::prepare(binaries, "Namespaced", Defect::None).await?;
+        let run = cluster.run("tester", &["--allow-changes"]).stderr(Stdio::piped()).spawn()?;
+        check(until(&cluster, 3).await?, "there were never 3 objects")?;
+        cluster.api.delete(&definitions().path_of(NAME)).await?.ok()?;
+        let output = run.wait_with_output()?;
+        check([Some(1), Some(5)].contains(&output.status.code()), said(&output))?;
+        check(said(&output).contains("404") || said(&output).contains("not found"), said(&output))?;
+        let namespaces = cluster.api.get(&Query::new().labels(LABEL).on("/api/v1/namespaces")).await?.ok()?.json();
+        check(namespaces["items"] == json!([]), format!("left: {namespaces}"))
     })?;
     Ok(Completion::Completed)
+}
+
+/// When a run is killed.
+#[derive(Debug, Clone, Copy)]
+enum Moment {
+    /// As soon as this many of its objects are in the cluster, the namespace included.
+    Objects(usize),
+    /// This long after its first object.
+    After(Duration),
+}
+
+impl Moment {
+    async fn comes(self, cluster: &Cluster) -> Result<bool, Failed> {
+        match self {
+            Self::Objects(count) => until(cluster, count).await,
+            Self::After(time) => {
+                let begun = until(cluster, 1).await?;
+                tokio::time::sleep(time).await;
+                Ok(begun)
+            }
+        }
+    }
 }
 
 pub(crate) fn deployed_kinds_without_a_namespace_keep_the_objects_of_others(
@@ -228,7 +311,7 @@ pub(crate) fn deployed_kinds_without_a_namespace_keep_the_objects_of_others(
         return Ok(ignored);
     }
     block(async {
-        let cluster = Cluster::prepare(binaries, "Cluster", true).await?;
+        let cluster = Cluster::prepare(binaries, "Cluster", Defect::None).await?;
         let kind = Resource::cluster_wide("example.com", "v2", "databases");
         let theirs = json!({"apiVersion": "example.com/v2", "kind": "Database", "metadata": {"name": "v2-0"},
             "spec": {"databaseName": "theirs", "password": "theirs"}});
@@ -248,15 +331,15 @@ pub(crate) fn an_ended_run_on_a_deployed_crd_is_swept(binaries: &Binaries) -> Re
         return Ok(ignored);
     }
     block(async {
-        let mut cluster = Cluster::prepare(binaries, "Namespaced", true).await?;
+        let mut cluster = Cluster::prepare(binaries, "Namespaced", Defect::None).await?;
         let before = cluster.definition().await?;
-        // Each moment is named by the number of our objects in the cluster, namespace included.
-        for objects in [1, 2, 3, 5, 7] {
+        let late = [100, 400, 900].map(|time| Moment::After(Duration::from_millis(time)));
+        for moment in (1..=7).map(Moment::Objects).chain(late) {
             let mut run = cluster.run("tester", &["--allow-changes", "--quiet"]).stderr(Stdio::null()).spawn()?;
-            let grown = until(&cluster, objects).await?;
+            let came = moment.comes(&cluster).await?;
             signal("KILL", run.id())?;
             run.wait()?;
-            check(grown, format!("there were never {objects} objects"))?;
+            check(came, format!("{moment:?} never came"))?;
             let sweep = ["env", "sweep", "--kubeconfig", "tester", "--allow-changes"];
             let swept = cluster.tool(&sweep)?;
             check(swept.status.success() && !swept.stdout.is_empty(), said(&swept))?;
@@ -273,7 +356,23 @@ pub(crate) fn an_ended_run_on_a_deployed_crd_is_swept(binaries: &Binaries) -> Re
         cluster.webhook.kill()?;
         let output = run.wait_with_output()?;
         check(output.status.code() == Some(1), format!("a webhook that dies is a finding: {}", said(&output)))?;
-        cluster.is_as_it_was(&before).await
+        cluster.is_as_it_was(&before).await?;
+
+        // Nothing converts this object any more, so nobody knows whose it is.
+        let kind = Resource::cluster_wide("example.com", "v1", "databases").within("default");
+        let theirs = json!({"apiVersion": "example.com/v1", "kind": "Database", "metadata": {"name": "theirs"}});
+        cluster.api.post(&kind.path(), &theirs).await?.ok()?;
+        let flip = json!([{"op": "replace", "path": "/spec/versions/0/storage", "value": false},
+            {"op": "replace", "path": "/spec/versions/1/storage", "value": true}]);
+        cluster.api.patch(&definitions().path_of(NAME), PatchKind::Json, &flip).await?.ok()?;
+        let end = Instant::now() + Duration::from_secs(30);
+        loop {
+            let swept = cluster.tool(&["env", "sweep", "--kubeconfig", "tester", "--allow-changes"])?;
+            if swept.status.code() == Some(5) {
+                return check(said(&swept).contains("databases.example.com (cannot be searched: "), said(&swept));
+            }
+            check(Instant::now() < end, format!("a kind that cannot be listed is passed over: {}", said(&swept)))?;
+        }
     })?;
     Ok(Completion::Completed)
 }

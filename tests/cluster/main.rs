@@ -60,9 +60,10 @@ fn main() -> ExitCode {
         releases.iter().rev().find(|(name, _)| name.starts_with(DEFAULT)).or(releases.last())
     {
         trials.extend(once(name, binaries));
-        let skippable: [(&str, Skippable); 8] = [
+        let skippable: [(&str, Skippable); 9] = [
             ("a_deployed_webhook_is_tested_where_it_runs", deployed::a_deployed_webhook_is_tested_where_it_runs),
-            ("a_loss_in_a_deployed_webhook_is_found", deployed::a_loss_in_a_deployed_webhook_is_found),
+            ("defects_of_a_deployed_webhook_are_found", deployed::defects_of_a_deployed_webhook_are_found),
+            ("a_deployed_crd_that_disappears_leaves_nothing", deployed::a_deployed_crd_that_disappears_leaves_nothing),
             ("an_ended_run_on_a_deployed_crd_is_swept", deployed::an_ended_run_on_a_deployed_crd_is_swept),
             (
                 "deployed_kinds_without_a_namespace_keep_the_objects_of_others",
