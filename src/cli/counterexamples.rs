@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 
 use crate::evidence::Counterexample;
 use crate::report::{Outcome, Report};
+use crate::run::quoted;
+use crate::subject::Subject;
 use crate::subject::load::{InputError, Trouble};
 use anyhow::Result;
 
 use super::args::SubjectArgs;
+use super::console::Console;
 use super::files::{self, For};
 
 /// A counterexample and its file.
@@ -51,7 +54,7 @@ pub(crate) fn read(path: &Path) -> Result<Kept> {
 }
 
 /// Saves counterexamples, each to a file that only its owner can read. Replaces an older one of the same finding.
-pub(crate) fn save(folder: &Path, counterexamples: &[Counterexample]) -> Result<()> {
+fn save(folder: &Path, counterexamples: &[Counterexample]) -> Result<()> {
     if counterexamples.is_empty() {
         return Ok(());
     }
@@ -87,4 +90,23 @@ pub(crate) fn passing(counterexamples: &[Kept], report: &Report) -> usize {
         .iter()
         .filter(|kept| is_there(&kept.counterexample) && judged(&kept.counterexample) && !broken(&kept.counterexample))
         .count()
+}
+
+/// Saves counterexamples, and adds to their findings how to replay them. An unwritable folder must not prevent the
+/// report.
+pub(crate) fn keep(subject: &Subject, folder: &Path, counterexamples: &[Counterexample], report: &mut Report, console: Console) {
+    if let Err(error) = save(folder, counterexamples) {
+        console.say(&format!("○ counterexamples are not saved for `crdproof replay`: {error}"));
+        return;
+    }
+    let named: String = subject.arguments.iter().flatten().map(|argument| format!(" {}", quoted(argument))).collect();
+    for counterexample in counterexamples {
+        for finding in report.findings.iter_mut().filter(|finding| finding.fingerprint == counterexample.fingerprint) {
+            let path = folder.join(counterexample.file_name()).display().to_string();
+            finding.reproduce = Some(format!("crdproof replay{named} {}", quoted(&path)));
+            if let (Some(shard), Some(replay)) = (&mut report.shard, &finding.reproduce) {
+                shard.replays.insert(finding.fingerprint.clone(), replay.clone());
+            }
+        }
+    }
 }

@@ -108,7 +108,7 @@ fn judge(
     let selection = SelectionArgs { only: vec![counterexample.check.clone()], seed: 1, ..SelectionArgs::default() };
     let mut settings = Settings {
         counterexamples: vec![counterexample.clone()],
-        only_cases: true,
+        only_counterexamples: true,
         endpoint,
         show_secrets: args.secrets.show_secrets,
         ..settings(&selection, subject)?

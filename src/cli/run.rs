@@ -1,21 +1,18 @@
 //! `run`: judges a subject and reports.
 
-use std::path::Path;
-
 use anyhow::Result;
 
-use super::args::{RunArgs, SelectionArgs};
+use super::args::RunArgs;
 use super::console::Console;
 use super::exit::Exit;
 use super::interrupt::Interrupts;
 use super::progress::RunProgress;
 use super::servers::{self, run_error};
-use super::subject::{load, options, settings, shard};
+use super::subject::{filters, load, options, settings, shard};
 use super::{counterexamples, env, output, record};
 use crate::converter::SubjectEndpoints;
-use crate::evidence::Counterexample;
 use crate::report::{Conduct, Report};
-use crate::run::{self as engine, Event, Options, Ran, Recording, Settings, quoted};
+use crate::run::{self as engine, Event, Options, Ran, Recording, Settings};
 use crate::subject::Subject;
 use crate::subject::load::{InputError, Trouble};
 
@@ -73,7 +70,7 @@ pub(crate) fn run_then(
     }
     let Ran { mut report, counterexamples, .. } = ran;
     if let Some(folder) = &folder {
-        keep(&subject, folder, &counterexamples, &mut report, console);
+        counterexamples::keep(&subject, folder, &counterexamples, &mut report, console);
     }
     let command = engine::command(&subject, &settings).unwrap_or_default() + &filters(&args.selection);
     let minimum = subject.file.kubernetes.lowest().map(|version| version.to_string());
@@ -112,30 +109,5 @@ fn refuse_part(args: &RunArgs) -> Result<()> {
             Err(error.help("leave --shard out").into())
         }
         _ => Ok(()),
-    }
-}
-
-/// The filters of a selection as flags.
-fn filters(selection: &SelectionArgs) -> String {
-    let only = selection.only.iter().map(|check| format!(" --only {}", quoted(check)));
-    only.chain(selection.except.iter().map(|check| format!(" --except {}", quoted(check)))).collect()
-}
-
-/// Saves counterexamples, and adds to their findings how to replay them. An unwritable folder must not prevent the
-/// report.
-fn keep(subject: &Subject, folder: &Path, counterexamples: &[Counterexample], report: &mut Report, console: Console) {
-    if let Err(error) = counterexamples::save(folder, counterexamples) {
-        console.say(&format!("○ counterexamples are not saved for `crdproof replay`: {error}"));
-        return;
-    }
-    let named: String = subject.arguments.iter().flatten().map(|argument| format!(" {}", quoted(argument))).collect();
-    for counterexample in counterexamples {
-        for finding in report.findings.iter_mut().filter(|finding| finding.fingerprint == counterexample.fingerprint) {
-            let path = folder.join(counterexample.file_name()).display().to_string();
-            finding.reproduce = Some(format!("crdproof replay{named} {}", quoted(&path)));
-            if let (Some(shard), Some(replay)) = (&mut report.shard, &finding.reproduce) {
-                shard.replays.insert(finding.fingerprint.clone(), replay.clone());
-            }
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::args::{SelectionArgs, ShardArg, ShardArgs, SubjectArgs};
-use crate::run::{Options, Selection, Settings, Shard};
+use crate::run::{Options, Selection, Settings, Shard, quoted};
 use crate::subject::Subject;
 use crate::subject::load::{self, Commands, InputError, Trouble};
 
@@ -58,6 +58,12 @@ pub(crate) fn settings(args: &SelectionArgs, subject: &Subject) -> Result<Settin
         time: args.time.map(|period| period.0),
         ..Settings::default()
     })
+}
+
+/// The filters of a selection as flags.
+pub(crate) fn filters(selection: &SelectionArgs) -> String {
+    let only = selection.only.iter().map(|check| format!(" --only {}", quoted(check)));
+    only.chain(selection.except.iter().map(|check| format!(" --except {}", quoted(check)))).collect()
 }
 
 /// Turns the flags of a shard into a shard with the durations to balance by.

@@ -304,7 +304,7 @@ impl<'a> Engine<'_, 'a> {
             baseline: baseline.as_ref(),
             checks: self.conversion_checks(crd),
             saved: saved.collect(),
-            samples: !settings.only_cases,
+            samples: !settings.only_counterexamples,
             objects: settings.generated(),
             seed: settings.seed,
             deadline: self.deadline(crd, SEARCH_SHARE),

@@ -36,7 +36,7 @@ pub struct Settings {
     /// Counterexamples of earlier runs, to be tried first.
     pub counterexamples: Vec<Counterexample>,
     /// True if only those are tried.
-    pub only_cases: bool,
+    pub only_counterexamples: bool,
     /// True if secrets may be shown.
     pub show_secrets: bool,
     /// True if every observation is kept.
@@ -51,7 +51,7 @@ impl Settings {
     /// Returns the number of generated objects of every version.
     pub fn generated(&self) -> usize {
         let suites = self.selection.suites.iter().filter_map(|suite| suite.file.objects).max();
-        if self.only_cases { 0 } else { self.objects.or(suites).unwrap_or_default() }
+        if self.only_counterexamples { 0 } else { self.objects.or(suites).unwrap_or_default() }
     }
 
     /// Returns how long all work on one CRD may take: as the most patient suite allows, unless it is set.
