@@ -94,7 +94,13 @@ pub(crate) fn passing(counterexamples: &[Kept], report: &Report) -> usize {
 
 /// Saves counterexamples, and adds to their findings how to replay them. An unwritable folder must not prevent the
 /// report.
-pub(crate) fn keep(subject: &Subject, folder: &Path, counterexamples: &[Counterexample], report: &mut Report, console: Console) {
+pub(crate) fn keep(
+    subject: &Subject,
+    folder: &Path,
+    counterexamples: &[Counterexample],
+    report: &mut Report,
+    console: Console,
+) {
     if let Err(error) = save(folder, counterexamples) {
         console.say(&format!("○ counterexamples are not saved for `crdproof replay`: {error}"));
         return;
