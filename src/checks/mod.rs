@@ -248,8 +248,8 @@ pub struct Failure {
     pub severity: Option<Severity>,
     /// The conversion run that shows it: an index into the evidence's conversion runs.
     pub conversion_run: Option<usize>,
-    /// What this failure has in common with those of other fields. Failures of one check and CRD with the same cause
-    /// become one finding.
+    /// The cause that it shares with failures of other fields. Failures of one check and CRD with the same cause become
+    /// one finding.
     pub together: Option<Together>,
     /// The kind of change, such as "field removed", if the check compares two states. Failures of one check with the
     /// same change become one finding, whatever their CRD.

@@ -44,6 +44,17 @@ impl Interrupts {
     }
 }
 
+/// Returns a request to stop that the next interruption makes, also between two things that could be interrupted.
+pub(crate) fn remembered() -> Stop {
+    let stop = Stop::default();
+    let requested = stop.clone();
+    std::thread::spawn(move || {
+        wait();
+        requested.request();
+    });
+    stop
+}
+
 /// Waits for one interruption.
 fn wait() {
     if runtime::block_on(runtime::unless_interrupted(std::future::pending::<()>())).is_err() {

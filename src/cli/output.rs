@@ -64,6 +64,8 @@ pub(crate) fn requests(args: &ReportArgs) -> Result<Vec<Request>> {
     let mut requests: Vec<Request> = Vec::new();
     for request in &args.reports {
         let (name, path) = match request.split_once('=') {
+            // As in other tools, `-` is stdout.
+            Some((name, "-")) => (name, None),
             Some((name, path)) => (name, Some(PathBuf::from(path))),
             None => (request.as_str(), None),
         };

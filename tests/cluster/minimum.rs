@@ -120,7 +120,10 @@ fn a_command_is_asked(newest: KubeVersion) -> Result<(), Failed> {
     let words = answer["tested"][0]["gaps"][0]["message"].as_str().unwrap_or_default();
     check(output.status.code() == Some(1) && words.contains("did not end within 2 s"), format!("{answer:#}"))?;
     let output = minimum("plain", &["--kubernetes", &newest, "--", "crdproof-no-such-command"])?;
-    check(output.status.code() == Some(5), said(&output))
+    check(output.status.code() == Some(5), said(&output))?;
+    // The command is a child of the tool.
+    let output = ask("kill -INT $PPID; sleep 20")?;
+    check(output.status.code() == Some(6) && output.stdout.is_empty(), said(&output))
 }
 
 /// A check that reads scenarios is judged on the release.

@@ -91,6 +91,16 @@ fn url(text: &str, span: Span, failures: &mut Vec<Failure>) {
         .strip_prefix('[')
         .map_or_else(|| host.split(':').next(), |rest| rest.split(']').next())
         .unwrap_or_default();
+    let port = host.rsplit_once(':').map(|(_, port)| port).filter(|port| port.bytes().all(|one| one.is_ascii_digit()));
+    let is_possible = |port: &str| port.is_empty() || port.parse::<u16>().is_ok_and(|port| port > 0);
+    if let Some(port) = port.filter(|port| !is_possible(port)) {
+        // The API server accepts the CRD, but its calls cannot be dialled.
+        say(
+            format!("the port {port} is not between 1 and 65535, so no call reaches the webhook"),
+            "correct the port",
+            Severity::Error,
+        );
+    }
     if name.is_empty() {
         say("the URL has no host".into(), "write https://host:port/path", Severity::Error);
     }

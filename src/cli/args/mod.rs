@@ -199,7 +199,7 @@ pub(crate) struct SelectionArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportArgs {
-    /// Write a report: FORMAT or FORMAT=PATH; repeatable. Without a path it goes to stdout.
+    /// Write a report: FORMAT or FORMAT=PATH; repeatable. Without a path, or with -, it goes to stdout.
     /// Formats: terminal, json, junit, sarif, html, markdown, github, conformance.
     #[arg(long = "report", value_name = "FORMAT[=PATH]")]
     pub(crate) reports: Vec<String>,

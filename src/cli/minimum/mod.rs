@@ -6,6 +6,7 @@ mod with;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::act::Stop;
 use crate::checks::minimum::bisect::{Search, most_questions};
 use crate::checks::minimum::{Answer, Gap, ReleaseResult, Requirements, Searched, Tested, judge, suspects};
 use crate::operate::minimum;
@@ -24,6 +25,7 @@ use super::console::Console;
 use super::env;
 use super::env::run::interrupted;
 use super::exit::Exit;
+use super::interrupt;
 use super::progress::Live;
 use super::servers::cluster_error;
 use super::subject::load;
@@ -42,11 +44,12 @@ pub(crate) fn minimum(args: &MinimumArgs, console: Console) -> Result<Exit> {
     if let Some(name) = &args.with {
         with::run_flags(name, KubeVersion::NEWEST, args.seed, &subject)?;
     }
+    let stop = interrupt::remembered();
     let answer = if args.derive_only {
         Answer::derived_only(&subject, requirements)
     } else {
         let releases = installed(&env::store()?, &args.kubernetes)?;
-        let Some(answer) = prove(&subject, requirements, &releases, args, console)? else {
+        let Some(answer) = prove(&subject, requirements, &releases, args, &stop, console)? else {
             return Ok(interrupted(console));
         };
         answer
@@ -103,6 +106,7 @@ fn prove(
     requirements: Requirements,
     releases: &[Release],
     args: &MinimumArgs,
+    stop: &Stop,
     console: Console,
 ) -> Result<Option<Answer>> {
     let versions: Vec<KubeVersion> = releases.iter().map(|release| release.version).collect();
@@ -125,7 +129,10 @@ fn prove(
         // A command prints by itself, and a suite shows its own steps.
         let live = Live::new(console, custom);
         live.show(format!("Kubernetes {}: installing CRDs, sending objects", versions[index]));
-        let Some(mut result) = test_release(&releases[index], subject, args, console)? else { return Ok(None) };
+        if stop.is_requested() {
+            return Ok(None);
+        }
+        let Some(mut result) = test_release(&releases[index], subject, args, stop, console)? else { return Ok(None) };
         result.redact(&|text| redact.redact(text));
         // If the newest release has every feature by table, it is right, and our expectation was wrong.
         let ours = if requirements.allow(versions[index]) { result.wrong_expectations() } else { Vec::new() };
@@ -166,11 +173,12 @@ fn test_release(
     release: &Release,
     subject: &Subject,
     args: &MinimumArgs,
+    stop: &Stop,
     console: Console,
 ) -> Result<Option<ReleaseResult>> {
     if let Some(name) = &args.with {
         let question = with::run_flags(name, release.version, args.seed, subject)?;
-        return with::test(&question, subject, console);
+        return with::test(&question, subject, stop, console);
     }
     let result = runtime::block_on(async {
         let builder = Local::builder(Binaries::in_folder(&release.folder));

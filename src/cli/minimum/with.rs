@@ -40,12 +40,11 @@ pub(super) fn run_flags(name: &str, release: KubeVersion, seed: u64, subject: &S
 }
 
 /// Runs it on the release. Returns `None` if interrupted.
-pub(super) fn test(args: &RunArgs, subject: &Subject, console: Console) -> Result<Option<ReleaseResult>> {
+pub(super) fn test(args: &RunArgs, subject: &Subject, stop: &Stop, console: Console) -> Result<Option<ReleaseResult>> {
     let settings = settings(&args.selection, subject)?;
     let Some(servers) = servers(subject, &args.matrix)? else { return Ok(None) };
     let narrator = RunProgress::new(console, false, false);
     let endpoint = SubjectEndpoints::with(converter_resources(subject, true, console)?);
-    let stop = Stop::default();
     let run = || {
         let mut plan = engine::plan(subject, &settings, &matrix(Some(&servers), &narrator)?);
         // Checks without a scenario give the same result on every release.

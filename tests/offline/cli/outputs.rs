@@ -49,6 +49,9 @@ fn one_report_goes_to_stdout_and_people_read_stderr() {
         .says(2, &["two reports cannot both go to stdout", "--report sarif=FILE"]);
     let ended = run(&["--report", "sarif"]).says(0, &["✔ passed"]);
     assert_eq!(ended.json()["version"], "2.1.0");
+    let ended = run(&["--report", "sarif=-"]).says(0, &["✔ passed"]);
+    assert_eq!(ended.json()["version"], "2.1.0");
+    run(&["--report", "json=-", "--report", "sarif"]).says(2, &["two reports cannot both go to stdout"]);
     let ended = run(&[]).says(0, &["✔ passed"]);
     assert_eq!(ended.stdout, "");
     let ended = run(&["--quiet"]).says(0, &[]);
