@@ -11,11 +11,11 @@ use super::{Evidence, Failure, Severity, Verdict};
 use crate::evidence::{Action, Call, RetirementStep, ScenarioStep, Snapshot, Trace};
 use crate::subject::field_map::declares_lost;
 
-/// Why two reads of an object are compared.
+/// The reason for comparing two reads of an object.
 pub(super) struct Occasion<'a> {
     /// The name of the occasion in fingerprints. It stays when the words change.
     pub(super) key: &'a str,
-    /// When the second read was made, as in "is different after migration".
+    /// The time of the second read, as in "is different after migration".
     pub(super) when: &'a str,
 }
 

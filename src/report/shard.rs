@@ -57,7 +57,7 @@ pub struct ShardInfo {
 pub struct UngroupedFinding {
     /// The finding.
     pub finding: Finding,
-    /// What it has in common with findings about other fields.
+    /// The part that it has in common with findings about other fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub together: Option<Together>,
     /// The message of the converter or the server that caused it.

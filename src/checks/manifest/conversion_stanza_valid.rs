@@ -95,11 +95,8 @@ fn url(text: &str, span: Span, failures: &mut Vec<Failure>) {
     let is_possible = |port: &str| port.is_empty() || port.parse::<u16>().is_ok_and(|port| port > 0);
     if let Some(port) = port.filter(|port| !is_possible(port)) {
         // The API server accepts the CRD, but its calls cannot be dialled.
-        say(
-            format!("the port {port} is not between 1 and 65535, so no call reaches the webhook"),
-            "correct the port",
-            Severity::Error,
-        );
+        let message = format!("the port {port} is not between 1 and 65535, so no call reaches the webhook");
+        say(message, "correct the port", Severity::Error);
     }
     if name.is_empty() {
         say("the URL has no host".into(), "write https://host:port/path", Severity::Error);
@@ -147,9 +144,5 @@ fn path_fault(path: &str) -> Option<&'static str> {
         return Some("does not start with a slash");
     };
     let valid = rest.strip_suffix('/').unwrap_or(rest).split('/').all(crate::subject::is_dns_subdomain_1123);
-    if valid {
-        None
-    } else {
-        Some("has a segment that is empty or contains more than lower-case letters, digits, dashes and dots")
-    }
+    (!valid).then_some("has a segment that is empty or contains more than lower-case letters, digits, dashes and dots")
 }

@@ -280,7 +280,9 @@ fn answers_of_hostile_endpoints_are_judged() {
         let right = Answerer::new(subject).unwrap();
         let endpoint = ReplacementEndpoint(Arc::new(Damaged { right, damage, next: AtomicUsize::new(0) }));
         let selection = Selection { suites: suites.clone(), ..Selection::default() };
-        let settings = Settings { selection, objects: Some(1), endpoint: Some(endpoint), ..Settings::default() };
+        // With many findings, shrinking ends by this time and not by itself.
+        let time = Some(Duration::from_secs(2));
+        let settings = Settings { selection, objects: Some(1), time, endpoint: Some(endpoint), ..Settings::default() };
         let plan = plan(subject, &settings, &ServerMatrix::default());
         let options = Options { jobs: NonZeroUsize::MIN, ..Options::on(TODAY) };
         is_sound(&crdproof::run::judge(&plan, &Observations::default(), &options).report)
