@@ -1,18 +1,13 @@
 //! Starting servers in one line, for tests of other projects.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crdproof_envtest::local::Binaries;
 use libtest_mimic::Failed;
 
+use crate::endings::release;
 use crate::support::{block, check, said};
-
-/// The release of these binaries, as it is named on a command line.
-fn release(binaries: &Binaries) -> Result<String, Failed> {
-    let said = Command::new(&binaries.apiserver).arg("--version").output()?.stdout;
-    Ok(String::from_utf8_lossy(&said).trim().replace("Kubernetes v", ""))
-}
 
 pub(crate) fn a_storage_suite_runs_in_one_line(binaries: &Binaries) -> Result<(), Failed> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds/databases/crdproof.yaml");
@@ -29,17 +24,33 @@ pub(crate) fn a_server_starts_in_one_line(binaries: &Binaries) -> Result<(), Fai
     })
 }
 
-/// The crate has its own workspace, and depends only on `crdproof-envtest`.
-pub(crate) fn an_external_crate_starts_a_server(binaries: &Binaries) -> Result<(), Failed> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/external");
-    let release = release(binaries)?;
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    // Reuse the compiled dependencies: this test is <target>/debug/deps/cluster-….
+/// Runs a command of cargo on a crate with a workspace of its own, in this folder. Compiled dependencies are used again:
+/// this test is <target>/debug/deps/cluster-….
+fn cargo(command: &str, folder: &str, arguments: &[&str]) -> Result<Output, Failed> {
     let own = std::env::current_exe()?;
     let target = own.ancestors().nth(3).ok_or("no target folder")?;
-    let mut command = Command::new(cargo);
-    command.args(["run", "--quiet", "--locked", "--manifest-path"]).arg(folder.join("Cargo.toml"));
-    let output = command.args(["--", &release]).env("CARGO_TARGET_DIR", target).output()?;
+    let mut cargo = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()));
+    cargo.args([command, "--quiet", "--locked", "--manifest-path"]);
+    cargo.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("Cargo.toml")).args(arguments);
+    // Variables that cargo sets for tests would make it build everything again.
+    for (name, _) in
+        std::env::vars().filter(|(name, _)| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
+    {
+        cargo.env_remove(name);
+    }
+    Ok(cargo.env("CARGO_TARGET_DIR", target).output()?)
+}
+
+pub(crate) fn the_example_operator_reconciles(_: &Binaries) -> Result<(), Failed> {
+    let output = cargo("test", "examples/operator", &["--test", "controller"])?;
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    check(output.status.success() && stdout.contains("1 passed"), format!("{stdout}{}", said(&output)))
+}
+
+/// The crate has its own workspace, and depends only on `crdproof-envtest`.
+pub(crate) fn an_external_crate_starts_a_server(binaries: &Binaries) -> Result<(), Failed> {
+    let release = release(binaries)?;
+    let output = cargo("run", "tests/external", &["--", &release])?;
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     check(stdout == format!("{release} \"v{release}\"\n"), format!("{stdout}{}", said(&output)))
 }

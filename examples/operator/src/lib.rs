@@ -3,6 +3,7 @@
 //! v2 groups fields that v1 has at the top level, and adds a storage class. At v1 an annotation keeps the class, so
 //! that no version loses it.
 
+pub mod controller;
 pub mod v1;
 pub mod v2;
 
