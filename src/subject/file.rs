@@ -156,7 +156,7 @@ pub enum Provider {
     /// Child processes on this machine.
     #[default]
     Local,
-    /// A k3s container.
+    /// k3s, in a container or as a process.
     K3s,
     /// A kind cluster.
     Kind,

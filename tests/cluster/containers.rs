@@ -108,7 +108,7 @@ fn k3s_converts() -> Result<Completion, Failed> {
 }
 
 /// Installs a CRD whose conversion webhook is a listener of this process, and reads an object at both versions.
-async fn converts(server: &Server) -> Result<(), Failed> {
+pub(crate) async fn converts(server: &Server) -> Result<(), Failed> {
     let access = server.host_access().ok_or("this server does not reach us")?;
     let webhook = |call: Call| {
         let review: Value = serde_json::from_slice(&call.body).unwrap_or_default();

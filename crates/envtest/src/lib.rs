@@ -10,11 +10,11 @@ mod easy;
 mod error;
 pub mod existing;
 pub mod guard;
-#[cfg(feature = "containers")]
 pub mod k3s;
 pub mod kind;
 mod kubeconfig;
 pub mod local;
+mod process;
 pub mod retry;
 mod run_id;
 pub mod runtime;

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::ClusterError;
 use super::api::{Api, Permission};
 use super::existing::Existing;
-#[cfg(feature = "containers")]
 use super::k3s::K3s;
 use super::kind::Kind;
 use super::local::Local;
@@ -27,8 +26,7 @@ pub struct HostAccess {
 pub enum Server {
     /// Local processes.
     Local(Box<Local>),
-    /// k3s in a container.
-    #[cfg(feature = "containers")]
+    /// k3s.
     K3s(Box<K3s>),
     /// A kind cluster.
     Kind(Box<Kind>),
@@ -41,7 +39,6 @@ impl Server {
     pub fn api(&self) -> Api {
         match self {
             Self::Local(server) => server.api(),
-            #[cfg(feature = "containers")]
             Self::K3s(server) => server.api().clone(),
             Self::Kind(server) => server.api().clone(),
             Self::Existing(server) => server.api().clone(),
@@ -58,7 +55,6 @@ impl Server {
     pub fn version(&self) -> KubeVersion {
         match self {
             Self::Local(server) => server.version(),
-            #[cfg(feature = "containers")]
             Self::K3s(server) => server.version(),
             Self::Kind(server) => server.version(),
             Self::Existing(server) => server.identity().version,
@@ -69,7 +65,6 @@ impl Server {
     pub fn kubeconfig(&self) -> Option<&Path> {
         match self {
             Self::Local(server) => Some(server.kubeconfig()),
-            #[cfg(feature = "containers")]
             Self::K3s(server) => Some(server.kubeconfig()),
             Self::Kind(server) => Some(server.kubeconfig()),
             Self::Existing(_) => None,
@@ -80,7 +75,6 @@ impl Server {
     pub fn host_access(&self) -> Option<HostAccess> {
         match self {
             Self::Local(_) => Some(HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() }),
-            #[cfg(feature = "containers")]
             Self::K3s(server) => Some(server.host_access().clone()),
             Self::Kind(server) => Some(server.host_access().clone()),
             Self::Existing(_) => None,
@@ -127,7 +121,6 @@ impl Server {
                 drop(server);
                 Ok(())
             }
-            #[cfg(feature = "containers")]
             Self::K3s(server) => server.stop().await,
             Self::Kind(server) => server.stop(),
             Self::Existing(server) => server.clean_up().await,

@@ -1,12 +1,11 @@
 //! API servers before they start: release, provider, options.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::binaries::{Assets, BinariesError, Progress, Sources, Store, expand, resolve};
+use crate::binaries::{Assets, BinariesError, Progress, Sources, Store, expand, k3s_version, resolve};
 use crate::existing::{Access, Existing};
-#[cfg(feature = "containers")]
 use crate::k3s::{self, K3s};
 use crate::kind::{self, Kind};
 use crate::local::{self, Local};
@@ -20,8 +19,7 @@ pub enum Provider {
     /// Processes on this machine: etcd and kube-apiserver.
     #[default]
     Local,
-    /// k3s in a container.
-    #[cfg(feature = "containers")]
+    /// k3s, in a container or as a process.
     K3s,
     /// A kind cluster.
     Kind,
@@ -75,6 +73,8 @@ pub struct ServerOptions {
     pub controllers: Vec<String>,
     /// The image of k3s or of the kind node.
     pub image: Option<String>,
+    /// The `k3s` program; without one k3s runs in a container.
+    pub k3s: Option<PathBuf>,
     /// The `kind` program; the one in `PATH` by default.
     pub kind: Option<PathBuf>,
     /// A configuration for kind instead of our own.
@@ -90,11 +90,12 @@ impl ServerOptions {
     pub fn spec(&self, release: &str, installer: Installer<'_>) -> Result<ServerSpec, BinariesError> {
         Ok(match self.provider {
             Provider::Local => self.local(installer.install_one(release)?),
-            #[cfg(feature = "containers")]
-            Provider::K3s => {
+            Provider::K3s => ServerSpec::K3s(if let Some(program) = &self.k3s {
+                K3s::builder(k3s_of(program, release)?).program(program)
+            } else {
                 let builder = K3s::builder(exact(release)?);
-                ServerSpec::K3s(self.image.iter().fold(builder, |builder, image| builder.image(image)))
-            }
+                self.image.iter().fold(builder, |builder, image| builder.image(image))
+            }),
             Provider::Kind => {
                 let mut builder = Kind::builder(exact(release)?);
                 builder = self.image.iter().fold(builder, kind::Builder::image);
@@ -128,13 +129,22 @@ pub fn exact(text: &str) -> Result<KubeVersion, BinariesError> {
     }
 }
 
+/// Returns the release of a k3s program, which must be the requested one.
+fn k3s_of(program: &Path, release: &str) -> Result<KubeVersion, BinariesError> {
+    let (version, selector) = (k3s_version(program)?, release.parse::<Selector>()?);
+    if selector.matches(version) {
+        return Ok(version);
+    }
+    let wanted = format!("k3s of Kubernetes {selector}");
+    Err(BinariesError::WrongVersion { file: program.to_owned(), wanted, says: version.to_string() })
+}
+
 /// A server that can be started.
 #[derive(Debug)]
 pub enum ServerSpec {
     /// Processes on this machine.
     Local(Box<local::Builder>),
-    /// k3s in a container.
-    #[cfg(feature = "containers")]
+    /// k3s.
     K3s(k3s::Builder),
     /// A kind cluster.
     Kind(kind::Builder),
@@ -147,8 +157,7 @@ impl ServerSpec {
     pub fn version(&self) -> Result<Option<KubeVersion>, ClusterError> {
         match self {
             Self::Local(builder) => builder.version().map(Some),
-            #[cfg(feature = "containers")]
-            Self::K3s(_) => Ok(None),
+            Self::K3s(builder) => builder.version(),
             Self::Kind(_) | Self::Existing(_) => Ok(None),
         }
     }
@@ -157,7 +166,6 @@ impl ServerSpec {
     pub async fn start(self) -> Result<Server, ClusterError> {
         Ok(match self {
             Self::Local(builder) => Server::Local(Box::new(builder.start().await?)),
-            #[cfg(feature = "containers")]
             Self::K3s(builder) => Server::K3s(Box::new(builder.start().await?)),
             Self::Kind(builder) => Server::Kind(Box::new(builder.start().await?)),
             Self::Existing(access) => Server::Existing(Box::new(Existing::connect(&access).await?)),

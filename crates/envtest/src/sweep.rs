@@ -94,12 +94,20 @@ impl Sweep {
     }
 }
 
-/// Processes whose command line names a folder, as those of a control plane do.
+/// Processes whose command line names a folder, as those of a control plane do, or that work in it: k3s hides its
+/// command line.
 fn processes_in(folder: &Path) -> Vec<String> {
     let listed = Command::new("ps").args(["-A", "-o", "pid=,args="]).output().map(|output| output.stdout);
     let listed = listed.unwrap_or_default();
     let text = String::from_utf8_lossy(&listed);
     let named = format!("={}/", folder.display());
-    let lines = text.lines().filter(|line| line.contains(&named));
-    lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+    let works_there = |process: &str| {
+        // Not every system tells.
+        std::fs::read_link(format!("/proc/{process}/cwd")).is_ok_and(|place| place.starts_with(folder))
+    };
+    let processes = text.lines().filter_map(|line| {
+        let process = line.split_whitespace().next()?;
+        (line.contains(&named) || works_there(process)).then(|| process.to_owned())
+    });
+    processes.collect()
 }

@@ -20,31 +20,37 @@ import (
 	"time"
 )
 
-const (
-	caFile         = state + "/tls/server-ca.crt"
-	caKeyFile      = state + "/tls/server-ca.key"
-	serverFile     = state + "/tls/serving-kube-apiserver.crt"
-	serverKeyFile  = state + "/tls/serving-kube-apiserver.key"
-	serviceKeyFile = state + "/tls/service.key"
-)
+// The files of a server, in its data folder.
+type files struct{ ca, caKey, server, serverKey, serviceKey string }
+
+func filesIn(state string) files {
+	tls := state + "/tls/"
+	return files{
+		tls + "server-ca.crt", tls + "server-ca.key", tls + "serving-kube-apiserver.crt", tls + "serving-kube-apiserver.key",
+		tls + "service.key",
+	}
+}
 
 // Everything that a client needs, as PEM.
 type identity struct{ authority, certificate, key []byte }
 
-type certificates struct{ client identity }
+type certificates struct {
+	client identity
+	port   int
+}
 
 // Makes the certificates. The authority and the key of service accounts outlive a restart of the container, so that
 // a kubeconfig copied out before stays good; the server's certificate follows its addresses.
-func certify(names []string) (certificates, error) {
-	none := certificates{}
-	if err := os.MkdirAll(filepath.Dir(caFile), 0o700); err != nil {
+func certify(options options) (certificates, error) {
+	none, names, in := certificates{}, options.names, filesIn(options.state)
+	if err := os.MkdirAll(filepath.Dir(in.ca), 0o700); err != nil {
 		return none, err
 	}
-	authority, signer, err := authority()
+	authority, signer, err := authority(in)
 	if err != nil {
 		return none, err
 	}
-	if err := serviceKey(); err != nil {
+	if err := serviceKey(in); err != nil {
 		return none, err
 	}
 
@@ -79,10 +85,10 @@ func certify(names []string) (certificates, error) {
 	if err != nil {
 		return none, err
 	}
-	if err := write(serverFile, certificate); err != nil {
+	if err := write(in.server, certificate); err != nil {
 		return none, err
 	}
-	if err := write(serverKeyFile, key); err != nil {
+	if err := write(in.serverKey, key); err != nil {
 		return none, err
 	}
 
@@ -92,12 +98,12 @@ func certify(names []string) (certificates, error) {
 	}
 	certificate, key, err = issue(admin, authority, signer)
 	trusted := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Raw})
-	return certificates{client: identity{trusted, certificate, key}}, err
+	return certificates{identity{trusted, certificate, key}, options.port}, err
 }
 
-func authority() (*x509.Certificate, crypto.Signer, error) {
-	certificate, err := read(caFile)
-	key, keyErr := read(caKeyFile)
+func authority(in files) (*x509.Certificate, crypto.Signer, error) {
+	certificate, err := read(in.ca)
+	key, keyErr := read(in.caKey)
 	if err == nil && keyErr == nil {
 		parsed, err := x509.ParseCertificate(certificate)
 		if err != nil {
@@ -124,25 +130,25 @@ func authority() (*x509.Certificate, crypto.Signer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := write(caKeyFile, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret})); err != nil {
+	if err := write(in.caKey, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret})); err != nil {
 		return nil, nil, err
 	}
-	if err := write(caFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})); err != nil {
+	if err := write(in.ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})); err != nil {
 		return nil, nil, err
 	}
 	parsed, err := x509.ParseCertificate(signed)
 	return parsed, signer, err
 }
 
-func serviceKey() error {
-	if _, err := os.Stat(serviceKeyFile); err == nil {
+func serviceKey(in files) error {
+	if _, err := os.Stat(in.serviceKey); err == nil {
 		return nil
 	}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return err
 	}
-	return write(serviceKeyFile, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+	return write(in.serviceKey, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 }
 
 func issue(template, authority *x509.Certificate, signer crypto.Signer) (certificate, secret []byte, err error) {
@@ -211,6 +217,6 @@ users:
   user:
     client-certificate-data: %s
     client-key-data: %s
-`, encode(made.client.authority), port, encode(made.client.certificate), encode(made.client.key))
+`, encode(made.client.authority), made.port, encode(made.client.certificate), encode(made.client.key))
 	return text.Bytes()
 }

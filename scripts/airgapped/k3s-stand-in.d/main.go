@@ -1,5 +1,5 @@
-// Answers like `k3s server` does in its container, with a plain etcd and kube-apiserver behind it: the same
-// arguments, port, files and log lines. For tests of what starts k3s, where its image cannot be had.
+// Answers like `k3s server` does, in its container or as a process, with a plain etcd and kube-apiserver beside it: the
+// same arguments, port, files and log lines. For tests of what starts k3s, where k3s cannot be had.
 package main
 
 import (
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,11 +20,6 @@ import (
 	"time"
 )
 
-const (
-	state = "/var/lib/rancher/k3s/server"
-	port  = 6443
-)
-
 // The release of Kubernetes inside; set by the linker.
 var release = "0.0.0"
 
@@ -31,6 +27,10 @@ func main() {
 	// The image of k3s has a cat, and people read the kubeconfig with it.
 	if filepath.Base(os.Args[0]) == "cat" {
 		cat(os.Args[1:])
+		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		fmt.Printf("k3s version v%s+k3s1 (stand-in)\n", release)
 		return
 	}
 	if err := run(os.Args[1:]); err != nil {
@@ -66,7 +66,7 @@ func run(arguments []string) error {
 		return err
 	}
 	say("info", fmt.Sprintf("Starting k3s v%s (crdproof stand-in)", release))
-	made, err := certify(options.names)
+	made, err := certify(options)
 	if err != nil {
 		return err
 	}
@@ -74,8 +74,12 @@ func run(arguments []string) error {
 	var programs processes
 	defer programs.stop()
 	if options.datastore == "" {
-		options.datastore = "http://127.0.0.1:2379"
-		if err := programs.start("etcd", etcdFlags(options.datastore)); err != nil {
+		ports, err := freePorts(2)
+		if err != nil {
+			return err
+		}
+		options.datastore = "http://127.0.0.1:" + ports[0]
+		if err := programs.start("etcd", etcdFlags(options, "http://127.0.0.1:"+ports[1])); err != nil {
 			return err
 		}
 	}
@@ -84,7 +88,7 @@ func run(arguments []string) error {
 	}
 
 	ready := make(chan error, 1)
-	go func() { ready <- wait(made.client) }()
+	go func() { ready <- wait(made) }()
 	for {
 		select {
 		case err := <-ready:
@@ -108,12 +112,28 @@ func run(arguments []string) error {
 	}
 }
 
-func etcdFlags(address string) []string {
+// Several of us may run on one machine.
+func freePorts(count int) ([]string, error) {
+	var ports []string
+	for len(ports) < count {
+		held, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer held.Close()
+		ports = append(ports, strconv.Itoa(held.Addr().(*net.TCPAddr).Port))
+	}
+	return ports, nil
+}
+
+func etcdFlags(options options, peers string) []string {
 	return []string{
-		"--data-dir=" + state + "/db/etcd",
-		"--listen-client-urls=" + address,
-		"--advertise-client-urls=" + address,
-		"--listen-peer-urls=http://127.0.0.1:2380",
+		"--data-dir=" + options.state + "/db/etcd",
+		"--listen-client-urls=" + options.datastore,
+		"--advertise-client-urls=" + options.datastore,
+		"--listen-peer-urls=" + peers,
+		"--initial-advertise-peer-urls=" + peers,
+		"--initial-cluster=default=" + peers,
 		"--unsafe-no-fsync",
 		"--log-level=warn",
 	}
@@ -121,24 +141,25 @@ func etcdFlags(address string) []string {
 
 // As in k3s, an argument of the user's replaces ours of that name.
 func apiserverFlags(options options) []string {
+	in := filesIn(options.state)
 	flags := [][2]string{
 		{"allow-privileged", "true"},
 		{"anonymous-auth", "false"},
 		{"authorization-mode", "Node,RBAC"},
-		{"bind-address", "0.0.0.0"},
-		{"cert-dir", state + "/tls/temporary-certs"},
-		{"client-ca-file", caFile},
+		{"bind-address", options.address},
+		{"cert-dir", options.state + "/tls/temporary-certs"},
+		{"client-ca-file", in.ca},
 		// There is no controller manager here that would make the tokens this plugin waits for.
 		{"disable-admission-plugins", "ServiceAccount"},
 		{"enable-admission-plugins", "NodeRestriction"},
 		{"etcd-servers", options.datastore},
-		{"secure-port", strconv.Itoa(port)},
+		{"secure-port", strconv.Itoa(options.port)},
 		{"service-account-issuer", "https://kubernetes.default.svc.cluster.local"},
-		{"service-account-key-file", serviceKeyFile},
-		{"service-account-signing-key-file", serviceKeyFile},
+		{"service-account-key-file", in.serviceKey},
+		{"service-account-signing-key-file", in.serviceKey},
 		{"service-cluster-ip-range", "10.43.0.0/16"},
-		{"tls-cert-file", serverFile},
-		{"tls-private-key-file", serverKeyFile},
+		{"tls-cert-file", in.server},
+		{"tls-private-key-file", in.serverKey},
 	}
 	// Open to everybody by default then; refused as a flag later.
 	if minor, err := strconv.Atoi(strings.Split(release, ".")[1]); err == nil && minor < 20 {
@@ -161,7 +182,8 @@ func apiserverFlags(options options) []string {
 }
 
 // Waits until the API server is ready to serve the administrator.
-func wait(client identity) error {
+func wait(made certificates) error {
+	client := made.client
 	pair, err := tls.X509KeyPair(client.certificate, client.key)
 	if err != nil {
 		return err
@@ -171,7 +193,7 @@ func wait(client identity) error {
 	trust := &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots}
 	asker := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}}
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		answer, err := asker.Get(fmt.Sprintf("https://127.0.0.1:%d/readyz", port))
+		answer, err := asker.Get(fmt.Sprintf("https://127.0.0.1:%d/readyz", made.port))
 		if err != nil {
 			continue
 		}
@@ -217,7 +239,11 @@ func (all *processes) start(name string, flags []string) error {
 		all.deaths = make(chan death, 2)
 	}
 	say("info", fmt.Sprintf("Running %s %s", name, strings.Join(flags, " ")))
-	command := exec.Command("/bin/"+name, flags...)
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	command := exec.Command(filepath.Join(filepath.Dir(self), name), flags...)
 	command.Stdout, command.Stderr = os.Stderr, os.Stderr
 	// A Ctrl-C in a terminal reaches everybody in the group; the order of the end is ours to keep.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -11,6 +11,9 @@ import (
 type options struct {
 	apiserver  []string
 	names      []string
+	address    string
+	port       int
+	state      string
 	datastore  string
 	kubeconfig string
 	mode       os.FileMode
@@ -21,6 +24,7 @@ type options struct {
 var idle = map[string]bool{
 	"cluster-cidr":                true,
 	"cluster-init":                false,
+	"config":                      true,
 	"debug":                       false,
 	"disable":                     true,
 	"disable-agent":               false,
@@ -40,10 +44,13 @@ var idle = map[string]bool{
 }
 
 func parse(arguments []string) (options, error) {
-	found := options{kubeconfig: "/etc/rancher/k3s/k3s.yaml", mode: 0o600}
+	found := options{
+		address: "0.0.0.0", port: 6443, state: "/var/lib/rancher/k3s/server", kubeconfig: "/etc/rancher/k3s/k3s.yaml", mode: 0o600,
+	}
 	if file := os.Getenv("K3S_KUBECONFIG_OUTPUT"); file != "" {
 		found.kubeconfig = file
 	}
+	found.datastore = os.Getenv("K3S_DATASTORE_ENDPOINT")
 	mode := os.Getenv("K3S_KUBECONFIG_MODE")
 	if len(arguments) == 0 || arguments[0] != "server" {
 		return found, errors.New("the stand-in for k3s knows one command: server")
@@ -58,7 +65,8 @@ func parse(arguments []string) (options, error) {
 		name, value, stated := strings.Cut(name, "=")
 		follows, known := idle[name]
 		switch name {
-		case "kube-apiserver-arg", "tls-san", "datastore-endpoint", "write-kubeconfig", "write-kubeconfig-mode":
+		case "kube-apiserver-arg", "tls-san", "datastore-endpoint", "write-kubeconfig", "write-kubeconfig-mode", "bind-address",
+			"https-listen-port", "data-dir":
 			follows, known = true, true
 		}
 		if !known {
@@ -84,6 +92,16 @@ func parse(arguments []string) (options, error) {
 			found.kubeconfig = value
 		case "write-kubeconfig-mode":
 			mode = value
+		case "bind-address":
+			found.address = value
+		case "https-listen-port":
+			port, err := strconv.Atoi(value)
+			if err != nil {
+				return found, err
+			}
+			found.port = port
+		case "data-dir":
+			found.state = value + "/server"
 		}
 	}
 	if mode != "" {

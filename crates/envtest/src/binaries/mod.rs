@@ -41,6 +41,7 @@ use crdproof_schema::kubernetes::KubeVersion;
 pub use error::BinariesError;
 pub use find::{expand, given, resolve};
 pub use lock::lock;
+pub use probe::k3s_version;
 pub use releases::{Kind, ReleaseFile};
 #[cfg(feature = "download")]
 pub use sideload::sideload;

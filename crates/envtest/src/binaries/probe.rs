@@ -79,6 +79,15 @@ pub(super) fn apiserver_version(file: &Path) -> Result<KubeVersion, BinariesErro
     }
 }
 
+/// Runs k3s to read the Kubernetes release inside.
+pub fn k3s_version(file: &Path) -> Result<KubeVersion, BinariesError> {
+    let said = ask(file)?;
+    let release = said.lines().find_map(|line| line.strip_prefix("k3s version v"));
+    let release = release.and_then(|release| release.split(['+', ' ']).next());
+    let version = release.and_then(|release| release.parse::<KubeVersion>().ok());
+    version.ok_or_else(|| wrong(file, "a k3s program", &said))
+}
+
 /// Runs etcd to check that it is etcd.
 pub(super) fn etcd_version(file: &Path) -> Result<String, BinariesError> {
     let said = ask(file)?;

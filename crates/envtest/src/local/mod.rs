@@ -12,8 +12,8 @@
 //! # }
 //! ```
 
+mod component;
 mod flags;
-mod process;
 mod start;
 mod stored;
 
@@ -27,12 +27,13 @@ use super::api::Api;
 use super::binaries::Assets;
 use super::certificates::Authority;
 use super::guard::Guard;
+use super::process::Process;
 use super::start::READY_PATHS;
 use super::{ClusterError, wait};
 use crdproof_schema::kubernetes::KubeVersion;
 
-pub use process::Component;
-use process::Process;
+pub use component::Component;
+use component::absent;
 
 /// The binaries of one release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -247,12 +248,12 @@ impl Local {
 
     /// Kills a component, like a node that loses power. It stays down until it is restarted.
     pub fn kill(&mut self, component: Component) -> Result<(), ClusterError> {
-        self.processes.get_mut(&component).ok_or_else(|| process::absent(component))?.kill()
+        self.processes.get_mut(&component).ok_or_else(|| absent(component))?.kill()
     }
 
     /// Starts a component again on the same data and port; kills it first if it runs.
     pub async fn restart(&mut self, component: Component) -> Result<(), ClusterError> {
-        let Some(process) = self.processes.get_mut(&component) else { return Err(process::absent(component)) };
+        let Some(process) = self.processes.get_mut(&component) else { return Err(absent(component)) };
         process.restart(&self.guard)?;
         let endpoints = [(Component::ApiServer, Some(&self.first)), (Component::SecondApiServer, self.second.as_ref())];
         let mut asked = Vec::new();
@@ -266,7 +267,7 @@ impl Local {
     }
 
     fn process(&self, component: Component) -> Result<&Process, ClusterError> {
-        self.processes.get(&component).ok_or_else(|| process::absent(component))
+        self.processes.get(&component).ok_or_else(|| absent(component))
     }
 
     /// Installs CRDs and returns when every served version of each has answered a real request, at

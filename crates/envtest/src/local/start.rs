@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -12,16 +11,16 @@ use base64::engine::general_purpose::STANDARD;
 use kube::config::Kubeconfig;
 use serde_json::json;
 
+use super::component::absent;
 use super::flags::{self, Ports};
-use super::process::Process;
 use super::{Builder, ClusterError, Component, Endpoint, Local};
 use crate::api::Api;
 use crate::certificates::{Authority, Pair, token_keys};
 use crate::guard::Spec;
 use crate::kubeconfig;
+use crate::process::{self, Process};
 use crate::run_id::RunId;
 use crate::start::{self, READY_PATHS, guarded_folder, write_private};
-use crate::wait;
 use crdproof_schema::kubernetes::KubeVersion;
 
 /// The number of attempts to start, because another program may take a port.
@@ -64,7 +63,7 @@ impl Builder {
         let mut run = |component: Component, program: &Path, flags: Vec<String>| {
             let log = folder.join(format!("{}.log", component.as_str()));
             let spec = Spec::new(start::program(program)?).args(flags).folder(&folder);
-            let process = Process::start(&guard, component, spec, log)?;
+            let process = Process::start(&guard, component.as_str(), spec, log)?;
             processes.insert(component, process);
             Ok::<(), ClusterError>(())
         };
@@ -89,14 +88,14 @@ impl Builder {
         }
         if !self.controllers.is_empty() {
             let Some(program) = &self.binaries.controller_manager else {
-                return Err(super::process::absent(Component::ControllerManager).into());
+                return Err(absent(Component::ControllerManager).into());
             };
             let log = folder.join("kube-controller-manager.log");
             let spec = Spec::new(start::program(program)?)
                 .args(flags::controller_manager(self, &folder, ports))
                 .folder(&folder);
-            processes
-                .insert(Component::ControllerManager, Process::start(&guard, Component::ControllerManager, spec, log)?);
+            let component = Component::ControllerManager;
+            processes.insert(component, Process::start(&guard, component.as_str(), spec, log)?);
         }
         let kubeconfig = folder.join("admin.kubeconfig");
         Ok(Local { processes, authority, first, etcd, second, folder, kubeconfig, guard })
@@ -122,30 +121,12 @@ pub(super) async fn until_ready(
     asked: &[&str],
     deadline: Duration,
 ) -> Result<(), ClusterError> {
-    // The future must be able to move between threads.
-    let cell = Mutex::new(processes);
-    let ready = wait::until(deadline, Duration::from_millis(50), || async {
-        for process in cell.lock().unwrap_or_else(PoisonError::into_inner).values_mut() {
-            if let Err(error) = process.check() {
-                return Some(Err(error));
-            }
-        }
-        for api in apis {
-            for path in asked {
-                if !api.get(path).await.is_ok_and(|answer| answer.is_success()) {
-                    return None;
-                }
-            }
-        }
-        Some(Ok(()))
-    });
-    if let Some(result) = ready.await {
-        return result;
+    if process::until_ready(apis, processes.values_mut(), asked, deadline).await? {
+        return Ok(());
     }
     let why = format!("was not ready within {} s", deadline.as_secs());
-    let processes = cell.into_inner().unwrap_or_else(PoisonError::into_inner);
     let server = processes.get(&Component::ApiServer);
-    Err(server.map_or_else(|| super::process::absent(Component::ApiServer), |process| process.failed(why)))
+    Err(server.map_or_else(|| absent(Component::ApiServer), |process| process.failed(why)))
 }
 
 /// Runs the program to read its release.

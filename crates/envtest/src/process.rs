@@ -1,39 +1,18 @@
-//! One component as a guarded process with a log.
+//! A component of a control plane as a guarded process with a log.
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use super::ClusterError;
-use crate::guard::{Guard, Guarded, Output, Spec};
-
-/// A part of a control plane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Component {
-    /// etcd.
-    Etcd,
-    /// The API server.
-    ApiServer,
-    /// A second API server on the same etcd, if requested.
-    SecondApiServer,
-    /// Garbage collection, namespaces, storage migration.
-    ControllerManager,
-}
-
-impl Component {
-    /// The program's name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Etcd => "etcd",
-            Self::ApiServer => "kube-apiserver",
-            Self::SecondApiServer => "second kube-apiserver",
-            Self::ControllerManager => "kube-controller-manager",
-        }
-    }
-}
+use super::api::Api;
+use super::guard::{Guard, Guarded, Output, Spec};
+use super::{ClusterError, wait};
 
 /// A started component.
 pub(super) struct Process {
-    component: Component,
+    /// The program's name, for messages.
+    name: &'static str,
     spec: Spec,
     log: PathBuf,
     guarded: Guarded,
@@ -45,10 +24,10 @@ pub(super) struct Process {
 const TAIL_LINES: usize = 15;
 
 impl Process {
-    pub(super) fn start(guard: &Guard, component: Component, spec: Spec, log: PathBuf) -> Result<Self, ClusterError> {
+    pub(super) fn start(guard: &Guard, name: &'static str, spec: Spec, log: PathBuf) -> Result<Self, ClusterError> {
         let spec = spec.output(Output::File(log.clone()));
         let guarded = guard.spawn(&spec).map_err(ClusterError::Guard)?;
-        Ok(Self { component, spec, log, guarded, killed: false })
+        Ok(Self { name, spec, log, guarded, killed: false })
     }
 
     /// Returns an error if the process ended by itself.
@@ -75,7 +54,7 @@ impl Process {
         } else {
             "its log says why; flags that this release does not know are a frequent reason"
         };
-        ClusterError::Component { component: self.component.as_str(), why, log, help }
+        ClusterError::Component { component: self.name, why, log, help }
     }
 
     /// Returns true if it ended because another program took the port.
@@ -129,11 +108,29 @@ impl Process {
     }
 }
 
-pub(super) fn absent(component: Component) -> ClusterError {
-    ClusterError::Component {
-        component: component.as_str(),
-        why: "is not part of this control plane".into(),
-        log: String::new(),
-        help: "ask for it when the control plane is built",
-    }
+/// Waits until every server answers these paths. Returns false if the time is over, and an error if a process ends.
+pub(super) async fn until_ready<'p>(
+    apis: &[Api],
+    processes: impl Iterator<Item = &'p mut Process>,
+    asked: &[&str],
+    deadline: Duration,
+) -> Result<bool, ClusterError> {
+    // The future must be able to move between threads.
+    let processes: Mutex<Vec<&mut Process>> = Mutex::new(processes.collect());
+    let ready = wait::until(deadline, Duration::from_millis(50), || async {
+        for process in processes.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            if let Err(error) = process.check() {
+                return Some(Err(error));
+            }
+        }
+        for api in apis {
+            for path in asked {
+                if !api.get(path).await.is_ok_and(|answer| answer.is_success()) {
+                    return None;
+                }
+            }
+        }
+        Some(Ok(()))
+    });
+    ready.await.map_or(Ok(false), |ended| ended.map(|()| true))
 }
