@@ -74,6 +74,16 @@ impl Check {
         self.needs.iter().find_map(|need| if let Need::Scenario(scenario) = need { Some(*scenario) } else { None })
     }
 
+    /// Returns true if it reads conversions of our objects.
+    pub(crate) fn reads_conversions(&self) -> bool {
+        self.needs.iter().any(|need| matches!(need, Need::ConversionRuns | Need::Survey))
+    }
+
+    /// Returns true if it reads any response of the converter.
+    pub(crate) fn reads_answers(&self) -> bool {
+        self.reads_conversions() || self.needs.contains(&Need::Exchanges)
+    }
+
     /// The part of the id after the slash.
     pub fn name(&self) -> &'static str {
         self.id.split_once('/').map_or(self.id, |(_, name)| name)
@@ -261,7 +271,7 @@ pub struct Failure {
     pub key: String,
 }
 
-/// What findings of one check about several fields of a CRD have in common. They are reported as one.
+/// The common part of findings of one check about several fields of a CRD, which are reported as one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Together {

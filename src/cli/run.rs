@@ -30,7 +30,7 @@ pub(crate) fn run_then(
     output::requests(&args.report)?;
     args.keep.record.as_deref().map_or(Ok(()), record::check)?;
     refuse_part(args)?;
-    let subject = load(&args.subject)?;
+    let subject = servers::with_installed_webhook(load(&args.subject)?, args, console)?;
     let implementation = output::implementation(&subject, &args.report)?;
     let folder = counterexamples::folder(&args.subject).filter(|_| !args.keep.no_counterexamples);
     let saved = folder.as_deref().map_or(Ok(Vec::new()), counterexamples::load)?;
@@ -42,7 +42,8 @@ pub(crate) fn run_then(
         ..settings(&args.selection, &subject)?
     };
     let wrong = |error| run_error(error, &subject);
-    let servers = if settings.scenarios().is_empty() { None } else { servers::servers(&subject, &args.matrix)? };
+    let on_servers = args.matrix.deployed || !settings.scenarios().is_empty();
+    let servers = if on_servers { servers::servers(&subject, &args.matrix)? } else { None };
     let interrupts = Interrupts::listen(console);
     let narrator = RunProgress::new(console, args.report.verbose, args.report.quiet);
     let matrix = servers::matrix(servers.as_ref(), &narrator).map_err(wrong)?;

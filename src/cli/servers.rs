@@ -1,30 +1,26 @@
 //! API servers from flags.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::ValueEnum as _;
 use crdproof_envtest::binaries::BinariesError;
 use crdproof_envtest::{ClusterError, Provider, Server, ServerOptions};
 
-use super::args::MatrixArgs;
 use super::args::env::{self as flags, ServerArgs};
+use super::args::{MatrixArgs, RunArgs};
+use super::console::Console;
 use super::env;
 use super::progress::RunProgress;
+use super::subject::settings;
+use crate::converter::installed::installed;
 use crate::run::{Event, RunError, ServerMatrix, Servers};
 use crate::subject::load::{InputError, Trouble};
-use crate::subject::{self, Subject};
+use crate::subject::{self, ConverterConfig, Subject, WebhookConfig};
 
 /// Returns the API servers that flags or the subject file name; `None` if they name none.
 pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Servers>> {
-    let provider = args.server.provider.unwrap_or(match subject.file.kubernetes.provider {
-        subject::Provider::Local => flags::Provider::Local,
-        subject::Provider::K3s => flags::Provider::K3s,
-        subject::Provider::Kind => flags::Provider::Kind,
-        subject::Provider::Kubeconfig => flags::Provider::Kubeconfig,
-    });
-    if args.deployed && provider != flags::Provider::Kubeconfig {
-        let error = InputError::new(Trouble::Wrong, "--deployed is about CRDs in an existing cluster");
-        return Err(error.help("add --provider kubeconfig, or leave --deployed out").into());
-    }
+    let provider = provider(subject, args)?;
     let mut asked = args.kubernetes.clone();
     if provider == flags::Provider::Kubeconfig {
         if !asked.is_empty() {
@@ -52,10 +48,52 @@ pub(crate) fn servers(subject: &Subject, args: &MatrixArgs) -> Result<Option<Ser
     }))
 }
 
+/// Returns the provider that flags or the subject file name.
+fn provider(subject: &Subject, args: &MatrixArgs) -> Result<flags::Provider> {
+    let provider = args.server.provider.unwrap_or(match subject.file.kubernetes.provider {
+        subject::Provider::Local => flags::Provider::Local,
+        subject::Provider::K3s => flags::Provider::K3s,
+        subject::Provider::Kind => flags::Provider::Kind,
+        subject::Provider::Kubeconfig => flags::Provider::Kubeconfig,
+    });
+    if args.deployed && provider != flags::Provider::Kubeconfig {
+        let error = InputError::new(Trouble::Wrong, "--deployed is about CRDs in an existing cluster");
+        return Err(error.help("add --provider kubeconfig, or leave --deployed out").into());
+    }
+    Ok(provider)
+}
+
+/// Returns the subject with the webhook that its CRDs name where they are installed, if `--deployed` is given and checks read
+/// its responses. A webhook that the subject file names stays.
+pub(crate) fn with_installed_webhook(subject: Subject, args: &RunArgs, console: Console) -> Result<Subject> {
+    let is_named = subject.file.converter.as_ref().is_some_and(|converter| converter.webhook.is_some());
+    if !args.matrix.deployed || is_named || !settings(&args.selection, &subject)?.selection.reads_answers() {
+        return Ok(subject);
+    }
+    provider(&subject, &args.matrix)?;
+    let cluster = &args.matrix.server.cluster;
+    let webhook = installed(&subject, &env::run::access(cluster, true)?).map_err(cluster_error)?;
+    let Some(webhook) = webhook else { return Ok(subject) };
+    let named = match (&webhook.service, &webhook.url) {
+        (Some(service), _) => format!("the Service {}/{}, through the API server", service.namespace, service.name),
+        (None, url) => url.clone().unwrap_or_default(),
+    };
+    console.say(&format!("► the webhook that is asked: {named}"));
+    let kubeconfig = cluster.kubeconfig.as_deref().map(std::path::absolute).transpose()?;
+    let webhook = WebhookConfig {
+        kubeconfig: kubeconfig.map(|path| path.display().to_string()),
+        context: cluster.context.clone(),
+        ..webhook
+    };
+    let mut subject = subject;
+    subject.file.converter = Some(ConverterConfig { webhook: Some(webhook), ..ConverterConfig::default() });
+    Ok(subject)
+}
+
 /// Returns the flags that repeat the settings of servers. The permission to change an existing cluster must be given
 /// anew, because a copied command may meet another cluster.
 fn arguments(args: &MatrixArgs) -> Vec<String> {
-    let ServerArgs { provider, feature_gates, runtime_config, controllers, image, cluster, .. } = &args.server;
+    let ServerArgs { provider, feature_gates, runtime_config, controllers, image, k3s, cluster, .. } = &args.server;
     let provider = provider.and_then(|provider| provider.to_possible_value());
     let switches = |flag: &str, switches: &[(String, bool)]| {
         let pair = |(name, is_on): &(String, bool)| [flag.to_owned(), format!("{name}={is_on}")];
@@ -66,6 +104,7 @@ fn arguments(args: &MatrixArgs) -> Vec<String> {
         ("--provider", provider.map(|provider| provider.get_name().to_owned())),
         ("--controllers", (!controllers.is_empty()).then(|| controllers.join(","))),
         ("--image", image.clone()),
+        ("--k3s", k3s.as_ref().map(|path| path.display().to_string())),
         ("--kubeconfig", path),
         ("--context", cluster.context.clone()),
     ];
@@ -101,10 +140,18 @@ pub(crate) fn options(args: &ServerArgs, dry_run: bool) -> Result<ServerOptions>
     options.runtime_config.clone_from(&args.runtime_config);
     options.controllers.clone_from(&args.controllers);
     options.image.clone_from(&args.image);
+    options.k3s = k3s(args);
     options.kind.clone_from(&args.kind);
     options.kind_config = args.kind_config.as_deref().map(env::run::kind_config).transpose()?;
     options.logs.clone_from(&args.logs);
     Ok(options)
+}
+
+/// The k3s program that flags or the environment name.
+fn k3s(args: &ServerArgs) -> Option<PathBuf> {
+    let named = || std::env::var_os("K3S_BIN").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let beside = || args.sources.assets.as_ref().map(|folder| folder.join("k3s")).filter(|path| path.is_file());
+    args.k3s.clone().or_else(named).or_else(beside)
 }
 
 /// Returns a description of a server, as a clause.

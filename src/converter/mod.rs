@@ -4,6 +4,7 @@ mod answer;
 mod convert;
 pub mod endpoint;
 pub mod exec;
+pub mod installed;
 
 mod tls;
 mod http;
@@ -23,6 +24,9 @@ pub use convert::Converter;
 pub use opened::{ConverterResources, SubjectEndpoints};
 
 use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use self::endpoint::Endpoint;
 use crate::subject::{ConverterConfig, Crd, ProcessConfig, Subject, WebhookConfig};
@@ -139,7 +143,11 @@ fn open_webhook(
         let path = folder.join(name);
         std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
     };
-    let authorities = config.ca_file.as_ref().map(read).transpose()?;
+    let bundle = |text: &String| STANDARD.decode(text).map_err(|error| format!("caBundle is not base64: {error}"));
+    let authorities = match &config.ca_file {
+        Some(name) => Some(read(name)?),
+        None => config.ca_bundle.as_ref().map(bundle).transpose()?,
+    };
     let webhook = webhook::Webhook::new(config.url.as_deref().unwrap_or_default(), authorities.as_deref())?;
     Ok(Box::new(match config.timeout {
         Some(timeout) => webhook.timeout(timeout.0),

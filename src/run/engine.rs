@@ -128,9 +128,8 @@ pub(super) fn needs_programs(plan: &Plan<'_>) -> bool {
 /// Returns true if a planned check reads the responses of such a converter.
 fn reads_answers(plan: &Plan<'_>, is_meant: impl Fn(&Declared<'_>) -> bool) -> bool {
     plan.planned.iter().any(|planned| {
-        let reads = |need: &Need| matches!(need, Need::ConversionRuns | Need::Survey | Need::Exchanges);
         converter::declared(plan.subject, planned.crd).is_ok_and(|declared| is_meant(&declared))
-            && planned.check.needs.iter().any(reads)
+            && planned.check.reads_answers()
     })
 }
 
@@ -172,8 +171,8 @@ struct Engine<'r, 'a> {
     emit: Emit<'r, 'a>,
 }
 
-/// Judges planned checks by the observations, and calls the converter if there are none. Calls `emit` from several threads, once
-/// for each event.
+/// Judges planned checks by the observations, and calls the converter if there are none. Calls `emit` from several
+/// threads, once for each event.
 pub(super) fn run<'a>(
     plan: &Plan<'a>,
     observations: &Observations,
@@ -332,9 +331,7 @@ impl<'a> Engine<'_, 'a> {
     fn conversion_checks(&self, crd: &Crd) -> Vec<&'static Check> {
         let planned =
             self.planned_checks.iter().filter(|planned| planned.crd.name == crd.name).map(|planned| planned.check);
-        planned
-            .filter(|check| check.needs.iter().any(|need| matches!(need, Need::ConversionRuns | Need::Survey)))
-            .collect()
+        planned.filter(|check| check.reads_conversions()).collect()
     }
 
     /// All exchanges that the wire checks read, with the CRD's samples and a few generated objects.

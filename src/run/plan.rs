@@ -293,7 +293,7 @@ fn target<'a>(
 /// Returns the severity of a check on a CRD. If a webhook may be added to the CRD before it is installed, losses of
 /// strategy None are not certain.
 fn severity_on(crd: &Crd, check: &Check, severity: Severity, settings: &Settings) -> Severity {
-    let converts = check.needs.iter().any(|need| matches!(need, Need::ConversionRuns | Need::Survey));
+    let converts = check.reads_conversions();
     let is_uncertain = converts && settings.endpoint.is_none() && crd.converts_by_none() && crd.may_get_a_webhook();
     if is_uncertain { severity.min(Severity::Warning) } else { severity }
 }

@@ -1,7 +1,7 @@
 //! The commands that show findings again.
 
 use super::{Plan, Settings};
-use crate::checks;
+use crate::checks::{self, Check};
 use crate::report::UngroupedFinding;
 use crate::subject::Subject;
 
@@ -11,8 +11,10 @@ pub(super) fn add(plan: &Plan<'_>, findings: &mut [UngroupedFinding]) {
     let Some(command) = command else { return };
     let servers: String = plan.matrix.arguments.iter().map(|argument| format!(" {}", quoted(argument))).collect();
     for UngroupedFinding { finding, .. } in findings {
+        // A webhook that is asked where it is installed is found by the same arguments.
+        let on_server = |check: &Check| check.scenario().is_some() || plan.matrix.deployed && check.reads_answers();
         finding.reproduce = Some(match checks::find(&finding.check) {
-            Some(check) if check.scenario().is_some() => format!("{command}{servers} --only {}", finding.check),
+            Some(check) if on_server(check) => format!("{command}{servers} --only {}", finding.check),
             Some(_) => format!("{command} --only {}", finding.check),
             // Not a check that could be selected: it is about the whole run.
             None => format!("{command}{servers}"),

@@ -69,6 +69,11 @@ impl Selection {
         selected.into_values().collect()
     }
 
+    /// Returns true if a selected check reads answers of the converter.
+    pub fn reads_answers(&self) -> bool {
+        self.checks().iter().any(|(check, _)| check.reads_answers())
+    }
+
     /// Returns true if `only` names this check.
     pub fn picks(&self, check: &Check) -> bool {
         self.only.iter().any(|ids| glob(ids, check.id) || ids == check.family())

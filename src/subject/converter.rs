@@ -54,7 +54,7 @@ pub struct ConverterConfig {
 pub struct Empty {}
 
 /// A webhook that is already running.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WebhookConfig {
     /// Its URL.
@@ -72,6 +72,9 @@ pub struct WebhookConfig {
     /// The CA that signed its certificate; by default the CRD's `caBundle` or the machine's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<String>,
+    /// The same as text in base64, as in a CRD.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_bundle: Option<String>,
     /// The timeout of a response; `30s` by default, as for API servers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Period>,

@@ -1,207 +1,17 @@
-//! CRDs that are installed on an existing cluster, and convert by a webhook that runs beside it. A local API server is prepared
-//! as a stranger would prepare it: the CRD names the webhook by its address, and `crdproof serve` runs in a process of its own.
+//! CRDs that are installed on an existing cluster are tested through the webhook that is really there.
 
-use std::io::{BufRead as _, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crdproof_envtest::LABEL;
-use crdproof_envtest::api::{Api, PatchKind, Query, Resource, definitions};
-use crdproof_envtest::existing::Existing;
+use crdproof_envtest::api::{FieldValidation, PatchKind, Query, Resource, definitions};
 use crdproof_envtest::local::{Binaries, Local};
-use crdproof_schema::document::{Sources, parse};
 use libtest_mimic::{Completion, Failed};
 use serde_json::{Value, json};
 
 use crate::endings::signal;
-use crate::existing::access;
+use crate::staging::{Cluster, Defect, NAME, document, own_address, until, without_controllers};
 use crate::support::{block, check, describe, said};
-
-const NAME: &str = "databases.example.com";
-
-/// A cluster with a CRD and its webhook, and a user who has the printed role only.
-struct Cluster {
-    server: Local,
-    api: Api,
-    webhook: Child,
-    folder: tempfile::TempDir,
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        let _ = self.webhook.kill();
-        let _ = self.webhook.wait();
-    }
-}
-
-/// A defect of a deployed webhook.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Defect {
-    None,
-    /// It forgets the password at v1.
-    Loss,
-    /// It renames a field at v2, and does not rename it back.
-    OneWayRename,
-}
-
-impl Defect {
-    /// Changes the subject, and returns the subject file that the webhook is made of.
-    fn plant(self, folder: &Path) -> Result<String, Failed> {
-        let map = std::fs::read_to_string(folder.join("crdproof.yaml"))?;
-        match self {
-            Self::None => Ok(map),
-            Self::Loss => Ok(map.split("  stash:").next().unwrap_or_default().to_owned()),
-            Self::OneWayRename => {
-                for (file, second) in [("crds/databases.yaml", "- name: v2"), ("samples/databases.yaml", "---")] {
-                    let text = std::fs::read_to_string(folder.join(file))?;
-                    let (first, rest) = text.split_once(second).ok_or("no second part")?;
-                    let renamed = format!("{first}{second}{}", rest.replace("username:", "user:"));
-                    std::fs::write(folder.join(file), renamed)?;
-                }
-                let right = "  rename:\n  - {v1: .spec.username, v2: .spec.user}\n  stash:";
-                std::fs::write(folder.join("crdproof.yaml"), map.replace("  stash:", right))?;
-                // Both ways read the name that only v1 has.
-                let name = r#"expression: "has(self.spec.username) ? self.spec.username : null""#;
-                let wrong = format!(
-                    "  compute:\n  - v1: {{path: .spec.username, {name}}}\n    v2: {{path: .spec.user, {name}}}\n  stash:"
-                );
-                Ok(map.replace("  stash:", &wrong))
-            }
-        }
-    }
-}
-
-/// Copies the example subject; its CRD has this scope.
-fn subject(folder: &Path, scope: &str) -> Result<(), Failed> {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds/databases");
-    for name in ["crds/databases.yaml", "samples/databases.yaml", "crdproof.yaml"] {
-        let to = folder.join(name);
-        std::fs::create_dir_all(to.parent().unwrap_or(folder))?;
-        let text = std::fs::read_to_string(from.join(name))?;
-        std::fs::write(to, text.replace("scope: Namespaced", &format!("scope: {scope}")))?;
-    }
-    Ok(())
-}
-
-/// Starts a webhook for a subject, and returns it with its address and its CA.
-fn serve(folder: &Path, file: &str) -> Result<(Child, String, String), Failed> {
-    let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let mut webhook = Command::new(env!("CARGO_BIN_EXE_crdproof"))
-        .args(["serve", "-f", file, "--listen", &format!("127.0.0.1:{port}")])
-        .current_dir(folder)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()?;
-    let mut line = String::new();
-    BufReader::new(webhook.stdout.take().ok_or("no output")?).read_line(&mut line)?;
-    let authority = line.trim().strip_prefix("caBundle: ").ok_or_else(|| line.clone())?.to_owned();
-    Ok((webhook, format!("https://127.0.0.1:{port}/convert"), authority))
-}
-
-/// Reads a document of a YAML text.
-fn document(text: &str, number: usize) -> Result<Value, Failed> {
-    let mut sources = Sources::default();
-    let id = sources.add("text", text);
-    let documents = parse(&sources, id).map_err(|error| error.message)?;
-    Ok(documents.get(number).ok_or("too few documents")?.to_value())
-}
-
-impl Cluster {
-    /// Prepares a cluster whose webhook has this defect.
-    async fn prepare(binaries: &Binaries, scope: &str, defect: Defect) -> Result<Self, Failed> {
-        let server = Local::builder(binaries.clone()).controllers(["namespace"]).start().await;
-        let server = server.map_err(|error| describe(&error))?;
-        let (api, folder) = (server.api(), tempfile::tempdir()?);
-        subject(folder.path(), scope)?;
-        let webhook = defect.plant(folder.path())?;
-        std::fs::write(folder.path().join("webhook.yaml"), webhook)?;
-        let (webhook, url, authority) = serve(folder.path(), "webhook.yaml")?;
-        let cluster = Self { server, api, webhook, folder };
-        let mut crd = document(&std::fs::read_to_string(cluster.folder.path().join("crds/databases.yaml"))?, 0)?;
-        crd["spec"]["conversion"]["webhook"]["clientConfig"] = json!({"url": url, "caBundle": authority});
-        cluster.api.install_crds(&[crd]).await?;
-        cluster.grant().await?;
-        Ok(cluster)
-    }
-
-    /// Creates the printed role, and a kubeconfig of a user who has it and nothing else.
-    async fn grant(&self) -> Result<(), Failed> {
-        let printed = self.tool(&["env", "rbac", "-f", "crdproof.yaml"])?;
-        check(printed.status.success(), said(&printed))?;
-        let role = document(&String::from_utf8_lossy(&printed.stdout), 0)?;
-        let base = "/apis/rbac.authorization.k8s.io/v1";
-        self.api.post(&format!("{base}/clusterroles"), &role).await?.ok()?;
-        let binding = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-            "metadata": {"name": "tester"}, "subjects": [{"kind": "User", "name": "tester", "apiGroup": "rbac.authorization.k8s.io"}],
-            "roleRef": {"kind": "ClusterRole", "name": "crdproof", "apiGroup": "rbac.authorization.k8s.io"}});
-        self.api.post(&format!("{base}/clusterrolebindings"), &binding).await?.ok()?;
-        let mut config: Value = serde_json::from_slice(&std::fs::read(self.server.kubeconfig())?)?;
-        for user in ["tester", "nobody"] {
-            config["users"][0]["user"]["as"] = user.into();
-            std::fs::write(self.folder.path().join(user), config.to_string())?;
-        }
-        config["contexts"][0]["name"] = "eu-prod".into();
-        config["current-context"] = "eu-prod".into();
-        config["users"][0]["user"]["as"] = "tester".into();
-        std::fs::write(self.folder.path().join("production"), config.to_string())?;
-        // The server gives everybody the right to ask for its version soon after it has started.
-        let end = Instant::now() + Duration::from_secs(30);
-        while let Err(error) = Existing::connect(&access(self.folder.path().join("tester"))).await {
-            check(Instant::now() < end, error.to_string())?;
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        Ok(())
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crdproof"));
-        command.args(arguments).current_dir(self.folder.path());
-        command
-    }
-
-    fn tool(&self, arguments: &[&str]) -> Result<Output, Failed> {
-        Ok(self.command(arguments).output()?)
-    }
-
-    /// The command that tests the CRD where it is, as a user.
-    fn run(&self, user: &str, more: &[&str]) -> Command {
-        let mut command =
-            self.command(&["run", "--suite", "serving", "--suite", "apply", "--deployed", "--no-counterexamples"]);
-        command.args(["--provider", "kubeconfig", "--kubeconfig", user]).args(more);
-        command
-    }
-
-    async fn definition(&self) -> Result<Value, Failed> {
-        Ok(self.api.get(&definitions().path_of(NAME)).await?.ok()?.json())
-    }
-
-    /// Everything that carries the label of a run.
-    async fn left(&self) -> Result<Vec<Value>, Failed> {
-        let kind = Resource::cluster_wide("example.com", "v1", "databases");
-        let mut left = Vec::new();
-        for path in [definitions().path(), "/api/v1/namespaces".into(), kind.path()] {
-            let listed = self.api.get(&Query::new().labels(LABEL).on(path)).await?.ok()?.json();
-            let items = listed["items"].as_array().cloned().unwrap_or_default();
-            left.extend(items.into_iter().map(|item| item["metadata"]["name"].clone()));
-        }
-        Ok(left)
-    }
-
-    /// Checks that nothing is left of a run, and that the CRD is what it was.
-    async fn is_as_it_was(&self, before: &Value) -> Result<(), Failed> {
-        let left = self.left().await?;
-        check(left.is_empty(), format!("left: {left:?}"))?;
-        let after = self.definition().await?;
-        let version = |crd: &Value| crd["metadata"]["resourceVersion"].clone();
-        check(version(before) == version(&after), format!("the CRD was changed: {after}"))
-    }
-}
-
-fn without_controllers(binaries: &Binaries) -> Option<Completion> {
-    let why = "only a controller lets a namespace go, and this release has none";
-    binaries.controller_manager.is_none().then(|| Completion::ignored_with(why))
-}
 
 pub(crate) fn a_deployed_webhook_is_tested_where_it_runs(binaries: &Binaries) -> Result<Completion, Failed> {
     if let Some(ignored) = without_controllers(binaries) {
@@ -264,6 +74,60 @@ pub(crate) fn defects_of_a_deployed_webhook_are_found(binaries: &Binaries) -> Re
     Ok(Completion::Completed)
 }
 
+pub(crate) fn a_deployed_webhook_is_asked_through_its_service(binaries: &Binaries) -> Result<Completion, Failed> {
+    if let Some(ignored) = without_controllers(binaries) {
+        return Ok(ignored);
+    }
+    let Some(address) = own_address() else {
+        return Ok(Completion::ignored_with("endpoints of Services need an address that is not on loopback"));
+    };
+    for (defect, code) in [(Defect::None, 0), (Defect::Loss, 1)] {
+        block(async {
+            let cluster = Cluster::prepare_at(binaries, "Namespaced", defect, Some(address)).await?;
+            let before = cluster.definition().await?;
+            let asked = || {
+                let suites = ["run", "--suite", "converter", "--suite", "webhook", "--objects", "50", "--deployed"];
+                let mut command = cluster.command(&suites);
+                command.args(["--provider", "kubeconfig", "--kubeconfig", "tester", "--no-counterexamples"]);
+                command.args(["--report", "json=report.json"]).output()
+            };
+            let refused = asked()?;
+            check(refused.status.code() == Some(5), said(&refused))?;
+            check(said(&refused).contains("you may not get services/proxy in system"), said(&refused))?;
+            check(said(&refused).contains("crdproof env rbac --proxy"), said(&refused))?;
+
+            let printed = cluster.tool(&["env", "rbac", "-f", "crdproof.yaml", "--proxy"])?;
+            let role = document(&String::from_utf8_lossy(&printed.stdout), 0)?;
+            cluster.api.put("/apis/rbac.authorization.k8s.io/v1/clusterroles/crdproof", &role).await?.ok()?;
+            let granted = Instant::now();
+            let output = loop {
+                let output = asked()?;
+                // The API server reads new rules a moment later.
+                if output.status.code() != Some(5) || granted.elapsed() > Duration::from_secs(10) {
+                    break output;
+                }
+            };
+            check(output.status.code() == Some(code), said(&output))?;
+            check(said(&output).contains("the webhook that is asked: the Service system/hook"), said(&output))?;
+            let report: Value = serde_json::from_slice(&std::fs::read(cluster.folder.path().join("report.json"))?)?;
+            let results = report["results"].as_array().ok_or("no results")?;
+            let passed = results.iter().filter(|result| result["outcome"] == "passed").count();
+            check(passed > 25, format!("{passed} checks passed: {}", said(&output)))?;
+            if defect == Defect::Loss {
+                let findings = report["findings"].as_array().ok_or("no findings")?;
+                let lost = findings.iter().find(|finding| finding["check"] == "converter/round-trip-lossless");
+                let line = lost.and_then(|lost| lost["reproduce"].as_str()).ok_or("nothing is lost")?;
+                check(line.contains("--deployed --provider kubeconfig --kubeconfig tester"), line)?;
+            }
+
+            let scenarios = cluster.run("tester", &["--allow-changes"]).output()?;
+            check(scenarios.status.code() == Some(code), said(&scenarios))?;
+            cluster.is_as_it_was(&before).await
+        })?;
+    }
+    Ok(Completion::Completed)
+}
+
 pub(crate) fn a_deployed_crd_that_disappears_leaves_nothing(binaries: &Binaries) -> Result<Completion, Failed> {
     if let Some(ignored) = without_controllers(binaries) {
         return Ok(ignored);
@@ -282,7 +146,7 @@ pub(crate) fn a_deployed_crd_that_disappears_leaves_nothing(binaries: &Binaries)
     Ok(Completion::Completed)
 }
 
-/// When a run is killed.
+/// The moment at which a run is killed.
 #[derive(Debug, Clone, Copy)]
 enum Moment {
     /// As soon as this many of its objects are in the cluster, the namespace included.
@@ -377,18 +241,6 @@ pub(crate) fn an_ended_run_on_a_deployed_crd_is_swept(binaries: &Binaries) -> Re
     Ok(Completion::Completed)
 }
 
-/// Waits until this many objects of runs are there.
-async fn until(cluster: &Cluster, objects: usize) -> Result<bool, Failed> {
-    let end = Instant::now() + Duration::from_secs(60);
-    while Instant::now() < end {
-        if cluster.left().await.is_ok_and(|left| left.len() >= objects) {
-            return Ok(true);
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    Ok(false)
-}
-
 /// The manifests of `crdproof job` are accepted by a real server, with strict validation.
 pub(crate) fn the_printed_job_is_accepted(binaries: &Binaries) -> Result<(), Failed> {
     let printed = Command::new(env!("CARGO_BIN_EXE_crdproof"))
@@ -399,7 +251,7 @@ pub(crate) fn the_printed_job_is_accepted(binaries: &Binaries) -> Result<(), Fai
     block(async {
         let server = Local::builder(binaries.clone()).start().await.map_err(|error| describe(&error))?;
         for number in [0, 1] {
-            let query = Query::new().dry_run().validation(crdproof_envtest::api::FieldValidation::Strict);
+            let query = Query::new().dry_run().validation(FieldValidation::Strict);
             let jobs = query.on("/apis/batch/v1/namespaces/default/jobs");
             let created = server.api().post(&jobs, &document(&text, number)?).await?.ok()?;
             check(created.warnings().is_empty(), format!("{:?}", created.warnings()))?;

@@ -15,7 +15,10 @@ mod existing;
 mod features;
 mod flip;
 mod in_tree;
+mod k3s_process;
 mod scenarios;
+mod shards;
+mod staging;
 mod library;
 mod local;
 mod migrate;
@@ -60,7 +63,14 @@ fn main() -> ExitCode {
         releases.iter().rev().find(|(name, _)| name.starts_with(DEFAULT)).or(releases.last())
     {
         trials.extend(once(name, binaries));
-        let skippable: [(&str, Skippable); 9] = [
+        let skippable: [(&str, Skippable); 13] = [
+            (
+                "a_deployed_webhook_is_asked_through_its_service",
+                deployed::a_deployed_webhook_is_asked_through_its_service,
+            ),
+            ("k3s_runs_as_a_process", k3s_process::k3s_runs_as_a_process),
+            ("runs_use_the_k3s_program", k3s_process::runs_use_the_k3s_program),
+            ("nothing_is_left_of_a_k3s_process", k3s_process::nothing_is_left_of_a_k3s_process),
             ("a_deployed_webhook_is_tested_where_it_runs", deployed::a_deployed_webhook_is_tested_where_it_runs),
             ("defects_of_a_deployed_webhook_are_found", deployed::defects_of_a_deployed_webhook_are_found),
             ("a_deployed_crd_that_disappears_leaves_nothing", deployed::a_deployed_crd_that_disappears_leaves_nothing),
@@ -143,6 +153,8 @@ fn named(name: &str, binaries: &Binaries, tests: &[(&str, Test)]) -> Vec<Trial> 
 fn once(name: &str, binaries: &Binaries) -> Vec<Trial> {
     let tests: &[(&str, Test)] = &[
         ("an_external_crate_starts_a_server", library::an_external_crate_starts_a_server),
+        ("shards_of_scenarios_merge_to_the_whole_report", shards::shards_of_scenarios_merge_to_the_whole_report),
+        ("the_example_operator_reconciles", library::the_example_operator_reconciles),
         ("a_server_starts_in_one_line", library::a_server_starts_in_one_line),
         ("a_storage_suite_runs_in_one_line", library::a_storage_suite_runs_in_one_line),
         ("a_manager_gets_an_api_server", converter::a_manager_gets_an_api_server),

@@ -141,7 +141,7 @@ pub(crate) struct EnvLockArgs {
 pub(crate) enum Provider {
     /// Processes on this machine: etcd and kube-apiserver.
     Local,
-    /// k3s in a container.
+    /// k3s, in a container or as a process.
     K3s,
     /// A kind cluster.
     Kind,
@@ -168,6 +168,9 @@ pub(crate) struct ServerArgs {
     /// The image of k3s or of the kind node.
     #[arg(long, value_name = "IMAGE")]
     pub(crate) image: Option<String>,
+    /// A k3s program to start instead of a container [default: `$K3S_BIN`, or k3s in the folder of --assets].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) k3s: Option<PathBuf>,
     /// The program kind [default: the one in PATH].
     #[arg(long, value_name = "FILE")]
     pub(crate) kind: Option<PathBuf>,
@@ -226,6 +229,9 @@ pub(crate) struct EnvRbacArgs {
     /// The name of the role.
     #[arg(long, value_name = "NAME", default_value = "crdproof")]
     pub(crate) name: String,
+    /// Also permit calling webhooks behind Services, for the suites converter and webhook.
+    #[arg(long)]
+    pub(crate) proxy: bool,
 }
 
 #[derive(Debug, Args)]

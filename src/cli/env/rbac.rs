@@ -10,6 +10,7 @@ use crate::cli::args::env::EnvRbacArgs;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::subject::load_with;
+use crate::converter::installed::permissions;
 use crate::subject::load::Commands;
 
 /// Prints a `ClusterRole`.
@@ -19,6 +20,9 @@ pub(super) fn rbac(args: &EnvRbacArgs, console: Console) -> Result<Exit> {
     // `env sweep` finds what a killed run left.
     needed.push(Permission::new("list", "apiextensions.k8s.io", "customresourcedefinitions"));
     needed.push(Permission::new("list", "", "namespaces"));
+    if args.proxy {
+        needed.extend(permissions(""));
+    }
     console.print(&cluster_role(&args.name, &needed))?;
     Ok(Exit::Success)
 }
