@@ -29,7 +29,7 @@ pub(in crate::checks) enum Kind {
     /// A value was invented.
     Invented,
     /// Only the form differs, not the meaning: an explicit zero or empty value and its absence, or two spellings of one
-    /// quantity, duration or time.
+    /// quantity, duration, time or JSON document.
     Representation,
     /// Both are numbers, and one is the other with fewer digits.
     Rounded,

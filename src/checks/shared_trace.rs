@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use crdproof_schema::document::pointer;
 use serde_json::Value;
 
 use super::cause::FORM;
@@ -79,10 +80,16 @@ impl Found {
             let message = format!("{path} of {name} is different at {version} {when}");
             let failure = Failure::new(message).version(version).key(*key);
             let failure = failure.evidence(format!("before: {}\nafter:  {}", shown(&before), shown(&after)));
+            let annotation = difference.pointer.strip_prefix("/metadata/annotations/").map(pointer::unescape);
+            let is_stash = annotation.is_some_and(|annotation| is_of_converter(evidence, &annotation));
             let failure = match (kind, difference.now) {
                 (Kind::Representation, _) => failure
                     .severity(Severity::Warning)
                     .together(format!("{FORM} {key}"), format!("change in form, not in meaning, {when}")),
+                // What it holds for another version is compared there.
+                _ if is_stash => failure
+                    .severity(Severity::Warning)
+                    .together(format!("stash {key}"), format!("that the converter adds are different {when}")),
                 (Kind::Invented, Some(now)) => failure
                     .severity(severity_of_invention(now))
                     .together(format!("added {key}"), format!("come from nowhere {when}")),
@@ -93,22 +100,14 @@ impl Found {
     }
 }
 
-/// Removes annotations that only one of two reads has, and that no scenario wrote: converters use them for fields that
-/// a version lacks.
+/// Removes annotations of the converter that only one of two reads has: converters use them for fields that a version
+/// lacks.
 fn drop_stashes(evidence: &Evidence<'_>, before: &mut Value, after: &mut Value) {
     let keys = |object: &Value| -> BTreeSet<String> {
         object["metadata"]["annotations"].as_object().into_iter().flat_map(|map| map.keys().cloned()).collect()
     };
-    let is_sent = |key: &String| {
-        let mut calls = evidence.trace.into_iter().flat_map(Trace::all_calls);
-        // Other requests send back objects that were read before.
-        calls.any(|call| {
-            matches!(call.action, Action::Create | Action::Apply)
-                && call.sent["metadata"]["annotations"].get(key).is_some()
-        })
-    };
-    let stashes: Vec<_> =
-        keys(before).symmetric_difference(&keys(after)).filter(|key| !is_sent(key)).cloned().collect();
+    let only_one = keys(before).symmetric_difference(&keys(after)).cloned().collect::<BTreeSet<_>>();
+    let stashes: Vec<_> = only_one.into_iter().filter(|key| is_of_converter(evidence, key)).collect();
     for object in [before, after] {
         let Some(Value::Object(metadata)) = object.get_mut("metadata") else { continue };
         let Some(Value::Object(annotations)) = metadata.get_mut("annotations") else { continue };
@@ -117,6 +116,16 @@ fn drop_stashes(evidence: &Evidence<'_>, before: &mut Value, after: &mut Value) 
             metadata.remove("annotations");
         }
     }
+}
+
+/// Returns true if no client wrote an annotation, so that the converter made it.
+fn is_of_converter(evidence: &Evidence<'_>, annotation: &str) -> bool {
+    let mut calls = evidence.trace.into_iter().flat_map(Trace::all_calls);
+    // Other requests send back objects that were read before.
+    !calls.any(|call| {
+        matches!(call.action, Action::Create | Action::Apply)
+            && call.sent["metadata"]["annotations"].get(annotation).is_some()
+    })
 }
 
 /// Returns true if the loss of a field of this version through another and back is declared.

@@ -1,4 +1,5 @@
-//! Equal meanings of different forms of a value: absent and zero, or two spellings of one quantity, duration or time.
+//! Equal meanings of different forms of a value: absent and zero, or two spellings of one quantity, duration, time or JSON
+//! document.
 
 use serde_json::Value;
 
@@ -32,7 +33,7 @@ fn fills_in(schema: &Schema) -> bool {
 }
 
 /// Returns true if two values are spellings of the same quantity, duration or time, such as `1000m` and `1`, or `60s`
-/// and `1m0s`.
+/// and `1m0s`, or texts with the same JSON document, such as annotations in which converters keep an object.
 pub fn means_same(schema: Option<&Schema>, left: &Value, right: &Value) -> bool {
     if schema.is_some_and(is_quantity)
         && let (Some(left), Some(right)) = (quantity(left), quantity(right))
@@ -41,7 +42,33 @@ pub fn means_same(schema: Option<&Schema>, left: &Value, right: &Value) -> bool 
     }
     let (Value::String(left), Value::String(right)) = (left, right) else { return false };
     let same = |read: fn(&str) -> Option<i128>| read(left).is_some_and(|value| read(right) == Some(value));
-    same(|text| go_duration(text).map(i128::from)) || same(instant)
+    same(|text| go_duration(text).map(i128::from)) || same(instant) || is_same_document(left, right)
+}
+
+/// Returns true if two texts are JSON objects or lists that mean the same.
+fn is_same_document(left: &str, right: &str) -> bool {
+    let read = |text: &str| -> Option<Value> {
+        let is_document = text.trim_start().starts_with(['{', '[']);
+        is_document.then(|| serde_json::from_str(text).ok()).flatten()
+    };
+    matches!((read(left), read(right)), (Some(left), Some(right)) if is_same(&left, &right))
+}
+
+/// Returns true if two documents differ at most in parts that mean absence.
+fn is_same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Object(left), Value::Object(right)) => {
+            let in_both = |name: &String, value| {
+                right.get(name).map_or_else(|| means_absent(None, value), |other| is_same(value, other))
+            };
+            left.iter().all(|(name, value)| in_both(name, value))
+                && right.iter().all(|(name, value)| left.contains_key(name) || means_absent(None, value))
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_same(left, right))
+        }
+        (left, right) => left == right,
+    }
 }
 
 fn instant(text: &str) -> Option<i128> {
@@ -145,6 +172,12 @@ mod tests {
     #[case("{type: string}", json!("60s"), json!("1m0s"), true)]
     #[case("{type: string}", json!("1500ms"), json!("1s"), false)]
     #[case("{type: string}", json!("a"), json!("b"), false)]
+    #[case("{type: string}", json!(r#"{"a": 1, "b": {"c": false}}"#), json!(r#"{"b":{},"a":1}"#), true)]
+    #[case("{type: string}", json!(r#"{"a": 1}"#), json!(r#"{"a": 2}"#), false)]
+    #[case("{type: string}", json!(r#"{"a": 1}"#), json!("{}"), false)]
+    #[case("{type: string}", json!("[1, 2]"), json!("[2, 1]"), false)]
+    #[case("{type: string}", json!("[{}]"), json!(r#"[{"a": ""}]"#), true)]
+    #[case("{type: string}", json!("{a"), json!("{b"), false)]
     #[case("{type: string}", json!("2026-01-01T02:00:00+02:00"), json!("2026-01-01T00:00:00Z"), true)]
     #[case("{type: string}", json!("2026-01-01T00:00:00.5Z"), json!("2026-01-01T00:00:00Z"), false)]
     fn spellings_of_one_value_mean_the_same(
