@@ -132,6 +132,8 @@ fn merged(name: String, findings: &[&Finding], causes: &Causes) -> Group {
             finding.evidence = Some(change_evidence(&finding.fields));
         }
     } else if let Some(together) = causes.of(&finding).together {
+        let same = |one: &&Finding| causes.of(one).together.is_some_and(|other| other.clause == together.clause);
+        debug_assert!(findings.iter().all(same), "{} names two causes {:?}", finding.check, together.key);
         finding.fields = findings.iter().map(|one| field(one)).collect();
         if findings.len() > 1 {
             finding.message = summary(&finding, &together.clause);

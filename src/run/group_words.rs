@@ -13,7 +13,10 @@ const MAX_PLACES: usize = 12;
 
 /// Returns one sentence about several fields of one CRD.
 pub(super) fn summary(finding: &Finding, clause: &str) -> String {
-    let names: IndexSet<&str> = finding.fields.iter().filter_map(|field| field.path.as_deref()).collect();
+    // The field of the counterexample comes first.
+    let paths =
+        finding.path.as_deref().into_iter().chain(finding.fields.iter().filter_map(|field| field.path.as_deref()));
+    let names: IndexSet<&str> = paths.collect();
     let count = names.len();
     if count == 0 {
         return format!("{} (and {} more like this)", finding.message, finding.fields.len() - 1);

@@ -63,8 +63,9 @@ fn judge_with(evidence: &Evidence<'_>, tools: &Tools<'_>) -> Verdict {
                 if meant.as_ref().and_then(|meant| meant.pointer(&place.pointer)).is_none() {
                     let on = format!("by {} from an object without any content", conversion_run.route(step.number));
                     let failure = weighed(evidence, conversion_run, &step, place, &on);
-                    collector
-                        .failure(failure.together("added", "are added when objects without content are converted"));
+                    collector.failure(
+                        failure.together("added to nothing", "are added when objects without content are converted"),
+                    );
                 }
             }
         }
