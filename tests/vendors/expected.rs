@@ -64,7 +64,7 @@ enum Verdict {
     Accepted,
 }
 
-/// A finding that must be found.
+/// A finding that must be found, unless it is said that it sometimes is not.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -90,6 +90,9 @@ struct Entry {
     /// Fields that are judged differently.
     #[serde(default)]
     except: Vec<Exception>,
+    /// The reason why it is not found in every run; otherwise it must be.
+    #[serde(default)]
+    sometimes: Option<String>,
 }
 
 /// Fields of a finding with a separate judgement.
@@ -135,7 +138,8 @@ impl Expected {
             None => vec![format!("+ {}", finding.line())],
             Some(entry) => entry.differences(finding),
         });
-        let gone = self.findings.iter().filter(|entry| !seen.contains(&entry.fingerprint));
+        let is_gone = |entry: &&Entry| entry.sometimes.is_none() && !seen.contains(&entry.fingerprint);
+        let gone = self.findings.iter().filter(is_gone);
         let gone = gone.map(|entry| format!("- {} [{}] {}", entry.check, entry.fingerprint, entry.message));
         let open = self.findings.iter().flat_map(|entry| {
             let lacks = entry.lacks().into_iter();
@@ -161,6 +165,7 @@ impl Expected {
                 at: known.and_then(|entry| entry.at.clone()),
                 reason: known.and_then(|entry| entry.reason.clone()),
                 except: known.map(|entry| entry.except.clone()).unwrap_or_default(),
+                sometimes: known.and_then(|entry| entry.sometimes.clone()),
                 fields: finding.fields_of_error(),
                 check: finding.check,
                 severity: finding.severity,
@@ -171,13 +176,15 @@ impl Expected {
                 fingerprint: finding.fingerprint,
             }
         });
-        Self { first: self.first.clone(), findings: findings.collect() }
+        let unseen = gone.iter().filter(|entry| entry.sometimes.is_some()).map(|entry| (*entry).clone());
+        Self { first: self.first.clone(), findings: findings.chain(unseen).collect() }
     }
 
     /// Writes the file.
     pub(crate) fn to_yaml(&self) -> String {
         let mut text =
-            "# Written by scripts/vendors --update; first, verdict, at, reason and except by hand.\n".to_owned();
+            "# Written by scripts/vendors --update; first, verdict, at, reason, sometimes and except by hand.\n"
+                .to_owned();
         write_line(&mut text, "first", self.first.as_deref());
         text.push_str(if self.findings.is_empty() { "findings: []\n" } else { "findings:\n" });
         for entry in &self.findings {
@@ -194,6 +201,7 @@ impl Expected {
                 write_line(&mut text, key, value.map(String::as_str));
             }
             write_judgement(&mut text, "  ", entry.verdict, entry.at.as_deref(), entry.reason.as_deref());
+            write_line(&mut text, "  sometimes", entry.sometimes.as_deref());
             if !entry.except.is_empty() {
                 text.push_str("  except:\n");
             }
