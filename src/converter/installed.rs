@@ -24,15 +24,7 @@ pub fn installed(subject: &Subject, access: &Access) -> Result<Option<WebhookCon
         let cluster = Existing::connect(&access).await?;
         let mut found: Option<(&Crd, WebhookConfig)> = None;
         for crd in &subject.crds {
-            let answer = cluster.api().get(&definitions().path_of(&crd.name)).await?;
-            if answer.status == 404 {
-                return Err(ClusterError::Missing {
-                    what: format!("the CRD {}", crd.name),
-                    why: format!("it is not installed in {}", cluster.shown()),
-                    help: "install the CRD and its webhook, or leave --deployed out".into(),
-                });
-            }
-            let Some(webhook) = webhook(&answer.ok()?.json()) else { continue };
+            let Some(webhook) = webhook(&definition(&cluster, crd).await?) else { continue };
             match &found {
                 Some((other, same)) if *same != webhook => {
                     return Err(ClusterError::NotAllowed {
@@ -60,6 +52,19 @@ pub fn installed(subject: &Subject, access: &Access) -> Result<Option<WebhookCon
         }
         Ok(Some(webhook))
     })?
+}
+
+/// Returns the CRD as it is installed in a cluster.
+pub async fn definition(cluster: &Existing, crd: &Crd) -> Result<Value, ClusterError> {
+    let answer = cluster.api().get(&definitions().path_of(&crd.name)).await?;
+    if answer.status == 404 {
+        return Err(ClusterError::Missing {
+            what: format!("the CRD {}", crd.name),
+            why: format!("it is not installed in {}", cluster.shown()),
+            help: "install the CRD and its webhook, or leave --deployed out".into(),
+        });
+    }
+    Ok(answer.ok()?.json())
 }
 
 /// The webhook of an installed CRD.

@@ -16,27 +16,32 @@ use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
 
 use crate::endings;
+use crate::kind_operator::a_webhook_in_a_pod_is_tested_where_it_runs;
 use crate::scenarios::hold_on;
 use crate::support::{block, check, crd, describe, widget};
 
 /// The release of the images.
-const RELEASE: &str = "1.36.4";
+pub(crate) const RELEASE: &str = "1.36.4";
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::ignorable_test("kind::converts_through_the_host_and_leaves_nothing", kind_converts),
         Trial::ignorable_test("kind::leaves_nothing_when_interrupted", kind_interrupted),
+        Trial::ignorable_test(
+            "kind::a_webhook_in_a_pod_is_tested_where_it_runs",
+            a_webhook_in_a_pod_is_tested_where_it_runs,
+        ),
         Trial::ignorable_test("k3s::converts_through_the_host_and_leaves_nothing", k3s_converts),
         Trial::ignorable_test("k3s::leaves_nothing_when_killed", k3s_killed),
     ]
 }
 
-fn release() -> KubeVersion {
+pub(crate) fn release() -> KubeVersion {
     RELEASE.parse().expect("a release")
 }
 
 /// Turns a missing program or image into a skip, and any other error into a failure.
-fn skip_if_missing(checked: Result<(), ClusterError>) -> Result<Option<Completion>, Failed> {
+pub(crate) fn skip_if_missing(checked: Result<(), ClusterError>) -> Result<Option<Completion>, Failed> {
     match checked {
         Ok(()) => Ok(None),
         Err(error @ ClusterError::Missing { .. }) => {
@@ -47,7 +52,7 @@ fn skip_if_missing(checked: Result<(), ClusterError>) -> Result<Option<Completio
 }
 
 /// The kind program that the repository's scripts built, otherwise the one on `PATH`.
-fn kind_program() -> PathBuf {
+pub(crate) fn kind_program() -> PathBuf {
     let env = |name: &str| std::env::var_os(name);
     let root = crdproof_envtest::binaries::Store::default_root(&env).unwrap_or_default();
     let entries = std::fs::read_dir(root.join("kind")).into_iter().flatten().flatten();
@@ -189,13 +194,13 @@ fn k3s_killed() -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-fn docker(arguments: &[&str]) -> String {
+pub(crate) fn docker(arguments: &[&str]) -> String {
     let output = Command::new("docker").args(arguments).output().map(|output| output.stdout).unwrap_or_default();
     String::from_utf8_lossy(&output).into_owned()
 }
 
 /// Asserts that no container and no network of this name is left.
-fn nothing_is_left_of(name: &str) -> Result<(), Failed> {
+pub(crate) fn nothing_is_left_of(name: &str) -> Result<(), Failed> {
     let left = || {
         let all =
             docker(&["ps", "--all", "--format", "{{.Names}}"]) + &docker(&["network", "ls", "--format", "{{.Name}}"]);

@@ -16,6 +16,7 @@ mod features;
 mod flip;
 mod in_tree;
 mod k3s_process;
+mod kind_operator;
 mod scenarios;
 mod shards;
 mod staging;

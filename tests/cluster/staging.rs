@@ -73,7 +73,7 @@ impl Defect {
 }
 
 /// Copies the example subject; its CRD has this scope.
-fn subject(folder: &Path, scope: &str) -> Result<(), Failed> {
+pub(crate) fn subject(folder: &Path, scope: &str) -> Result<(), Failed> {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/crds/databases");
     for name in ["crds/databases.yaml", "samples/databases.yaml", "crdproof.yaml"] {
         let to = folder.join(name);

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::session::{Request, Session};
+use crate::converter::installed::definition;
 use crate::evidence::{Action, Observation, ServingStep};
 use crate::subject::objects::{Planned, planned};
 use crate::subject::{Crd, Subject};
-use crdproof_envtest::api::{Permission, Resource, definitions, object_key};
+use crdproof_envtest::api::{Permission, Resource, object_key};
 use crdproof_envtest::existing::Existing;
 use crdproof_envtest::{ClusterError, Server};
 use crdproof_schema::kubernetes::KubeVersion;
@@ -129,15 +130,7 @@ pub fn deployed_objects(subject: &Subject, seed: u64) -> Vec<String> {
 pub async fn check_deployed(guest: &Existing, crds: &[&Crd]) -> Result<(), ClusterError> {
     guest.check_allowed(&deployed_permissions(crds.iter().copied())).await?;
     for crd in crds {
-        let answer = guest.api().get(&definitions().path_of(&crd.name)).await?;
-        if answer.status == 404 {
-            return Err(ClusterError::Missing {
-                what: format!("the CRD {}", crd.name),
-                why: format!("it is not installed in {}", guest.shown()),
-                help: "install the CRD and its webhook, or leave --deployed out".into(),
-            });
-        }
-        let there = answer.ok()?.json();
+        let there = definition(guest, crd).await?;
         let (ours, theirs) = (outline(&crd.node.to_value()), outline(&there));
         if ours != theirs {
             return Err(ClusterError::NotAllowed {

@@ -101,6 +101,9 @@ async fn work(server: &Server, crds: &[Value], args: &EnvRunArgs) -> Result<Done
     } else if let Some(kubeconfig) = &args.server.cluster.kubeconfig {
         environment.push(("KUBECONFIG", kubeconfig.into()));
     }
+    if let Server::Kind(kind) = server {
+        environment.push(("CRDPROOF_KIND_CLUSTER", kind.name().into()));
+    }
     environment.push(("CRDPROOF_NAMESPACE", namespace.into()));
     environment.push(("CRDPROOF_KUBERNETES", server.version().to_string().into()));
     Ok(Done::Exited(runtime::command(&args.command, &environment).await?))
