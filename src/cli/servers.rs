@@ -67,13 +67,23 @@ fn provider(subject: &Subject, args: &MatrixArgs) -> Result<flags::Provider> {
 /// its responses. A webhook that the subject file names stays.
 pub(crate) fn with_installed_webhook(subject: Subject, args: &RunArgs, console: Console) -> Result<Subject> {
     let is_named = subject.file.converter.as_ref().is_some_and(|converter| converter.webhook.is_some());
-    if !args.matrix.deployed || is_named || !settings(&args.selection, &subject)?.selection.reads_answers() {
+    let settings = settings(&args.selection, &subject)?;
+    if !args.matrix.deployed || is_named || !settings.selection.reads_answers() {
         return Ok(subject);
     }
     provider(&subject, &args.matrix)?;
-    let cluster = &args.matrix.server.cluster;
-    let webhook = installed(&subject, &env::run::access(cluster, true)?).map_err(cluster_error)?;
-    let Some(webhook) = webhook else { return Ok(subject) };
+    let (mut subject, cluster) = (subject, &args.matrix.server.cluster);
+    let webhook = match installed(&subject, &env::run::access(cluster, true)?) {
+        Ok(Some(webhook)) => webhook,
+        Ok(None) => return Ok(subject),
+        // Scenarios read what it converts, too.
+        Err(error @ ClusterError::NotAllowed { .. }) if !settings.scenarios().is_empty() => {
+            console.say(&format!("○ the webhook is not asked itself, only through objects: {error}"));
+            subject.file.converter = None;
+            return Ok(subject);
+        }
+        Err(error) => return Err(cluster_error(error).into()),
+    };
     let named = match (&webhook.service, &webhook.url) {
         (Some(service), _) => format!("the Service {}/{}, through the API server", service.namespace, service.name),
         (None, url) => url.clone().unwrap_or_default(),
@@ -85,7 +95,6 @@ pub(crate) fn with_installed_webhook(subject: Subject, args: &RunArgs, console: 
         context: cluster.context.clone(),
         ..webhook
     };
-    let mut subject = subject;
     subject.file.converter = Some(ConverterConfig { webhook: Some(webhook), ..ConverterConfig::default() });
     Ok(subject)
 }

@@ -96,6 +96,13 @@ pub(crate) fn a_deployed_webhook_is_asked_through_its_service(binaries: &Binarie
             check(said(&refused).contains("you may not get services/proxy in system"), said(&refused))?;
             check(said(&refused).contains("crdproof env rbac --proxy"), said(&refused))?;
 
+            let mixed = cluster.run("tester", &["--allow-changes", "--suite", "converter"]).output()?;
+            check(mixed.status.code() == Some(code), said(&mixed))?;
+            check(
+                said(&mixed).contains("the webhook is not asked itself, only through objects: you may not"),
+                said(&mixed),
+            )?;
+
             let printed = cluster.tool(&["env", "rbac", "-f", "crdproof.yaml", "--proxy"])?;
             let role = document(&String::from_utf8_lossy(&printed.stdout), 0)?;
             cluster.api.put("/apis/rbac.authorization.k8s.io/v1/clusterroles/crdproof", &role).await?.ok()?;
