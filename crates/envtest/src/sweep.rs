@@ -102,7 +102,7 @@ fn processes_in(folder: &Path) -> Vec<String> {
     let text = String::from_utf8_lossy(&listed);
     let named = format!("={}/", folder.display());
     let works_there = |process: &str| {
-        // Not every system tells.
+        // Only Linux shows the working folder of a process.
         std::fs::read_link(format!("/proc/{process}/cwd")).is_ok_and(|place| place.starts_with(folder))
     };
     let processes = text.lines().filter_map(|line| {
