@@ -36,8 +36,8 @@ pub(crate) enum EnvAction {
     Sideload(EnvSideloadArgs),
     /// Start an API server, run a command with its kubeconfig, and stop the server.
     ///
-    /// The command finds `KUBECONFIG`, `CRDPROOF_NAMESPACE` and `CRDPROOF_KUBERNETES` in its environment; its exit code
-    /// is ours. Exit code 5 means that there was no server, 6 that the run was interrupted.
+    /// The command finds `KUBECONFIG`, `CRDPROOF_NAMESPACE` and `CRDPROOF_KUBERNETES` in its environment, and with kind
+    /// `CRDPROOF_KIND_CLUSTER`; its exit code is ours. Exit code 5 means that there was no server, 6 that the run was interrupted.
     #[command(
         after_help = "Examples:\n  crdproof env run 1.36 --crd config/crd -- cargo test\n  crdproof env run --provider kind 1.36.4 -- kubectl get --raw /version\n  crdproof env run --provider kubeconfig --context test --allow-changes -- make test"
     )]
