@@ -9,6 +9,38 @@ use super::api::Api;
 use super::guard::{Guard, Guarded, Output, Spec};
 use super::{ClusterError, wait};
 
+/// The number of attempts to start, because another program may take a port.
+const PORT_TRIES: usize = 5;
+
+/// An error of a start; says if other ports may help.
+pub(super) enum Failure {
+    Port(ClusterError),
+    Other(ClusterError),
+}
+
+impl From<ClusterError> for Failure {
+    fn from(error: ClusterError) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// Starts something on free ports, and again on others if a port was lost meanwhile.
+pub(super) async fn on_free_ports<T, F, Starting>(mut start: F) -> Result<T, ClusterError>
+where
+    F: FnMut() -> Starting,
+    Starting: Future<Output = Result<T, Failure>>,
+{
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match start().await {
+            Err(Failure::Port(_)) if tries < PORT_TRIES => {}
+            Err(Failure::Port(error) | Failure::Other(error)) => return Err(error),
+            Ok(started) => return Ok(started),
+        }
+    }
+}
+
 /// A started component.
 pub(super) struct Process {
     /// The program's name, for messages.

@@ -8,13 +8,13 @@ use super::{Builder, K3s, Place};
 use crate::api::Api;
 use crate::binaries::k3s_version;
 use crate::guard::Spec;
-use crate::process::{self, Process};
+use crate::process::{self, Failure, Process};
 use crate::run_id::RunId;
 use crate::start::{self, READY_PATHS};
 use crate::{ClusterError, HostAccess, kubeconfig};
 use crdproof_schema::kubernetes::KubeVersion;
 
-/// The number of attempts to start, because another program may take a port.
+/// The number of attempts to find two ports side by side.
 const PORT_TRIES: usize = 5;
 
 /// The file names in the folder of a server.
@@ -52,40 +52,27 @@ const VARIABLES: [&str; 15] = [
 
 pub(super) async fn start(builder: &Builder, program: &Path) -> Result<K3s, ClusterError> {
     version(program)?;
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        match start_once(builder, program).await {
-            Err((_, true)) if tries < PORT_TRIES => {}
-            Err((error, _)) => return Err(error),
-            Ok(k3s) => return Ok(k3s),
-        }
-    }
+    process::on_free_ports(|| start_once(builder, program)).await
 }
 
-/// Starts it once. The error says if other ports may help.
-async fn start_once(builder: &Builder, program: &Path) -> Result<K3s, (ClusterError, bool)> {
-    let other = |error| (error, false);
-    let (folder, guard) = start::guarded_folder(None, &RunId::new(), |_| Vec::new()).map_err(other)?;
-    let ports = Ports::free().map_err(other)?;
+async fn start_once(builder: &Builder, program: &Path) -> Result<K3s, Failure> {
+    let (folder, guard) = start::guarded_folder(None, &RunId::new(), |_| Vec::new())?;
+    let ports = Ports::free()?;
     // Without a file of our own it reads the settings of a k3s that is installed on this machine.
     let config = folder.join(CONFIG);
-    start::write_private(&config, "").map_err(|source| other(ClusterError::File { path: config.clone(), source }))?;
-    let mut spec = Spec::new(start::program(program).map_err(other)?)
-        .args(builder.arguments(arguments(&folder, &ports)))
-        .folder(&folder);
+    start::write_private(&config, "").map_err(|source| ClusterError::File { path: config.clone(), source })?;
+    let mut spec =
+        Spec::new(start::program(program)?).args(builder.arguments(arguments(&folder, &ports))).folder(&folder);
     spec.environment.extend(VARIABLES.map(|name| (format!("K3S_{name}").into(), None)));
-    let mut process = Process::start(&guard, "k3s", spec, folder.join(LOG)).map_err(other)?;
+    let mut process = Process::start(&guard, "k3s", spec, folder.join(LOG))?;
     match ready(&mut process, &folder, builder.deadline).await {
         Ok((api, version)) => {
             let access = HostAccess { listen: "127.0.0.1".into(), name: "127.0.0.1".into() };
             let place = Place::Process(Box::new(process));
             Ok(K3s { api, version, access, kubeconfig: folder.join(KUBECONFIG), place, guard })
         }
-        Err(error) => {
-            let port_lost = process.has_lost_its_port();
-            Err((error, port_lost))
-        }
+        Err(error) if process.has_lost_its_port() => Err(Failure::Port(error)),
+        Err(error) => Err(Failure::Other(error)),
     }
 }
 

@@ -18,13 +18,10 @@ use crate::api::Api;
 use crate::certificates::{Authority, Pair, token_keys};
 use crate::guard::Spec;
 use crate::kubeconfig;
-use crate::process::{self, Process};
+use crate::process::{self, Failure, Process};
 use crate::run_id::RunId;
 use crate::start::{self, READY_PATHS, guarded_folder, write_private};
 use crdproof_schema::kubernetes::KubeVersion;
-
-/// The number of attempts to start, because another program may take a port.
-const PORT_TRIES: usize = 5;
 
 impl Builder {
     /// The release that the program prints.
@@ -34,15 +31,7 @@ impl Builder {
 
     /// Starts the control plane and returns when it answers real requests.
     pub async fn start(self) -> Result<Local, ClusterError> {
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match self.start_once().await {
-                Err(Failure::Port(_)) if tries < PORT_TRIES => {}
-                Err(Failure::Port(error) | Failure::Other(error)) => return Err(error),
-                Ok(local) => return Ok(local),
-            }
-        }
+        process::on_free_ports(|| self.start_once()).await
     }
 
     async fn start_once(&self) -> Result<Local, Failure> {
@@ -99,18 +88,6 @@ impl Builder {
         }
         let kubeconfig = folder.join("admin.kubeconfig");
         Ok(Local { processes, authority, first, etcd, second, folder, kubeconfig, guard })
-    }
-}
-
-/// An error of a start; says if other ports may help.
-enum Failure {
-    Port(ClusterError),
-    Other(ClusterError),
-}
-
-impl From<ClusterError> for Failure {
-    fn from(error: ClusterError) -> Self {
-        Self::Other(error)
     }
 }
 
