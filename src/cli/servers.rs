@@ -67,8 +67,11 @@ fn provider(subject: &Subject, args: &MatrixArgs) -> Result<flags::Provider> {
 /// its responses. A webhook that the subject file names stays.
 pub(crate) fn with_installed_webhook(subject: Subject, args: &RunArgs, console: Console) -> Result<Subject> {
     let is_named = subject.file.converter.as_ref().is_some_and(|converter| converter.webhook.is_some());
+    if !args.matrix.deployed || is_named {
+        return Ok(subject);
+    }
     let settings = settings(&args.selection, &subject)?;
-    if !args.matrix.deployed || is_named || !settings.selection.reads_answers() {
+    if !settings.selection.reads_answers() {
         return Ok(subject);
     }
     provider(&subject, &args.matrix)?;
