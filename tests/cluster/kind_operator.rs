@@ -73,7 +73,8 @@ fn prepare(folder: &Path) -> Result<(), Failed> {
         std::fs::write(folder.join(name), text)?;
     }
     let mut crd = document(&std::fs::read_to_string(folder.join("crds/databases.yaml"))?, 0)?;
-    crd["spec"]["conversion"]["webhook"]["clientConfig"] = json!({"url": format!("https://127.0.0.1:{PORT}/convert"), "caBundle": STANDARD.encode(&authority.certificate)});
+    let (url, bundle) = (format!("https://127.0.0.1:{PORT}/convert"), STANDARD.encode(&authority.certificate));
+    crd["spec"]["conversion"]["webhook"]["clientConfig"] = json!({"url": url, "caBundle": bundle});
     std::fs::write(folder.join("crd.yaml"), crd.to_string())?;
     let arguments =
         ["serve", "-f", "/subject/crdproof.yaml", "--cert", "/subject/tls.crt", "--key", "/subject/tls.key"];

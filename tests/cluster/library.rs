@@ -1,12 +1,13 @@
 //! Starting servers in one line, for tests of other projects.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use crdproof_envtest::local::Binaries;
 use libtest_mimic::Failed;
 
 use crate::endings::release;
+use crate::nested_cargo::nested_cargo;
 use crate::support::{block, check, said};
 
 pub(crate) fn a_storage_suite_runs_in_one_line(binaries: &Binaries) -> Result<(), Failed> {
@@ -29,15 +30,9 @@ pub(crate) fn a_server_starts_in_one_line(binaries: &Binaries) -> Result<(), Fai
 fn cargo(command: &str, folder: &str, arguments: &[&str]) -> Result<Output, Failed> {
     let own = std::env::current_exe()?;
     let target = own.ancestors().nth(3).ok_or("no target folder")?;
-    let mut cargo = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()));
+    let mut cargo = nested_cargo();
     cargo.args([command, "--quiet", "--locked", "--manifest-path"]);
     cargo.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("Cargo.toml")).args(arguments);
-    // Variables that cargo sets for tests would make it build everything again.
-    for (name, _) in
-        std::env::vars().filter(|(name, _)| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
-    {
-        cargo.env_remove(name);
-    }
     Ok(cargo.env("CARGO_TARGET_DIR", target).output()?)
 }
 

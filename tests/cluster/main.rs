@@ -24,6 +24,8 @@ mod library;
 mod local;
 mod migrate;
 mod minimum;
+#[path = "../offline/nested_cargo.rs"]
+mod nested_cargo;
 mod pages;
 mod probes;
 mod reproduce;

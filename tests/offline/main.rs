@@ -29,6 +29,7 @@ mod kits;
 mod kustomize;
 mod loaders;
 mod mutants;
+mod nested_cargo;
 mod operator;
 mod packages;
 mod preflight;

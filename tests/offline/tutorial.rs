@@ -1,20 +1,14 @@
 //! The webhook that tutorials show, started from its subject file, and the findings that its author sees.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use crate::cli::{Ended, crdproof, repository};
+use crate::nested_cargo::nested_cargo;
 
 /// Builds the example with the same cargo into the same folder.
 fn webhook() -> PathBuf {
-    let mut build = Command::new(env!("CARGO"));
+    let mut build = nested_cargo();
     build.args(["build", "--quiet", "--locked", "--offline", "--example", "tutorial_webhook"]);
-    // Remove the variables that cargo sets for tests; they would make it rebuild everything.
-    for (name, _) in
-        std::env::vars().filter(|(name, _)| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
-    {
-        build.env_remove(name);
-    }
     assert!(build.current_dir(repository()).status().unwrap().success(), "the example does not build");
     let tests = std::env::current_exe().unwrap();
     tests.parent().and_then(|deps| deps.parent()).unwrap().join("examples/tutorial_webhook")
